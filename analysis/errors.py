@@ -1,0 +1,29 @@
+"""The errors a reader can cause.
+
+Each carries one sentence: the value at fault, what was expected, and the remedy. The command line
+prints that sentence and exits with 1; the dashboard shows it in place of the chart.
+"""
+
+
+class AddendError(Exception):
+    """Anything that a reader, not a programmer, can put right."""
+
+
+class UnknownName(AddendError):
+    """A name that no registry knows."""
+
+
+class StoreError(AddendError):
+    """The DuckDB store, or a results file it is built from, cannot be used as it is."""
+
+
+class ModelError(AddendError):
+    """A model cannot be found, is refused, or is of no supported architecture."""
+
+
+class TextError(AddendError):
+    """A text that cannot be probed: empty, or too long for the model."""
+
+
+class LinkError(AddendError):
+    """A link that names no view, or a value that its view does not take."""
