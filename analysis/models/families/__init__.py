@@ -1,0 +1,35 @@
+"""Model families: where each architecture keeps its embeddings, norms and projections.
+
+A family is one file that registers one object under the `model_type` of its config.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from analysis.registry import Registry, import_all
+from analysis.models.expand import Factors
+
+
+class Family(Protocol):
+    """What the rest of the code asks of an architecture."""
+
+    title: str
+
+    def refusal(self, config: Mapping[str, Any]) -> str | None:
+        """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
+        ...
+
+    def attention(self, model: PreTrainedModel, layer: int) -> nn.Module:
+        """The module that calls the attention function at a layer."""
+        ...
+
+    def expand(self, model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Factors:
+        """Queries and keys of every source at layer 0, for a batch of one."""
+        ...
+
+
+FAMILIES: Registry[Family] = Registry("model family")
+import_all(__name__)

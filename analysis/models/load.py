@@ -1,0 +1,62 @@
+"""Loads a model for probing: safetensors only, never remote code, float32, on the best device there is."""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel
+
+from analysis.errors import ModelError
+from analysis.models.source import Progress, Source
+
+_loading = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model in evaluation mode with its tokenizer."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    source: Source
+    device: str
+
+
+def best_device() -> str:
+    """cuda when there is one, then mps, then cpu."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def load(source: Source, device: str | None = None, progress: Progress = lambda _: None) -> Loaded:
+    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite."""
+    progress(f"Loading {source.name}")
+    device = device or best_device()
+    with _loading:
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+            model, told = AutoModel.from_pretrained(
+                source.folder,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+            )
+        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as broken:
+            reason = str(broken).strip().split("\n")[0][:300]
+            raise ModelError(f"{source.name} could not be loaded: {reason}") from broken
+    missing = sorted(key for key in told["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise ModelError(
+            f"{source.name} lacks {len(missing)} of its weights ({missing[0]}, …); they would be random. "
+            "Choose a complete checkpoint."
+        )
+    broken_weight = next((name for name, weight in model.named_parameters() if not weight.isfinite().all()), None)
+    if broken_weight:
+        raise ModelError(
+            f"{source.name} has weights that are not finite ({broken_weight}); choose an intact checkpoint."
+        )
+    return Loaded(model.eval().to(device), tokenizer, source, device)

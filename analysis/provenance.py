@@ -1,0 +1,37 @@
+"""Where a number comes from: code, libraries, machine and moment."""
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "duckdb")
+
+
+@lru_cache(maxsize=1)
+def git_sha() -> str:
+    """The checkout's commit, with "+" when tracked files differ from it; "unknown" outside git."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", "analysis", "dashboard")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+@lru_cache(maxsize=1)
+def library_versions() -> str:
+    """Versions of Python and of the libraries that numbers depend on, "name version" joined by commas."""
+    return ", ".join([f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)])
+
+
+def now() -> str:
+    """The moment, in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,115 @@
+"""How much a term of the scores matters: shares before the softmax, effects after it.
+
+Shapes: S source, H head, Q query, K key, D head dimension. All functions are pure and run on the
+device of their arguments. `mask` marks the keys that a query attends to; None means every one.
+Definitions: shares and effects as in the README's method section; the algebra that spares the sixteen
+maps is in each docstring.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+# Below this fraction of the largest score, what is left after centring is rounding, not signal.
+ROUNDING = 1e-6
+
+
+def score_map(query: Float[Tensor, "H Q D"], key: Float[Tensor, "H K D"], scale: float) -> Float[Tensor, "H Q K"]:
+    """Scores of one query source against one key source, in score units."""
+    return (query @ key.transpose(-1, -2)) * scale
+
+
+def key_centred(scores: Float[Tensor, "H Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Float[Tensor, "H Q K"]:
+    """Scores less their mean over the keys each query attends to; 0 at the other keys.
+
+    Softmax ignores whatever is constant along the keys of one query, so only this part matters.
+    """
+    if mask is None:
+        return scores - scores.mean(-1, keepdim=True)
+    keys = mask.sum(-1, keepdim=True).clamp(min=1)
+    kept = torch.where(mask, scores, 0)
+    return torch.where(mask, kept - kept.sum(-1, keepdim=True) / keys, 0)
+
+
+def share_parts(
+    query: Float[Tensor, "S H Q D"],
+    key: Float[Tensor, "S H K D"],
+    scale: float,
+    mask: Bool[Tensor, "Q K"] | None = None,
+) -> tuple[Float[Tensor, "S S H"], Float[Tensor, " H"]]:
+    """Numerators `sum_ij c_ab t` and the common denominator `sum_ij t^2` of the shares of each head.
+
+    c is the key-centred term of sources a (query) and b (key), t the key-centred total. Parts of
+    several texts may be added before dividing, which pools their queries. Because `sum_j t_ij = 0`,
+    `sum_j t_ij c_ij = scale * q_i . sum_j t_ij k_j`: one map serves all terms, and no term is centred.
+    """
+    scores = score_map(query.sum(0), key.sum(0), scale)
+    total = key_centred(scores, mask)
+    power = total.square().sum((-1, -2))
+    constant = total.abs().amax((-1, -2)) <= ROUNDING * scores.abs().amax((-1, -2))
+    power = torch.where(constant, 0, power)
+    weighted = torch.einsum("hqk,shkd->shqd", total, key)
+    return scale * torch.einsum("ahqd,bhqd->abh", query, weighted), power
+
+
+def shares(
+    query: Float[Tensor, "S H Q D"],
+    key: Float[Tensor, "S H K D"],
+    scale: float,
+    mask: Bool[Tensor, "Q K"] | None = None,
+) -> Float[Tensor, "S S H"]:
+    """Each term's part of the variance of the total along keys; sums to 1 over the terms of a head.
+
+    May be negative. Not a number where a head's total is constant: nothing to share out.
+    """
+    parts, power = share_parts(query, key, scale, mask)
+    return torch.where(power > 0, parts / power, torch.nan)
+
+
+def effects(
+    query: Float[Tensor, "S H Q D"],
+    key: Float[Tensor, "S H K D"],
+    scale: float,
+    mask: Bool[Tensor, "Q K"] | None = None,
+) -> tuple[Float[Tensor, "S S H"], Float[Tensor, "S S H"]]:
+    """What removing each term does to the pattern: mean KL in nats, and top-1 agreement in [0, 1].
+
+    `KL(softmax(S) || softmax(S - T)) = E_P[T] + log sum exp(S - T) - log sum exp(S)`, averaged over the
+    queries that attend to at least two keys. A term whose keys are all alike shifts every key of a
+    query equally and so has no effect, exactly; its map is not computed.
+    """
+    scores = score_map(query.sum(0), key.sum(0), scale)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    pattern = scores.softmax(-1)
+    log_sum, top = scores.logsumexp(-1), scores.argmax(-1)
+    counted = torch.ones_like(top[0], dtype=torch.bool) if mask is None else mask.sum(-1) > 1
+    sources, heads = query.shape[:2]
+    kl = query.new_zeros(sources, sources, heads)
+    agreement = torch.ones_like(kl)
+    if not counted.any():
+        return kl + torch.nan, agreement + torch.nan
+    for b in range(sources):
+        if torch.equal(key[b], key[b, :, :1].expand_as(key[b])):
+            continue
+        attended = pattern @ key[b]
+        keys_across = key[b].transpose(-1, -2)
+        for a in range(sources):
+            without = torch.baddbmm(scores, query[a], keys_across, alpha=-scale)
+            expected = scale * (query[a] * attended).sum(-1)
+            divergence = expected + without.logsumexp(-1) - log_sum
+            kl[a, b] = divergence[:, counted].mean(-1).clamp(min=0)
+            agreement[a, b] = (without.argmax(-1) == top)[:, counted].to(kl.dtype).mean(-1)
+    return kl, agreement
+
+
+def raw_rms(query: Float[Tensor, "S H Q D"], key: Float[Tensor, "S H K D"], scale: float) -> Float[Tensor, "S S H"]:
+    """Root mean square of each term's scores as they stand, before any centring, in score units.
+
+    Misleading on its own: a term that is constant along keys may be large and change nothing.
+    `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>`, so no map is needed. Assumes that every query sees every key.
+    """
+    query_gram = torch.einsum("shqd,shqe->shde", query, query)
+    key_gram = torch.einsum("shkd,shke->shde", key, key)
+    squares = torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0)
+    return abs(scale) * (squares / (query.shape[2] * key.shape[2])).sqrt()

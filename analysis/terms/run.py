@@ -1,0 +1,125 @@
+"""Runs a model on a text and takes the scores of a layer apart."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from analysis.errors import ModelError, TextError
+from analysis.models.capture import capture
+from analysis.models.expand import Factors
+from analysis.models.families import FAMILIES
+from analysis.provenance import git_sha, library_versions, now
+from analysis.terms.result import Decomposition, Provenance, TokenInfo
+
+
+def decompose(
+    model: PreTrainedModel,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    layer: int = 0,
+    *,
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+) -> Decomposition:
+    """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called."""
+    family = FAMILIES[model.config.model_type]
+    if why := family.refusal(model.config.to_dict()):
+        raise ModelError(f"{name or 'The model'} is refused: {why}.")
+    check_layer(model, layer)
+    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    started = time.perf_counter()
+    with torch.inference_mode():
+        captured = capture(model, inputs, family.attention(model, layer))
+        factors = family.expand(model, inputs)
+        own, total = captured.scores[0], _sum_of_terms(factors)
+        max_error = (total - own).abs().max()
+        pattern_error = (total.softmax(-1) - captured.pattern[0]).abs().max()
+    query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
+    return Decomposition(
+        query=query,
+        key=key,
+        scale=factors.scale,
+        layer=layer,
+        token_info=tokens,
+        scores=scores,
+        max_error=float(max_error),
+        pattern_error=float(pattern_error),
+        provenance=Provenance(
+            model=name or model.name_or_path or type(model).__name__,
+            revision=revision or "unknown",
+            device=str(model.device),
+            dtype=str(model.dtype).removeprefix("torch."),
+            seconds=time.perf_counter() - started,
+            text=text,
+            text_pair=text_pair or None,
+            created=now(),
+            git_sha=git_sha(),
+            versions=library_versions(),
+            truncated_from=cut_from,
+        ),
+    )
+
+
+def _sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
+    """The sixteen terms, each added on its own as a reader would: products of summed sources prove nothing."""
+    _, heads, tokens, _ = factors.query.shape
+    total = factors.query.new_zeros(heads, tokens, tokens)
+    for query in factors.query:
+        for key in factors.key:
+            total.baddbmm_(query, key.transpose(-1, -2), alpha=factors.scale)
+    return total
+
+
+def check_layer(model: PreTrainedModel, layer: int) -> None:
+    """Refuses a layer that does not exist, or that the exact expansion does not reach."""
+    layers = model.config.num_hidden_layers
+    if not 0 <= layer < layers:
+        raise ModelError(f"There is no layer {layer}: this model has layers 0 to {layers - 1}.")
+    if layer > 0:
+        raise ModelError(
+            f"Layer {layer} was asked for; the exact terms exist at layer 0 alone, before attention has mixed the "
+            "sources. Choose layer 0."
+        )
+
+
+def encode(
+    tokenizer: Any, text: str, text_pair: str | None, model: PreTrainedModel, truncate: bool
+) -> tuple[Mapping[str, Tensor], tuple[TokenInfo, ...], int | None]:
+    """Model inputs on the model's device, what each token is, and the length before truncation if any was cut."""
+    if not text.strip():
+        raise TextError("The text is empty; type at least one word.")
+    if text_pair is not None and not text_pair.strip():
+        raise TextError("The second text is blank; type at least one word, or leave it out.")
+    limit = model.config.max_position_embeddings
+    encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
+    found, cut_from = encoded["input_ids"].shape[1], None
+    if found > limit:
+        if not truncate:
+            raise TextError(
+                f"The text has {found} tokens and the model has {limit} positions. Shorten it, or have it cut to {limit}."
+            )
+        cut_from = found
+        encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
+    ids = encoded["input_ids"]
+    vocabulary = model.get_input_embeddings().num_embeddings
+    if int(ids.max()) >= vocabulary:
+        raise ModelError(
+            f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "
+            "they do not belong together. Load both from one checkpoint."
+        )
+    words, segments = encoded.word_ids(0), encoded.sequence_ids(0)
+    names = tokenizer.convert_ids_to_tokens(ids[0].tolist())
+    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist()
+    tokens = tuple(
+        TokenInfo(name, None if word is None else (segment, word), kind)
+        for name, word, segment, kind in zip(names, words, segments, types, strict=True)
+    )
+    inputs = {key: value.to(model.device) for key, value in encoded.items() if isinstance(value, Tensor)}
+    return inputs, tokens, cut_from
