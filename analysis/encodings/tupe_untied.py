@@ -1,0 +1,90 @@
+"""TUPE's positions: compared with projections of their own, with [CLS] set apart."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float64
+
+from analysis.encodings.base import Encoding, Option, Scores, Table, register, seed_option
+from analysis.errors import AddendError
+
+SD = 0.02  # BERT's initialisation
+
+
+class Weights(NamedTuple):
+    """What TUPE learns about positions; p_0 stands for [CLS] as a query, token i (from 0) uses p_{i+1}."""
+
+    positions: Float64[np.ndarray, "length+1 dim"]
+    query: Float64[np.ndarray, "dim dim"]
+    query_bias: Float64[np.ndarray, " dim"]
+    key: Float64[np.ndarray, "dim dim"]
+    key_bias: Float64[np.ndarray, " dim"]
+
+
+def weights(length: int, dim: int, seed: int) -> Weights:
+    """Random stand-ins, normal with BERT's deviation; the same first rows whatever the length.
+
+    The biases are drawn too, though a model starts them at zero: otherwise they would not show.
+    """
+    shapes = [(length + 1, dim), (dim, dim), (dim,), (dim, dim), (dim,)]
+    return Weights(*(np.random.default_rng([seed, part]).normal(0, SD, shape) for part, shape in enumerate(shapes)))
+
+
+def layer_norm(x: np.ndarray) -> np.ndarray:
+    """LayerNorm over the last axis with gain 1, bias 0 and the customary epsilon 1e-5."""
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def table(length: int, dim: int, *, seed: int) -> Table:
+    """The layer-normalised row p_{i+1} of each token i; p_0, which no token uses as its own, is left out."""
+    return layer_norm(weights(length, dim, seed).positions)[1:]
+
+
+def similarity(length: int, dim: int, *, seed: int, heads: int, head: int, untie_cls: bool) -> Scores:
+    """(p_i U_Q)(p_j U_K)^T / sqrt(2 d_head) of one head, then theta_1 over the [CLS] row and theta_2 over its column.
+
+    Ke et al. 2021, equations 7 and 10, as the official code has them: theta_1 comes from p_0 and also
+    fills the corner, theta_2 from p_1.
+    """
+    if dim % heads:
+        raise AddendError(f"The dim {dim} cannot be shared among {heads} heads; choose a multiple of {heads}.")
+    if head >= heads:
+        raise AddendError(f"The option head={head} is not one of {heads} heads; choose 0 to {heads - 1}.")
+    d_head = dim // heads
+    own = slice(head * d_head, (head + 1) * d_head)
+    w = weights(length, dim, seed)
+    p = layer_norm(w.positions)
+    queries = p @ w.query[:, own] + w.query_bias[own]
+    keys = p @ w.key[:, own] + w.key_bias[own]
+    scores = queries @ keys.T / np.sqrt(2 * d_head)
+    theta_1, theta_2 = scores[0, 0], scores[1, 1]
+    scores = scores[1:, 1:].copy()
+    if untie_cls:
+        scores[:, 0] = theta_2
+        scores[0, :] = theta_1  # last: the row wins the corner
+    return scores
+
+
+register(
+    Encoding(
+        name="tupe_untied",
+        title="TUPE, untied",
+        summary="Positions are compared with positions by projections of their own; [CLS] is blind to position.",
+        enters="untied",
+        paper="Ke et al. 2021, Rethinking Positional Encoding in Language Pre-training, ICLR",
+        key="ke2021",
+        learned=True,
+        rows="position",
+        columns="the model's hidden dimensions, in no order",
+        note="Random at initialisation, seed 0: shows the structure ([CLS] apart, no words), not trained weights.",
+        make_table=table,
+        make_similarity=similarity,
+        options={
+            "seed": seed_option(),
+            "heads": Option(default=12, meaning="number of heads, which share the dim", least=1),
+            "head": Option(default=0, meaning="the head that the similarity shows"),
+            "untie_cls": Option(default=True, meaning="set the first token, [CLS], apart"),
+        },
+        usual_dim=768,
+    )
+)
