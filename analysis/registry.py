@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 
 from analysis.errors import UnknownName
 
-
 T = TypeVar("T")
 
 

@@ -103,7 +103,7 @@ def encode(
     if found > limit:
         if not truncate:
             raise TextError(
-                f"The text has {found} tokens and the model has {limit} positions. Shorten it, or have it cut to {limit}."
+                f"The text has {found} tokens and the model {limit} positions. Shorten it, or have it cut to {limit}."
             )
         cut_from = found
         encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from analysis.registry import Registry, import_all
 from analysis.models.expand import Factors
+from analysis.registry import Registry, import_all
 
 
 class Family(Protocol):

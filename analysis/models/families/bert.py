@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from analysis.models.families import FAMILIES
 from analysis.models.expand import Factors, project, through_layer_norm
+from analysis.models.families import FAMILIES
 
 
 class Bert:

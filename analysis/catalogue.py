@@ -1,0 +1,73 @@
+"""What the registries know, as rows of the store's dimension tables; and the store kept up to date with it."""
+
+from functools import lru_cache
+from typing import Any
+
+from analysis.store.paths import store_path
+from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
+
+
+@lru_cache(maxsize=1)
+def dimensions() -> dict[str, Rows]:
+    """Rows of the tables that no results file holds: encodings and models. Imports no torch."""
+    return {"encodings": _encodings(), "models": _models()}
+
+
+def _encodings() -> list[dict[str, Any]]:
+    from analysis.encodings import ENCODINGS
+
+    return [
+        {
+            "encoding": name,
+            "title": encoding.title,
+            "summary": encoding.summary,
+            "enters": encoding.enters,
+            "learned": encoding.learned,
+            "citation_key": encoding.key,
+            "note": encoding.note,
+        }
+        for name, encoding in ENCODINGS.items()
+    ]
+
+
+def _models() -> list[dict[str, Any]]:
+    import json
+
+    from safetensors import safe_open
+
+    from analysis.models import embedded
+
+    folder = embedded.folder()
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    with safe_open(folder / "model.safetensors", framework="numpy") as weights:
+        shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118
+    parameters = 0
+    for shape in shapes:
+        size = 1
+        for extent in shape:
+            size *= extent
+        parameters += size
+    return [
+        {
+            "model": embedded.NAME,
+            "revision": embedded.REVISION,
+            "title": embedded.TITLE,
+            "family": config["model_type"],
+            "layers": config["num_hidden_layers"],
+            "heads": config["num_attention_heads"],
+            "hidden_size": config["hidden_size"],
+            "positions": config["max_position_embeddings"],
+            "parameters": parameters,
+            "citation_keys": ",".join(embedded.CITATION_KEYS),
+        }
+    ]
+
+
+def is_current() -> bool:
+    """Whether the store exists and agrees with the files."""
+    return stored_fingerprint(store_path()) == fingerprint(dimensions())
+
+
+def refresh(*, rebuild: bool = False) -> Report:
+    """Builds the store where it is missing, older than the files, or unreadable."""
+    return sync(dimensions(), rebuild=rebuild)

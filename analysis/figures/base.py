@@ -1,0 +1,57 @@
+"""What a figure shows, before anything is drawn: its data, its caption, and where the numbers come from.
+
+A figure is built from the parameters of a link, so that the dashboard and the command line make the
+same one. Its drawing is registered under the same name in dashboard/charts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from analysis.registry import Registry
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One figure's content.
+
+    frame: the data behind the chart, tidy, made when asked for (a large map has many rows).
+    caption: what, on what, how many, how sure. alt: what a reader who cannot see it should be told.
+    command: reproduces the numbers from a checkout. provenance: what the numbers trace to.
+    content: whatever the drawing needs besides the frame (arrays of a map, domains).
+    """
+
+    name: str
+    title: str
+    frame: Callable[[], pd.DataFrame]
+    caption: str
+    alt: str
+    command: str
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    citation_keys: tuple[str, ...] = ()
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Builder:
+    """How a figure is made. `live` ones need a decomposition besides the parameters."""
+
+    build: Callable[..., Figure]
+    live: bool = False
+
+
+FIGURES: Registry[Builder] = Registry("figure")
+
+
+def figure(name: str, *, live: bool = False) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
+    """Registers a function (params) -> Figure, or (params, decomposition) -> Figure when `live`."""
+
+    def register(build: Callable[..., Figure]) -> Callable[..., Figure]:
+        FIGURES.add(name, Builder(build=build, live=live))
+        return build
+
+    return register

@@ -1,0 +1,204 @@
+"""Results files: what kinds there are, how one is written, and how one is read back and checked.
+
+A Parquet results file holds the rows of one run and, in its metadata, the run itself (who, what, when,
+on which device). It is written once and never changed. Files of an older version are upgraded as they
+are read; the store knows the newest version only.
+"""
+
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.errors import StoreError
+from analysis.provenance import git_sha, library_versions, now
+from analysis.store.paths import data_folder
+
+Upgrade = Callable[[pa.Table], pa.Table]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of results file: its folder under data/, its version and its columns."""
+
+    name: str
+    folder: str
+    version: int
+    schema: pa.Schema
+    upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
+    """From a version to the next one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The provenance that every row of a results file shares."""
+
+    kind: str
+    command: str
+    model: str | None = None
+    revision: str | None = None
+    device: str = "cpu"
+    dtype: str = "float64"
+    seed: int | None = None
+    variant: str | None = None
+    preset: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    created: str = field(default_factory=now)
+    git_sha: str = field(default_factory=git_sha)
+    versions: str = field(default_factory=library_versions)
+
+
+def _columns(**types: pa.DataType) -> pa.Schema:
+    return pa.schema(list(types.items()))
+
+
+_text, _whole, _real = pa.string(), pa.int32(), pa.float64()
+_vector = pa.list_(pa.float32())
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            name="terms",
+            folder="results/terms",
+            version=1,
+            schema=_columns(
+                method=_text,
+                corpus=_text,
+                layer=_whole,
+                aggregation=_text,
+                head=_whole,
+                term=_text,
+                share=_real,
+                share_low=_real,
+                share_high=_real,
+                effect=_real,
+                effect_low=_real,
+                effect_high=_real,
+                top1_agreement=_real,
+                rms=_real,
+                texts=_whole,
+                queries=_whole,
+                max_error=_real,
+                relative_error=_real,
+                pattern_error=_real,
+            ),
+        ),
+        Kind(
+            name="encoding_measures",
+            folder="results/encodings",
+            version=1,
+            schema=_columns(encoding=_text, length=_whole, dim=_whole, measure=_text, value=_real),
+        ),
+        Kind(
+            name="scores",
+            folder="results/scores",
+            version=1,
+            schema=_columns(
+                variant=_text,
+                preset=_text,
+                task=_text,
+                metric=_text,
+                seed=_whole,
+                finetune_seed=_whole,
+                value=_real,
+            ),
+        ),
+        Kind(
+            name="curves",
+            folder="results/curves",
+            version=1,
+            schema=_columns(
+                variant=_text, metric=_text, step=pa.int64(), tokens=pa.int64(), seconds=_real, value=_real
+            ),
+        ),
+        Kind(
+            name="probe",
+            folder="probes",
+            version=1,
+            schema=_columns(
+                head=_whole,
+                query=_vector,
+                key=_vector,
+                share=_vector,
+                effect=_vector,
+                top1=_vector,
+                rms=_vector,
+            ),
+        ),
+    )
+}
+
+
+def write(kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None = None) -> Path:
+    """Writes one results file, whole or not at all, and returns its path.
+
+    columns: column name -> values, as `KINDS[kind].schema` lists them.
+    Raises StoreError when the folder cannot be written.
+    """
+    entry = KINDS[kind]
+    table = pa.table(dict(columns), schema=entry.schema)
+    about = {"addend.kind": kind, "addend.version": str(entry.version), "addend.run": json.dumps(asdict(run))}
+    folder = data_folder() / entry.folder
+    target = folder / f"{name or run.run_id}.parquet"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".partial")
+        os.close(handle)
+        try:
+            pq.write_table(table.replace_schema_metadata(about), temporary, compression="zstd")
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, target)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as refused:
+        raise StoreError(
+            f"{target} could not be written ({refused.strerror or refused}). Make the folder writable, "
+            "or set ADDEND_DATA to one that is."
+        ) from None
+    return target
+
+
+def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
+    """A results file's kind, its rows in the newest version, and its run.
+
+    Raises StoreError when it is truncated, of no known kind, of a newer version, or lacks a column.
+    """
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as broken:
+        raise StoreError(f"{path.name} is not a readable Parquet file ({broken}). Restore or remove it.") from None
+    about = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    kind = KINDS.get(about.get("addend.kind", ""))
+    if kind is None or "addend.run" not in about:
+        raise StoreError(f"{path.name} is no results file of ours: it names no known kind. Remove it from data/.")
+    version = int(about["addend.version"])
+    if version > kind.version:
+        raise StoreError(
+            f"{path.name} is of version {version} and this Addend reads up to {kind.version}. Update Addend."
+        )
+    for step in range(version, kind.version):
+        table = kind.upgrades[step](table)
+    missing = [name for name in kind.schema.names if name not in table.column_names]
+    if missing:
+        raise StoreError(f"{path.name} lacks the column {missing[0]!r} of kind {kind.name!r}. Restore or remove it.")
+    try:
+        table = table.select(kind.schema.names).cast(kind.schema)
+    except (pa.ArrowException, ValueError) as broken:
+        raise StoreError(f"{path.name} has a column of another type than expected ({broken}).") from None
+    return kind.name, table.replace_schema_metadata(None), json.loads(about["addend.run"])
+
+
+def results_files() -> list[Path]:
+    """Every Parquet results file under the data folder, sorted."""
+    folder = data_folder()
+    return sorted(path for kind in KINDS.values() for path in (folder / kind.folder).glob("*.parquet"))

@@ -1,0 +1,68 @@
+-- Tables of the store. It is rebuilt from the files under data/, so a change here needs no upgrade
+-- of stores, only a new numbered file or an edit and a rebuild.
+
+CREATE TABLE meta (schema_version INTEGER, fingerprint VARCHAR, built VARCHAR, git_sha VARCHAR, versions VARCHAR);
+CREATE TABLE problems (file VARCHAR, problem VARCHAR);
+
+-- Dimensions: what things are called. Pickers read these.
+CREATE TABLE models (
+    model VARCHAR, revision VARCHAR, title VARCHAR, family VARCHAR, layers INTEGER, heads INTEGER,
+    hidden_size INTEGER, positions INTEGER, parameters BIGINT, citation_keys VARCHAR
+);
+CREATE TABLE encodings (
+    encoding VARCHAR PRIMARY KEY, title VARCHAR, summary VARCHAR, enters VARCHAR, learned BOOLEAN,
+    citation_key VARCHAR, note VARCHAR
+);
+CREATE TABLE variants (
+    variant VARCHAR PRIMARY KEY, title VARCHAR, combines VARCHAR, summary VARCHAR, citation_key VARCHAR
+);
+CREATE TABLE tasks (task VARCHAR PRIMARY KEY, title VARCHAR, glue BOOLEAN);
+CREATE TABLE corpora (corpus VARCHAR, text_id VARCHAR, category VARCHAR, text VARCHAR, text_pair VARCHAR);
+
+-- One row a run; every result joins to it.
+CREATE TABLE runs (
+    run_id VARCHAR PRIMARY KEY, kind VARCHAR, file VARCHAR, command VARCHAR, model VARCHAR, revision VARCHAR,
+    device VARCHAR, dtype VARCHAR, seed INTEGER, variant VARCHAR, preset VARCHAR, config VARCHAR, seconds DOUBLE,
+    created VARCHAR, git_sha VARCHAR, versions VARCHAR
+);
+CREATE TABLE terms (
+    run_id VARCHAR, method VARCHAR, corpus VARCHAR, layer INTEGER, aggregation VARCHAR, head INTEGER, term VARCHAR,
+    share DOUBLE, share_low DOUBLE, share_high DOUBLE, effect DOUBLE, effect_low DOUBLE, effect_high DOUBLE,
+    top1_agreement DOUBLE, rms DOUBLE, texts INTEGER, queries INTEGER,
+    max_error DOUBLE, relative_error DOUBLE, pattern_error DOUBLE
+);
+CREATE TABLE encoding_measures (
+    run_id VARCHAR, encoding VARCHAR, length INTEGER, dim INTEGER, measure VARCHAR, value DOUBLE
+);
+CREATE TABLE scores (
+    run_id VARCHAR, variant VARCHAR, preset VARCHAR, task VARCHAR, metric VARCHAR, seed INTEGER,
+    finetune_seed INTEGER, value DOUBLE
+);
+CREATE TABLE curves (
+    run_id VARCHAR, variant VARCHAR, metric VARCHAR, step BIGINT, tokens BIGINT, seconds DOUBLE, value DOUBLE
+);
+
+-- Saved live probes: the sources' queries and keys, from which every map follows.
+CREATE TABLE probes (
+    probe_id VARCHAR PRIMARY KEY, run_id VARCHAR, title VARCHAR, model VARCHAR, revision VARCHAR, layer INTEGER,
+    text VARCHAR, text_pair VARCHAR, tokens VARCHAR, token_count INTEGER, scale DOUBLE, max_error DOUBLE,
+    pattern_error DOUBLE, seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR
+);
+CREATE TABLE probe_heads (
+    probe_id VARCHAR, head INTEGER, query FLOAT[], key FLOAT[], share FLOAT[], effect FLOAT[], top1 FLOAT[],
+    rms FLOAT[]
+);
+
+-- The literature.
+CREATE TABLE citations (citation_key VARCHAR PRIMARY KEY, bibtex VARCHAR);
+CREATE TABLE papers (paper VARCHAR PRIMARY KEY, citation_key VARCHAR, short VARCHAR, url VARCHAR);
+CREATE TABLE metrics (
+    printed_task VARCHAR, printed_metric VARCHAR, citation_key VARCHAR, task VARCHAR, metric VARCHAR, scale DOUBLE,
+    glue BOOLEAN, higher_is_better BOOLEAN, task_title VARCHAR, metric_title VARCHAR
+);
+CREATE TABLE caveats (citation_key VARCHAR, table_name VARCHAR, variant VARCHAR, task VARCHAR, caveat VARCHAR);
+CREATE TABLE published (
+    row_number INTEGER, file VARCHAR, paper VARCHAR, arxiv VARCHAR, year INTEGER, table_name VARCHAR, variant VARCHAR,
+    steps VARCHAR, setting VARCHAR, task VARCHAR, metric VARCHAR, value DOUBLE, sd DOUBLE, printed VARCHAR,
+    transcribed_from VARCHAR
+);

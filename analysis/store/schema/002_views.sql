@@ -1,0 +1,48 @@
+-- Stable views: readers' SQL and our own pages rest on these, whatever the tables behind them.
+
+CREATE VIEW own_scores AS
+SELECT run_id, variant, preset, task, metric, seed, finetune_seed, value FROM scores;
+
+-- One row a published figure. GLUE values are fractions; `printed` is what the paper shows.
+CREATE VIEW published_scores AS
+WITH mapped AS (
+    SELECT p.*, papers.citation_key, m.task AS canonical_task, m.metric AS canonical_metric, m.scale
+    FROM published p
+    LEFT JOIN papers USING (paper)
+    LEFT JOIN metrics m ON m.printed_task = p.task AND m.printed_metric = p.metric
+        AND (m.citation_key IS NULL OR m.citation_key = papers.citation_key)
+),
+warned AS (
+    SELECT mapped.row_number, string_agg(c.caveat, ' ' ORDER BY c.rowid) AS caveat
+    FROM mapped
+    JOIN caveats c ON c.citation_key = mapped.citation_key
+        AND (c.table_name IS NULL OR c.table_name = mapped.table_name)
+        AND (c.variant IS NULL OR c.variant = mapped.variant)
+        AND (c.task IS NULL OR c.task = mapped.task)
+    GROUP BY mapped.row_number
+)
+SELECT
+    paper, year, table_name, variant, steps, setting,
+    coalesce(canonical_task, task) AS task,
+    coalesce(canonical_metric, metric) AS metric,
+    value * coalesce(scale, 1) AS value,
+    sd * coalesce(scale, 1) AS sd,
+    printed, transcribed_from, citation_key AS citation, caveat
+FROM mapped LEFT JOIN warned USING (row_number)
+ORDER BY row_number;
+
+-- The newest measurement of each model, revision, method and corpus; one row a head.
+CREATE VIEW newest_terms AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, t.*
+FROM terms t JOIN runs r USING (run_id)
+QUALIFY r.created = max(r.created) OVER (PARTITION BY r.model, r.revision, t.method, t.corpus, t.layer);
+
+CREATE VIEW term_stats AS
+SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
+FROM newest_terms WHERE aggregation = 'head';
+
+-- Filled by the ledger of claims once it exists.
+CREATE VIEW claims AS
+SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,
+    NULL::DOUBLE AS upper
+WHERE false;

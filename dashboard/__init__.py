@@ -1,0 +1,1 @@
+"""The dashboard: pages, pickers, links, charts."""

@@ -1,0 +1,88 @@
+"""What all drawings share: their registry, colours, fonts, and how panels become one picture."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from analysis.figures import Figure
+from analysis.registry import Registry
+
+Chart = Any
+"""An Altair chart of any kind."""
+
+# Okabe & Ito (2008): told apart by readers of every kind of colour vision.
+BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#8a8f98",
+)
+DIVERGING = ["#08519c", "#3b8bc2", "#9ecae1", "#f4f3f0", "#fdbe85", "#e6701e", "#8c2d04"]
+"""Blue below zero, near-white at zero, orange above."""
+SEQUENTIAL = ["#f4f3f0", "#b9d3e6", "#6ba3cc", "#2a6fa8", "#0a3a6b"]
+
+FONT = "Source Sans Pro"
+"""The dashboard's own typeface; a package carries it, so that exports look alike on every machine."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Light or dark ground; exports are light."""
+
+    dark: bool = False
+
+    @property
+    def ink(self) -> str:
+        """Text and reference lines drawn inside a chart."""
+        return "#e6e6ea" if self.dark else "#31333f"
+
+    @property
+    def faint(self) -> str:
+        """Rules that should not call attention."""
+        return "#5b5f6b" if self.dark else "#c9ccd3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Draws a figure as panels that stand `columns` abreast."""
+
+    draw: Callable[[Figure, Look], list[Chart]]
+    columns: int = 1
+
+
+CHARTS: Registry[Drawing] = Registry("drawing")
+
+
+def drawing(name: str, *, columns: int = 1) -> Callable[[Callable[[Figure, Look], list[Chart]]], Any]:
+    """Registers a function (figure, look) -> panels under a figure's name."""
+
+    def register(draw: Callable[[Figure, Look], list[Chart]]) -> Callable[[Figure, Look], list[Chart]]:
+        CHARTS.add(name, Drawing(draw=draw, columns=columns))
+        return draw
+
+    return register
+
+
+def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
+    """The panels of a figure."""
+    with alt.data_transformers.enable("default", max_rows=None):
+        return CHARTS[figure.name].draw(figure, look or Look())
+
+
+def compose(figure: Figure) -> Chart:
+    """The whole figure as one light picture, as it is exported."""
+    drawn = panels(figure)
+    columns, ink = CHARTS[figure.name].columns, Look().ink
+    whole = drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=columns)
+    return (
+        whole.properties(title=alt.TitleParams(figure.title, anchor="start", fontSize=15), background="white")
+        .configure(font=FONT)
+        .configure_axis(labelFontSize=11, titleFontSize=12, labelColor=ink, titleColor=ink, gridColor="#e6e8ec")
+        .configure_legend(labelFontSize=11, titleFontSize=12, titleLimit=400, labelLimit=320)
+        .configure_view(strokeWidth=0)
+    )

@@ -1,0 +1,120 @@
+"""Heat maps of any size: cells with tooltips while they are few, one image when they are many."""
+
+import base64
+import io
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy import ndarray
+from PIL import Image
+
+from dashboard.charts.base import DIVERGING, SEQUENTIAL, Chart, Look
+
+MOST_CELLS = 64 * 64
+"""Above this a map is drawn as an image: 512 x 512 cells would be megabytes of JSON."""
+
+
+def heatmap(
+    values: ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    domain: tuple[float, float],
+    row_title: str,
+    column_title: str,
+    value_title: str,
+    title: str = "",
+    diverging: bool = True,
+    legend: bool = True,
+    side: int = 300,
+    height: int | None = None,
+    look: Look | None = None,
+) -> Chart:
+    """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
+
+    Rows and columns may repeat labels: cells are placed by index and labelled by name.
+    """
+    stops = DIVERGING if diverging else SEQUENTIAL
+    scale = alt.Scale(domain=list(np.linspace(*domain, len(stops))), range=stops, clamp=True, interpolate="rgb")
+    shown = alt.Legend(title=value_title, orient="bottom", gradientLength=180, format=".3~g") if legend else None
+    build = _image if values.size > MOST_CELLS else _cells
+    chart = build(values, rows, columns, scale, stops, domain, shown, row_title, column_title, value_title)
+    heading = alt.TitleParams(title, fontSize=13, anchor="start") if title else alt.Undefined
+    return chart.properties(width=side, height=height or side, title=heading)
+
+
+def _axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
+    step = max(1, -(-len(labels) // room))
+    names = [label.replace("\\", "\\\\").replace("'", "\\'") for label in labels]
+    lookup = "[" + ",".join(f"'{name}'" for name in names) + "][datum.value]"
+    values = list(range(0, len(labels), step))
+    return alt.Axis(
+        title=title,
+        values=values,
+        labelExpr=lookup,
+        labelAngle=angle,
+        labelFontSize=10,
+        labelLimit=90,
+        ticks=False,
+        domain=False,
+        grid=False,
+        labelOverlap=False,
+    )
+
+
+def _cells(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
+    i, j = np.indices(values.shape)
+    frame = pd.DataFrame(
+        {
+            "row": i.ravel(),
+            "column": j.ravel(),
+            "row_label": np.asarray(rows, dtype=object)[i.ravel()],
+            "column_label": np.asarray(columns, dtype=object)[j.ravel()],
+            "value": np.asarray(values, dtype=float).ravel(),
+        }
+    )
+    return (
+        alt.Chart(frame)
+        .mark_rect()
+        .encode(
+            x=alt.X("column:O", axis=_axis(columns, column_title, angle=-60)),
+            y=alt.Y("row:O", axis=_axis(rows, row_title, angle=0)),
+            color=alt.Color("value:Q", scale=scale, legend=legend),
+            tooltip=[
+                alt.Tooltip("row_label:N", title=row_title),
+                alt.Tooltip("column_label:N", title=column_title),
+                alt.Tooltip("value:Q", title=value_title, format=".4~g"),
+            ],
+        )
+    )
+
+
+def _image(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
+    low, high = domain
+    place = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (len(stops) - 1)
+    channels = np.array([[int(stop[k : k + 2], 16) for k in (1, 3, 5)] for stop in stops], dtype=float)
+    pixels = np.stack([np.interp(place, np.arange(len(stops)), channels[:, c]) for c in range(3)], -1)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels.round().astype(np.uint8)).save(buffer, "PNG", optimize=True)
+    url = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    height, width = values.shape
+    frame = pd.DataFrame({"url": [url], "x": [0], "x2": [width], "y": [0], "y2": [height]})
+    across = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False, zero=False), axis=_count_axis(column_title))
+    down = alt.Y(
+        "y:Q", scale=alt.Scale(domain=[0, height], reverse=True, nice=False, zero=False), axis=_count_axis(row_title)
+    )
+    picture = alt.Chart(frame).mark_image(aspect=False).encode(x=across, x2="x2", y=down, y2="y2", url="url:N")
+    # An image has no colour scale of its own: two unseen points carry the legend.
+    ends = pd.DataFrame({"value": [low, high], "x": [0, 0], "y": [0, 0]})
+    key = (
+        alt.Chart(ends)
+        .mark_point(opacity=0)
+        .encode(x="x:Q", y="y:Q", color=alt.Color("value:Q", scale=scale, legend=legend))
+    )
+    return picture + key
+
+
+def _count_axis(title: str) -> alt.Axis:
+    return alt.Axis(title=title, grid=False, tickCount=6, domain=False, format="d")

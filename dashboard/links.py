@@ -1,0 +1,186 @@
+"""Links: every view's state is its URL. The one place that knows what a link may say.
+
+Values stand in links as ids, not as the labels on screen, so links outlive wording.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from analysis.errors import LinkError
+
+Value = str | int | bool | tuple[str, ...]
+
+TEXT_LIMIT_BYTES = 6_000
+"""Longer texts do not go into a link: the probe is saved and the link carries its id."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value of a view. Its type is that of its default; a tuple stands in the URL once per member."""
+
+    name: str
+    default: Value
+
+    def parse(self, raw: list[str]) -> Value:
+        """The value of a URL parameter. Raises LinkError, naming what was expected."""
+        kind = type(self.default)
+        if kind is tuple:
+            return tuple(value for value in raw if value)
+        text = raw[-1]
+        if kind is bool:
+            if text not in ("0", "1"):
+                raise LinkError(f"The link says {self.name}={text!r}; expected 0 or 1.")
+            return text == "1"
+        if kind is int:
+            if not text.removeprefix("-").isdecimal() or len(text) > 9:
+                raise LinkError(f"The link says {self.name}={text!r}; expected a whole number.")
+            return int(text)
+        return text
+
+    def format(self, value: Value) -> list[str]:
+        """The URL parameter's values."""
+        if isinstance(value, tuple):
+            return list(value) or [""]
+        return [str(int(value)) if isinstance(value, bool) else str(value)]
+
+
+@dataclass(frozen=True)
+class View:
+    """A page: its path, its title, what its link may say, and the figures on it."""
+
+    page: str
+    title: str
+    fields: tuple[Field, ...] = ()
+    figures: tuple[str, ...] = ()
+
+    def defaults(self) -> dict[str, Value]:
+        """Every field at its default."""
+        return {field.name: field.default for field in self.fields}
+
+    def parse(self, raw: Mapping[str, list[str]]) -> tuple[dict[str, Value], list[str]]:
+        """The values of a link's parameters, and a sentence for each that could not be taken."""
+        values, problems = self.defaults(), []
+        for field in self.fields:
+            if field.name in raw:
+                try:
+                    values[field.name] = field.parse(raw[field.name])
+                except LinkError as wrong:
+                    problems.append(f"{wrong} Its default is shown.")
+        return values, problems
+
+    def parameters(self, values: Mapping[str, Value]) -> dict[str, list[str]]:
+        """URL parameters: only what differs from the default, in the order of the fields."""
+        return {
+            field.name: field.format(values[field.name])
+            for field in self.fields
+            if field.name in values and values[field.name] != field.default
+        }
+
+
+_MAP = (
+    Field("head", 0),
+    Field("measure", "share"),
+    Field("words", False),
+    Field("specials", True),
+    Field("centred", False),
+)
+
+VIEWS: dict[str, View] = {
+    view.page: view
+    for view in (
+        View("", "Home", figures=("home_terms", "home_published")),
+        View(
+            "terms",
+            "Attention terms",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("corpus", "probe_set"),
+                Field("group", "four"),
+                Field("probe", ""),
+                *_MAP,
+            ),
+            ("terms_heads", "terms_aggregates", "probe_maps", "probe_total"),
+        ),
+        View(
+            "encodings",
+            "Encodings",
+            (
+                Field("encoding", "sinusoidal"),
+                Field("other", "learned"),
+                Field("length", 128),
+                Field("dim", 128),
+                Field("shift", 1),
+            ),
+            (
+                "encoding_heat",
+                "encoding_movement",
+                "encoding_similarity",
+                "encoding_shift",
+                "encoding_spectrum",
+                "encoding_measures",
+            ),
+        ),
+        View(
+            "published",
+            "Published ablations",
+            (
+                Field("table", "ke2021tupe|Table 1"),
+                Field("baseline", ""),
+                Field("without", ()),
+                Field("view", "difference"),
+            ),
+            ("published_scores", "published_average"),
+        ),
+        View(
+            "probe",
+            "Live probe",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("revision", ""),
+                Field("text", ""),
+                Field("pair", ""),
+                Field("layer", 0),
+                Field("truncate", False),
+                Field("probe", ""),
+                Field("group", "four"),
+                *_MAP,
+            ),
+            ("probe_heads", "probe_maps", "probe_total"),
+        ),
+        View("about", "Method and data"),
+    )
+}
+
+
+def public_address(seen: str | None = None) -> str:
+    """Where readers reach the app: ADDEND_PUBLIC_URL, else the address the browser is at, else this machine."""
+    return (os.environ.get("ADDEND_PUBLIC_URL") or seen or "http://localhost:8501").rstrip("/")
+
+
+def link(page: str, values: Mapping[str, Value] | None = None, address: str | None = None) -> str:
+    """The address that shows a page in a state. The home page is the root: its own path would not open."""
+    query = urlencode(VIEWS[page].parameters(values or {}), doseq=True)
+    return f"{public_address(address)}/{page}{'?' if query else ''}{query}"
+
+
+def parse(address: str) -> tuple[View, dict[str, Value]]:
+    """The view of a link and its values. Raises LinkError for an unknown page, field or value."""
+    parts = urlsplit(address)
+    page = parts.path.strip("/").rsplit("/", 1)[-1]
+    if page not in VIEWS:
+        raise LinkError(f"The link names the page {page!r}; expected one of: {', '.join(_pages())}.")
+    view = VIEWS[page]
+    raw = parse_qs(parts.query, keep_blank_values=True)
+    known = {field.name for field in view.fields}
+    if unknown := sorted(set(raw) - known):
+        raise LinkError(f"The page {page!r} has no field {unknown[0]!r}; it has: {', '.join(sorted(known))}.")
+    values, problems = view.parse(raw)
+    if problems:
+        raise LinkError(problems[0].removesuffix(" Its default is shown."))
+    return view, values
+
+
+def _pages() -> Iterator[str]:
+    return (page or "(root)" for page in VIEWS)

@@ -1,0 +1,112 @@
+"""Pickers bound to the URL: what a reader picks is in the link, and what a link says is picked.
+
+Streamlit's own `bind="query-params"` puts the labels on screen into the URL and drops what it does
+not know without a word. Ours puts ids there, so that links outlive wording, and says what it dropped.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.links import VIEWS, Value
+
+Show = Callable[[Any], str]
+
+
+class Pickers:
+    """The pickers of one page. Call `done` after the last one."""
+
+    def __init__(self, page: str) -> None:
+        self.view = VIEWS[page]
+        self._values, problems = self._from_url()
+        for problem in problems:
+            st.warning(problem, icon=":material/link_off:")
+
+    def _from_url(self) -> tuple[dict[str, Value], list[str]]:
+        raw = {name: st.query_params.get_all(name) for name in st.query_params}
+        written = st.session_state.get(self._key("written"))
+        values, problems = self.view.parse(raw)
+        if raw != written:  # A link, the back button, or the first visit: the URL decides.
+            for name, value in values.items():
+                st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
+            return values, problems
+        return values, []
+
+    def _key(self, name: str) -> str:
+        return f"{self.view.page}.{name}"
+
+    def _held(self, name: str) -> Any:
+        if self._key(name) not in st.session_state:
+            value = self._values[name]
+            st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
+        return st.session_state[self._key(name)]
+
+    def _known(self, name: str, options: Sequence[Any]) -> None:
+        """Falls back, aloud, where a link asks for something that is not offered."""
+        held = self._held(name)
+        if options and held not in options:
+            default = next(field.default for field in self.view.fields if field.name == name)
+            fallback = default if default in options else options[0]
+            if held not in ("", default):
+                st.warning(f"The link asks for {name} {held!r}, which is not offered here; {fallback!r} is shown.")
+            st.session_state[self._key(name)] = fallback
+
+    def choice(
+        self, name: str, label: str, options: Sequence[Any], show: Callable[[Any], str] = str, **more: Any
+    ) -> Any:
+        """A drop-down of ids, shown as `show` says."""
+        self._known(name, options)
+        self._values[name] = st.selectbox(label, options, format_func=show, key=self._key(name), **more)
+        return self._values[name]
+
+    def segments(
+        self, name: str, label: str, options: Sequence[Any], show: Callable[[Any], str] = str, **more: Any
+    ) -> Any:
+        """A row of buttons, one of them pressed."""
+        self._known(name, options)
+        self._values[name] = st.segmented_control(
+            label, options, format_func=show, key=self._key(name), required=True, **more
+        )
+        return self._values[name]
+
+    def many(
+        self, name: str, label: str, options: Sequence[str], show: Callable[[Any], str] = str, **more: Any
+    ) -> tuple[str, ...]:
+        """Any number of buttons, pressed or not."""
+        held = [value for value in self._held(name) if value in options]
+        st.session_state[self._key(name)] = held
+        picked = st.pills(label, options, format_func=show, selection_mode="multi", key=self._key(name), **more)
+        self._values[name] = tuple(picked)
+        return tuple(picked)
+
+    def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
+        """A slider over given whole numbers."""
+        self._known(name, options)
+        self._values[name] = st.select_slider(label, options, key=self._key(name), **more)
+        return int(self._values[name])
+
+    def toggle(self, name: str, label: str, **more: Any) -> bool:
+        """A switch."""
+        self._held(name)
+        self._values[name] = st.toggle(label, key=self._key(name), **more)
+        return bool(self._values[name])
+
+    def set(self, name: str, value: Value) -> None:
+        """A value that no picker of ours holds (a form's text, a saved probe's id)."""
+        self._values[name] = value
+        st.session_state[self._key(name)] = value
+
+    def get(self, name: str) -> Any:
+        """The value a link or an earlier `set` gave."""
+        held = self._held(name)
+        self._values[name] = tuple(held) if isinstance(held, list) else held
+        return self._values[name]
+
+    def done(self) -> dict[str, Value]:
+        """Writes the state into the URL and returns it."""
+        parameters = self.view.parameters(self._values)
+        if parameters != {name: st.query_params.get_all(name) for name in st.query_params}:
+            st.query_params.from_dict(parameters)
+        st.session_state[self._key("written")] = parameters
+        return dict(self._values)

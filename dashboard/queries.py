@@ -1,0 +1,44 @@
+"""What pages ask of the store: figures and rows, cached until the store's files change. Imports no torch."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis import catalogue
+from analysis.figures import FIGURES, Figure
+from analysis.store import read
+from analysis.store.paths import store_path
+
+
+def ready() -> None:
+    """Builds the store when it is missing or older than the files. Raises StoreError with a remedy."""
+    if not catalogue.is_current():
+        with st.spinner("Building the store from the results files"):
+            catalogue.refresh()
+
+
+def _version() -> tuple[str, int, int]:
+    stat = store_path().stat()
+    return str(store_path()), stat.st_mtime_ns, stat.st_size
+
+
+def rows(sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+    """The rows of a SELECT."""
+    return _rows(_version(), sql, tuple(parameters))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
+    return read.query(sql, parameters)
+
+
+def figure(name: str, values: Mapping[str, Any]) -> Figure:
+    """A figure made from stored results."""
+    return _figure(_version(), name, tuple(sorted(values.items())))
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> Figure:
+    return FIGURES[name].build(dict(values))

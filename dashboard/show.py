@@ -1,0 +1,136 @@
+"""Shows a figure: its panels, its caption, the data behind it, its exports and its sources."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from analysis.errors import AddendError
+from analysis.figures import Figure
+from dashboard import charts, links, queries
+from dashboard.charts import render
+from dashboard.links import Value
+
+ROWS_SHOWN = 5_000
+FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
+
+
+def look() -> charts.Look:
+    """Light or dark, as the reader's browser has it."""
+    return charts.Look(dark=st.context.theme.type == "dark")
+
+
+def address(page: str, values: Mapping[str, Value]) -> str:
+    """The link to a page in a state, at the address the reader came by."""
+    return links.link(page, values, st.context.url)
+
+
+def header(page: str, lead: str) -> None:
+    """A page's title and what it answers, in a sentence or two."""
+    st.title(links.VIEWS[page].title, anchor=False)
+    st.markdown(lead)
+
+
+def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
+    """The control that gives the link to this very view."""
+    with st.popover("Copy link", icon=":material/link:", key=f"{page}.link"):
+        if why_not:
+            st.info(why_not)
+        else:
+            st.caption("Opens this exact view. Use the copy button at the right of the box.")
+            st.code(address(page, values), language=None, wrap_lines=True)
+        if without and any(values.get(name) for name in without):
+            st.caption("Without your text: links reach server logs and previews, so a text in a link is not private.")
+            shared = {name: value for name, value in values.items() if name not in without}
+            st.code(address(page, shared), language=None, wrap_lines=True)
+
+
+def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool = True) -> None:
+    """One figure with all that stands behind it."""
+    if title:
+        st.subheader(figure.title, anchor=False)
+    drawn = charts.panels(figure, look())
+    columns = charts.CHARTS[figure.name].columns
+    for start in range(0, len(drawn), columns):
+        row = drawn[start : start + columns]
+        places = st.columns(columns) if columns > 1 else [st.container()]
+        for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
+            place.altair_chart(panel, width="stretch", alt=figure.alt, key=f"{page}.{figure.name}.{number}")
+    st.caption(figure.caption)
+    with st.container(horizontal=True, gap="small"):
+        _data(figure, page)
+        _exports(figure, page, address(page, values))
+        _sources(figure, page)
+
+
+def _popover(figure: Figure, page: str, label: str, icon: str) -> Any:
+    """A popover whose content is made only while it is open."""
+    return st.popover(label, icon=icon, key=f"{page}.{figure.name}.{label.lower()}", on_change="rerun")
+
+
+def _data(figure: Figure, page: str) -> None:
+    popover = _popover(figure, page, "Data", ":material/table:")
+    if not popover.open:
+        return
+    with popover:
+        frame = figure.frame()
+        if len(frame) > ROWS_SHOWN:
+            st.caption(f"The first {ROWS_SHOWN:,} of {len(frame):,} rows; the CSV export holds all.")
+        st.dataframe(frame.head(ROWS_SHOWN), hide_index=True)
+
+
+def _exports(figure: Figure, page: str, link: str) -> None:
+    popover = _popover(figure, page, "Export", ":material/download:")
+    if not popover.open:
+        return
+    with popover:
+        for form, (media, _) in render.FORMATS.items():
+            st.download_button(
+                FORMAT_NAMES[form],
+                data=lambda form=form: render.render(figure, form, link),
+                file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
+                mime=media,
+                on_click="ignore",
+                key=f"{page}.{figure.name}.export.{form}",
+                width="stretch",
+            )
+        st.download_button(
+            "Manifest (JSON)",
+            data=lambda: json.dumps(render.manifest(figure, link), indent=2),
+            file_name=f"addend-{figure.name.replace('_', '-')}.manifest.json",
+            mime="application/json",
+            on_click="ignore",
+            key=f"{page}.{figure.name}.manifest",
+            width="stretch",
+        )
+        st.caption("Every format but CSV carries the manifest inside: link, versions, model, input, command.")
+
+
+def _sources(figure: Figure, page: str) -> None:
+    popover = _popover(figure, page, "Source", ":material/format_quote:")
+    if not popover.open:
+        return
+    with popover:
+        st.caption("The command that reproduces these numbers")
+        st.code(figure.command, language="bash", wrap_lines=True)
+        if figure.provenance:
+            st.caption("Where they come from")
+            for name, value in figure.provenance.items():
+                st.text(f"{name}: {value}")
+        cite(figure.citation_keys)
+
+
+def cite(keys: tuple[str, ...]) -> None:
+    """BibTeX of the works a figure rests on."""
+    if not keys:
+        return
+    st.caption("Cite")
+    marks = ", ".join("?" for _ in keys)
+    found = queries.rows(f"SELECT bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key", keys)
+    st.code("\n\n".join(found.bibtex), language="latex", wrap_lines=True)
+
+
+def sentence(problem: AddendError) -> None:
+    """What went wrong, in the page's own flow; the app goes on."""
+    st.error(str(problem), icon=":material/error:")
