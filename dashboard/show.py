@@ -13,6 +13,7 @@ from dashboard.charts import render
 from dashboard.links import Value
 
 ROWS_SHOWN = 5_000
+FRAME_PIXELS = 130
 FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
 
 
@@ -56,6 +57,9 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
         row = drawn[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]
         for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
+            # Streamlit fits axes, title and legend into the height that the drawing means for its marks alone.
+            if isinstance(panel.height, int):
+                panel = panel.properties(height=panel.height + FRAME_PIXELS)
             place.altair_chart(panel, width="stretch", alt=figure.alt, key=f"{page}.{figure.name}.{number}")
     st.caption(figure.caption)
     with st.container(horizontal=True, gap="small"):

@@ -78,11 +78,21 @@ def compose(figure: Figure) -> Chart:
     """The whole figure as one light picture, as it is exported."""
     drawn = panels(figure)
     columns, ink = CHARTS[figure.name].columns, Look().ink
-    whole = drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=columns)
+    # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain.
+    whole = drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=columns).resolve_scale(color="independent")
     return (
-        whole.properties(title=alt.TitleParams(figure.title, anchor="start", fontSize=15), background="white")
+        whole.properties(
+            title=alt.TitleParams(figure.title, anchor="start", fontSize=15, offset=12), background="white"
+        )
         .configure(font=FONT)
-        .configure_axis(labelFontSize=11, titleFontSize=12, labelColor=ink, titleColor=ink, gridColor="#e6e8ec")
-        .configure_legend(labelFontSize=11, titleFontSize=12, titleLimit=400, labelLimit=320)
+        .configure_axis(
+            labelFontSize=11,
+            titleFontSize=12,
+            labelColor=ink,
+            titleColor=ink,
+            gridColor="#e6e8ec",
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelFontSize=11, titleFontSize=12, titleLimit=400, labelLimit=320, titleFontWeight="normal")
         .configure_view(strokeWidth=0)
     )
