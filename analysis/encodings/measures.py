@@ -19,9 +19,7 @@ from analysis.errors import AddendError
 
 ROUNDING = 1e-12  # relative to the largest value: smaller differences are taken for rounding
 FOLDS = 5
-PENALTIES = tuple(
-    10.0**power for power in range(-8, 3)
-)  # of ridge regression, relative to the mean squared singular value
+PENALTIES = 10.0 ** np.arange(-8, 3)  # of the ridge, relative to the mean squared singular value
 QUERIES = 128  # monotonicity looks at no more queries than this, evenly spaced
 
 Columns = Float64[np.ndarray, " dim"]
@@ -164,9 +162,9 @@ def shift_r2(table: Table, *, k: int = 1) -> float:
     a map fitted on about as many positions as there are dimensions fits anything (method, section 7). The
     penalty is the one of `PENALTIES` with the least leave-one-out error on the positions fitted.
     1 - (squared error) / (squared deviation from the mean of the fitted targets), over all columns:
-    1 if shifting is linear, at most about 1 / length if the map foretells nothing. A code that hardly changes from one
-    position to the next does well at k = 1 whatever its form; look at larger k too. NaN if the table is
-    constant. AddendError for a k without at least `2 * FOLDS` pairs of positions.
+    1 if shifting is linear, at most about 1 / length if the map foretells nothing. A code that hardly
+    changes from one position to the next does well at k = 1 whatever its form: look at larger k too.
+    NaN if the table is constant. AddendError for a k without at least `2 * FOLDS` pairs of positions.
     """
     if not 1 <= k <= len(table) - 2 * FOLDS:
         raise AddendError(
@@ -195,7 +193,7 @@ def _ridge_map(x: Table, y: Table) -> Float64[np.ndarray, "dim dim"]:
         kept = s**2 / (s**2 + penalty)
         return float((((y - u * kept @ projected) / (1 - u**2 @ kept)[:, None]) ** 2).sum())
 
-    penalty = min((s**2).mean() * np.array(PENALTIES), key=left_out_error)
+    penalty = min((s**2).mean() * PENALTIES, key=left_out_error)
     return (vt.T * (s / (s**2 + penalty))) @ projected
 
 
