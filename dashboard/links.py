@@ -84,7 +84,7 @@ _MAP = (
     Field("measure", "share"),
     Field("words", False),
     Field("specials", True),
-    Field("centred", False),
+    Field("centred", True),
 )
 
 VIEWS: dict[str, View] = {

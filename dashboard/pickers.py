@@ -103,6 +103,10 @@ class Pickers:
         self._values[name] = tuple(held) if isinstance(held, list) else held
         return self._values[name]
 
+    def values(self) -> dict[str, Value]:
+        """The state so far; fields that no picker has asked for yet are as the link has them."""
+        return {name: self.get(name) for name in self._values}
+
     def done(self) -> dict[str, Value]:
         """Writes the state into the URL and returns it."""
         parameters = self.view.parameters(self._values)

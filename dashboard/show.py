@@ -19,7 +19,7 @@ FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lit
 
 def look() -> charts.Look:
     """Light or dark, as the reader's browser has it."""
-    return charts.Look(dark=st.context.theme.type == "dark")
+    return charts.Look(dark=st.context.theme.type == "dark", screen=True)
 
 
 def address(page: str, values: Mapping[str, Value]) -> str:
@@ -52,7 +52,7 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
     if title:
         st.subheader(figure.title, anchor=False)
     drawn = charts.panels(figure, look())
-    columns = charts.CHARTS[figure.name].columns
+    columns = charts.columns(figure)
     for start in range(0, len(drawn), columns):
         row = drawn[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]

@@ -6,11 +6,13 @@ from typing import Any
 
 import torch
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel
+from transformers.utils import logging
 
 from analysis.errors import ModelError
 from analysis.models.source import Progress, Source
 
 _loading = threading.Lock()
+logging.disable_progress_bar()
 
 
 @dataclass(frozen=True)

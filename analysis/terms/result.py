@@ -116,6 +116,15 @@ class Decomposition:
         """Term name ("word_to_position": query first) -> scores (head, query, key)."""
         return _TermMaps(self.query, self.key, self.scale)
 
+    def terms_of(self, term: str, head: int) -> Float[ndarray, "query key"]:
+        """One term of one head."""
+        a, b = term_pair(term)
+        return (self.query[a, head] @ self.key[b, head].T) * np.float32(self.scale)
+
+    def pattern_of(self, head: int) -> Float[ndarray, "query key"]:
+        """One head's attention probabilities."""
+        return softmax(self.scores[head], axis=-1)
+
     def total(self) -> Float[ndarray, "head query key"]:
         """The sum of the sixteen terms, added one by one."""
         total = np.zeros_like(self.scores)

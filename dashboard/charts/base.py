@@ -32,9 +32,10 @@ FONT = "Source Sans Pro"
 
 @dataclass(frozen=True)
 class Look:
-    """Light or dark ground; exports are light."""
+    """Light or dark ground, on screen or in an export; exports are light."""
 
     dark: bool = False
+    screen: bool = False
 
     @property
     def ink(self) -> str:
@@ -49,7 +50,7 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """Draws a figure as panels that stand `columns` abreast."""
+    """Draws a figure as panels that stand `columns` abreast, unless the figure's content says how many."""
 
     draw: Callable[[Figure, Look], list[Chart]]
     columns: int = 1
@@ -74,12 +75,19 @@ def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
         return CHARTS[figure.name].draw(figure, look or Look())
 
 
+def columns(figure: Figure) -> int:
+    """How many panels of a figure stand abreast."""
+    return figure.content.get("columns", CHARTS[figure.name].columns)
+
+
 def compose(figure: Figure) -> Chart:
     """The whole figure as one light picture, as it is exported."""
     drawn = panels(figure)
-    columns, ink = CHARTS[figure.name].columns, Look().ink
+    ink = Look().ink
     # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain.
-    whole = drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=columns).resolve_scale(color="independent")
+    whole = (
+        drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent")
+    )
     return (
         whole.properties(
             title=alt.TitleParams(figure.title, anchor="start", fontSize=15, offset=12), background="white"

@@ -12,6 +12,8 @@ from PIL import Image
 
 from dashboard.charts.base import DIVERGING, SEQUENTIAL, Chart, Look
 
+LEGEND_PIXELS = 62
+MOST_LABELS = 20
 MOST_CELLS = 64 * 64
 """Above this a map is drawn as an image: 512 x 512 cells would be megabytes of JSON."""
 
@@ -25,7 +27,7 @@ def heatmap(
     row_title: str,
     column_title: str,
     value_title: str,
-    title: str = "",
+    title: str | list[str] = "",
     diverging: bool = True,
     legend: bool = True,
     side: int = 300,
@@ -42,7 +44,9 @@ def heatmap(
     build = _image if values.size > MOST_CELLS else _cells
     chart = build(values, rows, columns, scale, stops, domain, shown, row_title, column_title, value_title)
     heading = alt.TitleParams(title, fontSize=13, anchor="start") if title else alt.Undefined
-    return chart.properties(width=side, height=height or side, title=heading)
+    # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
+    stretch = LEGEND_PIXELS if look and look.screen and not legend else 0
+    return chart.properties(width=side, height=(height or side) - stretch, title=heading)
 
 
 def _axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
@@ -60,7 +64,7 @@ def _axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) ->
         ticks=False,
         domain=False,
         grid=False,
-        labelOverlap=False,
+        labelOverlap=False if len(labels) <= MOST_LABELS else "greedy",
     )
 
 

@@ -1,1 +1,43 @@
-"""terms."""
+"""Attention terms: what word and position each add to the scores of a real model, over a corpus and on a text."""
+
+import streamlit as st
+
+from analysis.figures.terms import MEASURES
+from dashboard import live, queries, show
+from dashboard.pickers import Pickers
+from dashboard.term_pickers import map_pickers
+
+show.header(
+    "terms",
+    "With positions added to words, every attention score is a sum of four questions at once: word to word, word to "
+    "position, position to word, position to position (query first). Here they are pulled apart, exactly.",
+)
+picked = Pickers("terms")
+measured = queries.rows("SELECT DISTINCT model, corpus FROM newest_terms ORDER BY model, corpus")
+first, second, third = st.columns([2, 2, 3])
+with first:
+    model = picked.choice("model", "Model", list(dict.fromkeys(measured.model)))
+with second:
+    picked.choice("corpus", "Over", list(measured[measured.model == model].corpus), {"probe_set": "the probe set"}.get)
+with third:
+    picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"}.get)
+
+place = st.container()
+st.header("On one text", anchor=False)
+examples = queries.rows("SELECT probe_id, title, heads FROM saved_probes WHERE model = ? ORDER BY title", [model])
+titles = dict(zip(examples.probe_id, examples.title, strict=True))
+probe = picked.choice("probe", "Saved probe", list(titles), titles.get)
+heads = int(examples.heads[examples.probe_id == probe].iloc[0]) if titles else 0
+map_pickers(picked, heads)
+values = picked.done()
+
+with place:
+    show.copy_link("terms", values)
+    show.show(queries.figure("terms_heads", values), "terms", values)
+    show.show(queries.figure("terms_aggregates", values), "terms", values)
+if probe:
+    made = live.decomposition(values)
+    st.text(made.provenance.text + (f"  |  {made.provenance.text_pair}" if made.provenance.text_pair else ""))
+    for name in ("probe_maps", "probe_total"):
+        show.show(live.figure(name, values, made), "terms", values)
+st.page_link("views/probe.py", label="Try a text of your own", icon=":material/experiment:")

@@ -46,3 +46,9 @@ CREATE VIEW claims AS
 SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,
     NULL::DOUBLE AS upper
 WHERE false;
+
+-- Saved probes with what a picker needs of them.
+CREATE VIEW saved_probes AS
+SELECT p.*, count(h.head) AS heads
+FROM probes p JOIN probe_heads h USING (probe_id)
+GROUP BY ALL;

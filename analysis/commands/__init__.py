@@ -1,0 +1,34 @@
+"""The command line. One file a command; each exposes one function of the command's name.
+
+A command's file is imported when the command is run: `--help` and `query` need not wait for torch.
+"""
+
+import sys
+from importlib import import_module
+
+import typer
+from rich.console import Console
+
+from analysis.errors import AddendError
+
+app = typer.Typer(
+    name="python -m analysis",
+    help="Addend: evidence on why position embeddings are added to words.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+COMMANDS = ("sync", "query", "encode", "probe", "export", "measure")
+
+for command in COMMANDS:
+    app.command(command.replace("_", "-"))(getattr(import_module(f"analysis.commands.{command}"), command))
+
+
+def main() -> None:
+    """Runs a command; what a reader can put right ends in a sentence and exit code 1."""
+    try:
+        app()
+    except AddendError as problem:
+        Console(stderr=True, highlight=False).print(f"[red]Error:[/red] {problem}", soft_wrap=True)
+        sys.exit(1)

@@ -1,0 +1,34 @@
+"""python -m analysis measure: term statistics of a model over a corpus, into a results file."""
+
+from typing import Annotated
+
+import typer
+
+
+def measure(
+    model: Annotated[
+        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
+    ] = "all-MiniLM-L6-v2",
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    corpus: Annotated[str, typer.Option(help="A corpus of the store.")] = "probe_set",
+    name: Annotated[str | None, typer.Option(help="File name under data/results/terms, without its ending.")] = None,
+) -> None:
+    """Measures every term's share and effect at layer 0 over a corpus, and writes them as a results file."""
+    from rich.progress import Progress
+
+    from analysis import catalogue
+    from analysis.models.load import load
+    from analysis.models.source import resolve
+    from analysis.store import read
+    from analysis.terms.corpus import measure_corpus
+
+    catalogue.refresh()
+    texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+    pairs = [(row.text, row.text_pair if isinstance(row.text_pair, str) else None) for row in texts.itertuples()]
+    loaded = load(resolve(model, revision))
+    with Progress() as progress:
+        path = measure_corpus(
+            loaded, pairs, corpus, name=name, each=progress.track(range(len(pairs)), description=corpus)
+        )
+    catalogue.refresh()
+    typer.echo(f"{path} written and in the store.")

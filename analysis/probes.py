@@ -1,0 +1,170 @@
+"""Probes: a text run through a model now, or one saved before.
+
+A saved probe is a results file like any other; it keeps what every map follows from.
+"""
+
+import json
+from collections.abc import Mapping
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import StoreError
+from analysis.store import files, read
+from analysis.terms.result import SOURCES, Decomposition, Provenance, TokenInfo
+
+
+def run(
+    model: str,
+    text: str,
+    pair: str | None = None,
+    layer: int = 0,
+    *,
+    revision: str | None = None,
+    truncate: bool = False,
+    loaded: Any = None,
+) -> Decomposition:
+    """Decomposes a text with a model named as `analysis.models.source.resolve` takes it.
+
+    loaded: the model, where the caller holds it already.
+    """
+    from analysis.terms.run import decompose
+
+    if loaded is None:
+        from analysis.models.load import load
+        from analysis.models.source import resolve
+
+        loaded = load(resolve(model, revision))
+    source = loaded.source
+    return decompose(
+        loaded.model,
+        loaded.tokenizer,
+        text,
+        pair,
+        layer,
+        truncate=truncate,
+        name=source.name,
+        revision=source.revision,
+    )
+
+
+def command(made: Decomposition) -> str:
+    """The command that makes a decomposition again."""
+    about = made.provenance
+    parts = ["python -m analysis probe", f"--model {quote(about.model)}", f"--text {quote(about.text)}"]
+    if about.text_pair:
+        parts.append(f"--pair {quote(about.text_pair)}")
+    if about.truncated_from:
+        parts.append("--truncate")
+    return " ".join([*parts, f"--layer {made.layer} --json"])
+
+
+def save(made: Decomposition, title: str = "", *, name: str | None = None) -> str:
+    """Writes a probe as a results file and returns its id. The next sync puts it into the store."""
+    about = made.provenance
+    run = files.Run(
+        kind="probe",
+        command=command(made),
+        model=about.model,
+        revision=about.revision,
+        device=about.device,
+        dtype=about.dtype,
+        seconds=about.seconds,
+        created=about.created,
+        git_sha=about.git_sha,
+        versions=about.versions,
+        **({"run_id": name} if name else {}),
+        config={
+            "title": title or about.text[:60],
+            "layer": made.layer,
+            "text": about.text,
+            "text_pair": about.text_pair,
+            "tokens": [[token.text, token.word, token.segment] for token in made.token_info],
+            "token_count": len(made.token_info),
+            "scale": made.scale,
+            "max_error": made.max_error,
+            "pattern_error": made.pattern_error,
+            "truncated_from": about.truncated_from,
+        },
+    )
+
+    def by_head(measure: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        return list(np.stack(list(measure.values()), -1).astype(np.float32))
+
+    columns = {
+        "head": range(made.heads),
+        "query": [made.query[:, head].astype(np.float32).ravel() for head in range(made.heads)],
+        "key": [made.key[:, head].astype(np.float32).ravel() for head in range(made.heads)],
+        "share": by_head(made.shares()),
+        "effect": by_head(made.effects()),
+        "top1": by_head(made.top1_agreement()),
+        "rms": by_head(made.raw_rms()),
+    }
+    files.write("probe", columns, run)
+    return run.run_id
+
+
+def saved(probe_id: str) -> Decomposition:
+    """A probe from the store. Raises StoreError for an id it does not hold. Needs no torch."""
+    about = read.query(
+        "SELECT p.*, r.git_sha, r.versions FROM probes p JOIN runs r USING (run_id) WHERE probe_id = ?", [probe_id]
+    )
+    if about.empty:
+        raise StoreError(
+            f"There is no saved probe {probe_id!r} in this store. It may have been saved on another machine; "
+            "run the text again on the Live probe page."
+        )
+    row = about.iloc[0]
+    heads = read.query("SELECT * FROM probe_heads WHERE probe_id = ? ORDER BY head", [probe_id])
+    tokens = tuple(
+        TokenInfo(text, tuple(word) if word else None, segment) for text, word, segment in json.loads(row.tokens)
+    )
+
+    def factors(column: str) -> np.ndarray:
+        return np.stack([np.asarray(flat).reshape(len(SOURCES), len(tokens), -1) for flat in heads[column]], 1)
+
+    query, key = factors("query"), factors("key")
+    scale = float(row.scale)
+    scores = np.float32(scale) * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
+    grid = (len(SOURCES), len(SOURCES), len(heads))
+    return Decomposition(
+        query=query,
+        key=key,
+        scale=scale,
+        layer=int(row.layer),
+        token_info=tokens,
+        scores=scores,
+        max_error=float(row.max_error),
+        pattern_error=float(row.pattern_error),
+        provenance=Provenance(
+            model=row.model,
+            revision=row.revision,
+            device=row.device,
+            dtype=row["dtype"],
+            seconds=float(row.seconds),
+            text=row.text,
+            text_pair=row.text_pair if isinstance(row.text_pair, str) else None,
+            created=row.created,
+            git_sha=row.git_sha,
+            versions=row.versions,
+            truncated_from=None if pd.isna(row.truncated_from) else int(row.truncated_from),
+        ),
+        probe_id=probe_id,
+        _measured={name: np.stack(list(heads[name])).T.reshape(grid) for name in ("share", "effect", "top1", "rms")},
+    )
+
+
+def obtain(params: Mapping[str, Any]) -> Decomposition:
+    """The decomposition a link asks for: the saved probe it names, else its text run now."""
+    if params.get("probe"):
+        return saved(str(params["probe"]))
+    return run(
+        str(params["model"]),
+        str(params["text"]),
+        str(params["pair"]) or None,
+        int(params["layer"]),
+        revision=str(params["revision"]) or None,
+        truncate=bool(params["truncate"]),
+    )

@@ -1,0 +1,70 @@
+"""A decomposition as a reader wants to see it: word pieces or words, special tokens or not, centred or raw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from analysis.terms.result import Decomposition, TokenInfo
+
+PIECE_MARK = "##"
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """One head's maps over the tokens, or words, that are shown. Arrays are (query, key)."""
+
+    labels: list[str]
+    terms: dict[str, Float[ndarray, "query key"]]
+    rest: Float[ndarray, "query key"]
+    """The sum of the terms that are not in `terms`."""
+    total: Float[ndarray, "query key"]
+    pattern: Float[ndarray, "query key"]
+
+
+def arrange(
+    made: Decomposition, head: int, terms: Sequence[str], *, words: bool, specials: bool, centred: bool
+) -> Arranged:
+    """One head's maps.
+
+    centred: subtract from every row its mean over all keys, hidden ones included: softmax ignores it.
+    words: merge the pieces of a word. Scores are averaged over its pieces; the pattern is averaged over
+    query pieces and summed over key pieces, as in Clark et al. 2019, so its rows still sum to 1.
+    specials: keep [CLS], [SEP] and the like; without them rows of the pattern sum to less than 1.
+    """
+    groups = _groups(made.token_info, words, specials)
+    average = np.zeros((len(groups), len(made.token_info)), dtype=np.float32)
+    for row, (_, members) in enumerate(groups):
+        average[row, members] = 1 / len(members)
+    collect = (average > 0).astype(np.float32)
+
+    def shown(scores: Float[ndarray, "token token"]) -> Float[ndarray, "query key"]:
+        if centred:
+            scores = scores - scores.mean(-1, keepdims=True)
+        return average @ scores @ average.T
+
+    maps = {term: shown(made.terms_of(term, head)) for term in terms}
+    total = shown(made.scores[head])
+    return Arranged(
+        labels=[label for label, _ in groups],
+        terms=maps,
+        rest=total - np.sum(list(maps.values()), axis=0),
+        total=total,
+        pattern=average @ made.pattern_of(head) @ collect.T,
+    )
+
+
+def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tuple[str, list[int]]]:
+    """Label and member tokens of each row."""
+    groups: list[tuple[str, list[int]]] = []
+    for index, token in enumerate(tokens):
+        if token.special and not specials:
+            continue
+        if words and groups and not token.special and tokens[groups[-1][1][-1]].word == token.word:
+            label, members = groups[-1]
+            groups[-1] = (label + token.text.removeprefix(PIECE_MARK), [*members, index])
+        else:
+            groups.append((token.text, [index]))
+    return groups

@@ -1,0 +1,154 @@
+"""Drawings of attention's terms."""
+
+import altair as alt
+import numpy as np
+
+from analysis.figures import Figure
+from analysis.figures.terms import FOUR, spoken
+from dashboard.charts.base import BLUE, DIVERGING, SEQUENTIAL, VERMILION, Chart, Look, drawing
+from dashboard.charts.heatmap import heatmap
+
+
+def _heads(figure: Figure, look: Look) -> list[Chart]:
+    """Heads by terms, the number in every cell."""
+    table, label = figure.content["table"], figure.content["label"]
+    values = table.to_numpy()
+    reach = float(np.nanmax(np.abs(values))) or 1.0
+    if figure.content["measure"] == "share":
+        stops, domain = DIVERGING, np.linspace(-min(reach, 1.0), min(reach, 1.0), len(DIVERGING))
+    else:
+        stops, domain = SEQUENTIAL, np.linspace(0, reach, len(SEQUENTIAL))
+    frame = table.reset_index().melt("head", var_name="term", value_name="value")
+    frame["label"] = frame.term.map(spoken)
+    order = [spoken(term) for term in table.columns]
+    strong = 0.62 * float(domain[-1])
+    bare = {"ticks": False, "domain": False, "labelOverlap": False}
+    base = alt.Chart(frame).encode(
+        x=alt.X(
+            "label:N",
+            sort=order,
+            axis=alt.Axis(
+                title=None, labelAngle=-50, labelLimit=160, orient="top", ticks=False, domain=False, labelOverlap=False
+            ),
+        ),
+        y=alt.Y("head:O", axis=alt.Axis(title="head", **bare)),
+        tooltip=[
+            alt.Tooltip("head:O"),
+            alt.Tooltip("label:N", title="term (query → key)"),
+            alt.Tooltip("value:Q", title=label, format=".4f"),
+        ],
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "value:Q",
+            scale=alt.Scale(domain=list(domain), range=stops, clamp=True, interpolate="rgb"),
+            legend=alt.Legend(title=label, orient="bottom", gradientLength=220, format=".2~f", titleLimit=400),
+        )
+    )
+    numbers = base.mark_text(fontSize=11).encode(
+        text=alt.Text("value:Q", format=".2f"),
+        color=alt.condition(f"abs(datum.value) > {strong}", alt.value("white"), alt.value("#31333f")),
+    )
+    line = (
+        alt.Chart(frame[frame.term == FOUR[-1]])
+        .mark_rule(color=look.ink, strokeWidth=1.5)
+        .encode(x=alt.X("label:N", sort=order, bandPosition=1))
+    )
+    return [(cells + numbers + line).properties(width=820, height=26 * len(table))]
+
+
+drawing("terms_heads")(_heads)
+drawing("probe_heads")(_heads)
+
+
+def _aggregates(figure: Figure, look: Look) -> list[Chart]:
+    """A dot and an interval for each term; the two aggregations in two colours and two shapes."""
+    order, label, two = (figure.content[key] for key in ("order", "label", "two"))
+    names = ["mean over heads", "pooled over heads"]
+    colour = alt.Color(
+        "over:N",
+        scale=alt.Scale(domain=names, range=[BLUE, VERMILION]),
+        legend=alt.Legend(title=None, orient="top") if two else None,
+    )
+    base = alt.Chart(figure.frame()).encode(
+        y=alt.Y("term_label:N", sort=order, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
+        yOffset=alt.YOffset("over:N", sort=names) if two else alt.Undefined,
+        color=colour,
+        tooltip=[
+            alt.Tooltip("term_label:N", title="term"),
+            alt.Tooltip("over:N", title="aggregation"),
+            alt.Tooltip("value:Q", title=label, format=".4f"),
+            alt.Tooltip("low:Q", title="95 % from", format=".4f"),
+            alt.Tooltip("high:Q", title="to", format=".4f"),
+        ],
+    )
+    bars = base.mark_bar(opacity=0.35, height=8).encode(x=alt.X("value:Q", axis=alt.Axis(title=label)))
+    spans = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
+    dots = base.mark_point(filled=True, size=55, opacity=1).encode(
+        x="value:Q", shape=alt.Shape("over:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=None)
+    )
+    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.datum(0))
+    return [(zero + bars + spans + dots).properties(width=620, height=(34 if two else 22) * len(order))]
+
+
+drawing("terms_aggregates")(_aggregates)
+drawing("home_terms")(_aggregates)
+
+
+@drawing("probe_maps")
+def maps(figure: Figure, look: Look) -> list[Chart]:
+    """One map a term, all on the scale of the head."""
+    labels, reach = figure.content["labels"], figure.content["reach"]
+    share, effect = figure.content["share"], figure.content["effect"]
+    last_row = len(figure.content["maps"]) - figure.content["columns"]
+    return [
+        heatmap(
+            values,
+            labels,
+            labels,
+            domain=(-reach, reach),
+            row_title="query",
+            column_title="key",
+            value_title="score",
+            title=[spoken(term), f"share {share[term]:.2f}, effect {effect[term]:.2f} nats"],
+            legend=number >= last_row,
+            side=330 if figure.content["columns"] == 2 else 210,
+            look=look,
+        )
+        for number, (term, values) in enumerate(figure.content["maps"].items())
+    ]
+
+
+@drawing("probe_total", columns=3)
+def total(figure: Figure, look: Look) -> list[Chart]:
+    """The rest and the total on the scale of the terms; the pattern on its own."""
+    labels, reach, pattern = (figure.content[key] for key in ("labels", "reach", "pattern"))
+    drawn = [
+        heatmap(
+            values,
+            labels,
+            labels,
+            domain=(-reach, reach),
+            row_title="query",
+            column_title="key",
+            value_title="score",
+            title=name,
+            side=330,
+            look=look,
+        )
+        for name, values in figure.content["scores"].items()
+    ]
+    softmax = heatmap(
+        pattern,
+        labels,
+        labels,
+        domain=(0, float(pattern.max())),
+        row_title="query",
+        column_title="key",
+        value_title="attention probability",
+        title="pattern (softmax of the total)",
+        diverging=False,
+        side=330,
+        look=look,
+    )
+    return [*drawn, softmax]
