@@ -75,7 +75,7 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
         created=about.created,
         git_sha=about.git_sha,
         versions=about.versions,
-        **({"run_id": name} if name else {}),
+        run_id=name or files.new_run_id(),
         config={
             "title": title or about.text[:60],
             "layer": made.layer,

@@ -4,14 +4,20 @@ Streamlit's own `bind="query-params"` puts the labels on screen into the URL and
 not know without a word. Ours puts ids there, so that links outlive wording, and says what it dropped.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from dashboard.links import VIEWS, Value
 
-Show = Callable[[Any], str]
+Show = Callable[[Any], str | None] | Mapping[Any, str]
+"""How an id is shown: a function, or the labels by id."""
+
+
+def _shown(show: Show) -> Callable[[Any], str]:
+    label = show.get if isinstance(show, Mapping) else show
+    return lambda value: str(label(value) or value)
 
 
 class Pickers:
@@ -52,39 +58,34 @@ class Pickers:
                 st.warning(f"The link asks for {name} {held!r}, which is not offered here; {fallback!r} is shown.")
             st.session_state[self._key(name)] = fallback
 
-    def choice(
-        self, name: str, label: str, options: Sequence[Any], show: Callable[[Any], str] = str, **more: Any
-    ) -> Any:
+    def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
         """A drop-down of ids, shown as `show` says."""
         self._known(name, options)
-        self._values[name] = st.selectbox(label, options, format_func=show, key=self._key(name), **more)
+        self._values[name] = st.selectbox(label, options, format_func=_shown(show), key=self._key(name), **more)
         return self._values[name]
 
-    def segments(
-        self, name: str, label: str, options: Sequence[Any], show: Callable[[Any], str] = str, **more: Any
-    ) -> Any:
+    def segments(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
         """A row of buttons, one of them pressed."""
         self._known(name, options)
         self._values[name] = st.segmented_control(
-            label, options, format_func=show, key=self._key(name), required=True, **more
+            label, options, format_func=_shown(show), key=self._key(name), required=True, **more
         )
         return self._values[name]
 
-    def many(
-        self, name: str, label: str, options: Sequence[str], show: Callable[[Any], str] = str, **more: Any
-    ) -> tuple[str, ...]:
+    def many(self, name: str, label: str, options: Sequence[str], show: Show = str, **more: Any) -> tuple[str, ...]:
         """Any number of buttons, pressed or not."""
         held = [value for value in self._held(name) if value in options]
         st.session_state[self._key(name)] = held
-        picked = st.pills(label, options, format_func=show, selection_mode="multi", key=self._key(name), **more)
+        picked = st.pills(label, options, format_func=_shown(show), selection_mode="multi", key=self._key(name), **more)
         self._values[name] = tuple(picked)
         return tuple(picked)
 
     def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
         """A slider over given whole numbers."""
         self._known(name, options)
-        self._values[name] = st.select_slider(label, options, key=self._key(name), **more)
-        return int(self._values[name])
+        picked = int(st.select_slider(label, options, key=self._key(name), **more))
+        self._values[name] = picked
+        return picked
 
     def toggle(self, name: str, label: str, **more: Any) -> bool:
         """A switch."""

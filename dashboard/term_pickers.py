@@ -14,7 +14,7 @@ def map_pickers(picked: Pickers, heads: int) -> None:
         picked.slider("head", "Head", list(range(heads)))
     with second:
         names = {"four": "The four of word and position", "all": "All sixteen"}
-        picked.segments("group", "Terms", list(names), names.get)
+        picked.segments("group", "Terms", list(names), names)
     with st.container(horizontal=True, gap="medium"):
         picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
         picked.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")

@@ -24,7 +24,7 @@ def measure(
 
     catalogue.refresh()
     texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-    pairs = [(row.text, row.text_pair if isinstance(row.text_pair, str) else None) for row in texts.itertuples()]
+    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
     loaded = load(resolve(model, revision))
     with Progress() as progress:
         path = measure_corpus(

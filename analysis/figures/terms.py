@@ -40,7 +40,7 @@ def _one_of(params: Params, name: str, known: Mapping[str, Any]) -> str:
     return value
 
 
-def _stored(params: Params, aggregations: tuple[str, ...]) -> pd.DataFrame:
+def _stored(params: Params, aggregations: tuple[str, ...]) -> Any:
     marks = ", ".join("?" for _ in aggregations)
     found = read.query(
         f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND aggregation IN ({marks})",
@@ -76,7 +76,7 @@ def terms_heads(params: Params) -> Figure:
     """Every head's sixteen terms, over a corpus."""
     measure = _measure(params)
     found = _stored(params, ("head",))
-    table = found.pivot(index="head", columns="term", values=measure)[list(ORDER)].sort_index()
+    table: Any = found.pivot(index="head", columns="term", values=measure)[list(ORDER)].sort_index()
     first = found.iloc[0]
     lead = table[list(FOUR)].idxmax(axis=1).value_counts()
     leading = "; ".join(f"{spoken(str(term))} in {count}" for term, count in lead.items())
@@ -157,7 +157,7 @@ def terms_aggregates(params: Params) -> Figure:
 def home_terms(params: Params) -> Figure:
     """The four terms over all heads, for the home page."""
     whole = terms_aggregates({"model": "all-MiniLM-L6-v2", "corpus": "probe_set", "measure": "share", **params})
-    frame = whole.frame()
+    frame: Any = whole.frame()
     frame = frame[frame.term.isin(FOUR)]
     return Figure(
         name="home_terms",

@@ -59,7 +59,7 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 
 @contextmanager
 def _our_attention(model: PreTrainedModel) -> Iterator[None]:
-    before = model.config._attn_implementation
+    before = model.config._attn_implementation or "eager"
     if before == IMPLEMENTATION:
         yield
         return

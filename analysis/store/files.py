@@ -36,6 +36,11 @@ class Kind:
     """From a version to the next one."""
 
 
+def new_run_id() -> str:
+    """A name for a run that no other has."""
+    return uuid.uuid4().hex[:12]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """The provenance that every row of a results file shares."""
@@ -51,7 +56,7 @@ class Run:
     preset: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
-    run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    run_id: str = field(default_factory=new_run_id)
     created: str = field(default_factory=now)
     git_sha: str = field(default_factory=git_sha)
     versions: str = field(default_factory=library_versions)

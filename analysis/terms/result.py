@@ -140,7 +140,7 @@ class Decomposition:
     @property
     def relative_error(self) -> float:
         """`max_error` as a fraction of the range of the scores."""
-        return self.max_error / max(float(np.ptp(self.scores)), np.finfo(np.float32).tiny)
+        return self.max_error / max(float(np.ptp(self.scores)), float(np.finfo(np.float32).tiny))
 
     def shares(self) -> dict[str, Float[ndarray, " head"]]:
         """Each term's share of the key-centred total, per head; may be negative, sums to 1."""

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformers import PreTrainedModel
 
 from analysis.errors import ModelError, TextError
 from analysis.models.capture import capture
@@ -18,7 +17,7 @@ from analysis.terms.result import Decomposition, Provenance, TokenInfo
 
 
 def decompose(
-    model: PreTrainedModel,
+    model: Any,
     tokenizer: Any,
     text: str,
     text_pair: str | None = None,
@@ -77,7 +76,7 @@ def _sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
     return total
 
 
-def check_layer(model: PreTrainedModel, layer: int) -> None:
+def check_layer(model: Any, layer: int) -> None:
     """Refuses a layer that does not exist, or that the exact expansion does not reach."""
     layers = model.config.num_hidden_layers
     if not 0 <= layer < layers:
@@ -90,7 +89,7 @@ def check_layer(model: PreTrainedModel, layer: int) -> None:
 
 
 def encode(
-    tokenizer: Any, text: str, text_pair: str | None, model: PreTrainedModel, truncate: bool
+    tokenizer: Any, text: str, text_pair: str | None, model: Any, truncate: bool
 ) -> tuple[Mapping[str, Tensor], tuple[TokenInfo, ...], int | None]:
     """Model inputs on the model's device, what each token is, and the length before truncation if any was cut."""
     if not text.strip():

@@ -1,5 +1,7 @@
 """Drawings of attention's terms."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
@@ -22,7 +24,7 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
     frame["label"] = frame.term.map(spoken)
     order = [spoken(term) for term in table.columns]
     strong = 0.62 * float(domain[-1])
-    bare = {"ticks": False, "domain": False, "labelOverlap": False}
+    bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False}
     base = alt.Chart(frame).encode(
         x=alt.X(
             "label:N",

@@ -12,7 +12,7 @@ titles = dict(zip(known.encoding, known.title, strict=True))
 picked = Pickers("encodings")
 first, second, third, fourth = st.columns([3, 3, 2, 2])
 with first:
-    picked.choice("encoding", "Encoding", list(titles), titles.get)
+    picked.choice("encoding", "Encoding", list(titles), titles)
 with second:
     picked.choice("other", "Beside it", ["", *titles], lambda name: titles.get(name, "nothing"))
 with third:

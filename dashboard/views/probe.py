@@ -12,8 +12,9 @@ from dashboard.term_pickers import map_pickers
 show.header("probe", "Pick a model, type a text, and see what word and position each add to its attention scores.")
 picked = Pickers("probe")
 probe_form.form(picked)
+status = st.status("Starting", expanded=False)
 try:
-    with st.status("Starting", expanded=False) as status:
+    with status:
         made = live.decomposition(picked.values(), progress=lambda message: status.update(label=message))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
@@ -27,7 +28,7 @@ except AddendError as problem:
 
 if about.truncated_from:
     st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
-picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"}.get)
+picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 overview = st.container()
 map_pickers(picked, made.heads)
 values = picked.done()

@@ -18,15 +18,15 @@ first, second, third = st.columns([2, 2, 3])
 with first:
     model = picked.choice("model", "Model", list(dict.fromkeys(measured.model)))
 with second:
-    picked.choice("corpus", "Over", list(measured[measured.model == model].corpus), {"probe_set": "the probe set"}.get)
+    picked.choice("corpus", "Over", list(measured[measured.model == model].corpus), {"probe_set": "the probe set"})
 with third:
-    picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"}.get)
+    picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 
 place = st.container()
 st.header("On one text", anchor=False)
 examples = queries.rows("SELECT probe_id, title, heads FROM saved_probes WHERE model = ? ORDER BY title", [model])
 titles = dict(zip(examples.probe_id, examples.title, strict=True))
-probe = picked.choice("probe", "Saved probe", list(titles), titles.get)
+probe = picked.choice("probe", "Saved probe", list(titles), titles)
 heads = int(examples.heads[examples.probe_id == probe].iloc[0]) if titles else 0
 map_pickers(picked, heads)
 values = picked.done()

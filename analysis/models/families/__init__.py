@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from torch import Tensor, nn
-from transformers import PreTrainedModel
 
 from analysis.models.expand import Factors
 from analysis.registry import Registry, import_all
@@ -22,11 +21,11 @@ class Family(Protocol):
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
         ...
 
-    def attention(self, model: PreTrainedModel, layer: int) -> nn.Module:
+    def attention(self, model: Any, layer: int) -> nn.Module:
         """The module that calls the attention function at a layer."""
         ...
 
-    def expand(self, model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Factors:
+    def expand(self, model: Any, inputs: Mapping[str, Tensor]) -> Factors:
         """Queries and keys of every source at layer 0, for a batch of one."""
         ...
 

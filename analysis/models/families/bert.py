@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel
 
 from analysis.models.expand import Factors, project, through_layer_norm
 from analysis.models.families import FAMILIES
@@ -29,11 +28,11 @@ class Bert:
             return "it is set up as a decoder (is_decoder); the terms here are of the bidirectional encoder"
         return None
 
-    def attention(self, model: PreTrainedModel, layer: int) -> nn.Module:
+    def attention(self, model: Any, layer: int) -> nn.Module:
         """The self-attention of a layer."""
         return model.base_model.encoder.layer[layer].attention.self
 
-    def expand(self, model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Factors:
+    def expand(self, model: Any, inputs: Mapping[str, Tensor]) -> Factors:
         """Word, position, segment and bias through the embedding LayerNorm and W_Q, W_K of layer 0."""
         embeddings = model.base_model.embeddings
         ids = inputs["input_ids"]
@@ -47,7 +46,7 @@ class Bert:
             ]
         )
         compute = torch.float64 if parts.dtype == torch.float64 else torch.float32
-        attention = self.attention(model, 0)
+        attention: Any = self.attention(model, 0)
         norm, query, key = (_in_dtype(m, compute) for m in (embeddings.LayerNorm, attention.query, attention.key))
         sources = through_layer_norm(parts.to(compute), norm)
         heads = attention.num_attention_heads
