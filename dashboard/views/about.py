@@ -1,1 +1,83 @@
-"""about."""
+"""Method and data: what the numbers mean, what the store holds, how to use it elsewhere, how to cite it."""
+
+import streamlit as st
+
+from analysis import __version__
+from analysis.provenance import git_sha
+from dashboard import queries, show
+
+show.header("about", "What the numbers mean, where they lie, and how to get at them.")
+
+st.header("Method", anchor=False)
+st.markdown(
+    r"""
+A BERT-style encoder adds a word, a position and a segment vector, $u_i = w_i + p_i + s_i$, and passes the sum through a
+LayerNorm. With the LayerNorm's statistics held at the values they take on $u_i$, that is a linear map, so each source
+goes on alone: $q_i = \sum_a q_i^a$ and $k_j = \sum_b k_j^b$ over word, position, segment and bias (what no source
+owns: the LayerNorm's $\beta$ and the projections' biases). The score before softmax is a sum of sixteen **terms**:
+
+$$ \text{score}_{ij} = \sum_{a,b} t^{ab}_{ij}, \qquad t^{ab}_{ij} = \frac{q_i^a \cdot k_j^b}{\sqrt{d_\text{head}}} $$
+
+At layer 0 this is exact. Beside every map stands the largest difference between the sum of the terms and the score that
+the model itself computed in its forward pass.
+
+- **Key-centred.** Softmax ignores whatever is constant along the keys of one query, so terms are compared after their
+  mean over keys is taken away. A term can be large and change nothing: all four *x → bias* terms do so at layer 0.
+- **Share.** $\sum_{ij} c^{ab}_{ij} t_{ij} / \sum_{ij} t_{ij}^2$, with $c$ the centred term and $t$ the centred total. Shares of
+  a head add up to 1; a share may be negative.
+- **Effect.** The mean over queries of $\mathrm{KL}(\mathrm{softmax}(S) \,\|\, \mathrm{softmax}(S - T))$ in nats: what taking the term
+  away does to the pattern. Effects do not add up, and may rank terms otherwise than shares do.
+- **Over heads.** The mean over heads and the value pooled over heads can tell opposite stories, because one head with
+  large scores dominates a pooled value. Both are shown, and heads come first.
+"""
+)
+
+st.header("What the store holds", anchor=False)
+runs = queries.rows(
+    "SELECT kind, model, revision, device, dtype, created, git_sha AS code, command, versions, file FROM runs ORDER BY created DESC"
+)
+st.caption("Every stored number belongs to one of these runs, or to a citation.")
+st.dataframe(runs, hide_index=True)
+counts = queries.rows(
+    "SELECT table_name AS name, estimated_size AS rows FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
+)
+meta = queries.rows("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
+st.text(f"Store schema {meta.schema_version}, built {meta.built}. {meta.versions}")
+with st.expander("Tables and their rows"):
+    st.dataframe(counts, hide_index=True)
+problems = queries.rows("SELECT file, problem FROM problems")
+if len(problems):
+    st.warning("Some results files could not be read; the rest is shown.")
+    st.dataframe(problems, hide_index=True)
+
+st.header("Use it elsewhere", anchor=False)
+st.code(
+    """\
+python -m analysis query "SELECT * FROM term_stats WHERE head = 0" --csv
+python -m analysis probe --text "The dog chased the cat." --json
+python -m analysis encode sinusoidal --length 128 --dim 512 --csv
+python -m analysis export "LINK" --format svg -o figure.svg""",
+    language="bash",
+    wrap_lines=True,
+)
+st.code(
+    """\
+from analysis.encodings import encode
+from analysis.terms import decompose
+
+table = encode("sinusoidal", length=128, dim=512)          # (length, dim)
+result = decompose(model, tokenizer, "The dog chased the cat.")
+result.terms["word_to_position"]                           # (head, query, key)
+result.shares(), result.effects(), result.max_error""",
+    language="python",
+)
+
+st.header("Cite", anchor=False)
+st.code(
+    f"@software{{addend,\n  title = {{Addend: why are position embeddings added to words?}},\n"
+    f"  version = {{{__version__}}},\n  note = {{code {git_sha()}, store built {meta.built}}},\n}}",
+    language="latex",
+)
+st.caption("Every chart's Source button gives the works it rests on; the literature is listed below.")
+with st.expander("All works cited"):
+    st.code("\n\n".join(queries.rows("SELECT bibtex FROM citations ORDER BY citation_key").bibtex), language="latex")

@@ -1,0 +1,85 @@
+"""Every page renders as it first opens, and a link that asks for nonsense gets a sentence, not a traceback."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.links import VIEWS
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+FILES = {page: f"views/{page or 'home'}.py" for page in VIEWS}
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "pages.duckdb"))
+
+
+def opened(page: str, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.run()
+    app.switch_page(FILES[page])
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.mark.parametrize("page", VIEWS)
+def test_opens_without_a_complaint(page):
+    app = opened(page)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert app.title, "a page without a title"
+
+
+@pytest.mark.parametrize("page", [page for page, view in VIEWS.items() if view.fields])
+def test_figures_have_captions(page):
+    assert len(opened(page).caption) >= len(VIEWS[page].figures) - 1
+
+
+def test_a_head_that_does_not_exist_is_said_and_head_0_shown():
+    app = opened("terms", head="99")
+    assert not app.exception
+    assert any("head 99" in warning.value for warning in app.warning)
+    assert any("Head 0" in heading.value for heading in app.subheader)
+
+
+def test_a_head_that_is_no_number_is_said():
+    app = opened("terms", head="two")
+    assert not app.exception
+    assert any("head='two'" in warning.value for warning in app.warning)
+
+
+def test_a_text_in_the_link_is_probed():
+    app = opened("probe", text="Order matters here.", head="3")
+    assert not app.exception
+    assert any("Head 3" in heading.value for heading in app.subheader)
+    assert any("one text of 6 tokens" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"text": "word " * 600}, "602 tokens"),
+        ({"text": "x", "model": "/nowhere/at/all"}, "There is no folder"),
+        ({"text": "x", "layer": "3"}, "Layer 3 was asked for"),
+        ({"text": "x", "layer": "77"}, "There is no layer 77"),
+        ({"text": "x", "probe": "never-saved"}, "There is no saved probe"),
+        ({"text": "x", "model": "not a model"}, "neither a folder nor a Hugging Face id"),
+    ],
+)
+def test_what_cannot_be_probed_is_said_and_the_app_goes_on(parameters, said):
+    app = opened("probe", **parameters)
+    assert not app.exception
+    assert any(said in error.value for error in app.error), [error.value for error in app.error]
+
+
+def test_an_over_long_text_can_be_cut():
+    app = opened("probe", text="word " * 600)
+    next(button for button in app.button if button.label == "Cut it and go on").click()
+    app.run()
+    assert not app.exception
+    assert not app.error
+    assert any("cut from 602 to 512 tokens" in warning.value for warning in app.warning)

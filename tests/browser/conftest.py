@@ -1,0 +1,80 @@
+"""The running app and a real browser. A missing browser is a failure, never a skip."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+WAIT_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory):
+    """The app on a port of its own, with data and a store of its own."""
+    folder = tmp_path_factory.mktemp("app")
+    shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("store"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "ADDEND_DATA": str(folder / "data")}
+    environment.pop("ADDEND_STORE", None)
+    environment.pop("ADDEND_PUBLIC_URL", None)
+    log = (folder / "log").open("w")
+    app = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"],
+        cwd=ROOT,
+        env=environment,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=2)
+                break
+            except OSError:
+                if app.poll() is not None or time.monotonic() > deadline:
+                    pytest.fail(f"the app did not start: {(folder / 'log').read_text()}")
+                time.sleep(0.2)
+        yield f"http://localhost:{port}"
+    finally:
+        app.terminate()
+        app.wait(10)
+        log.close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or playwright.chromium.executable_path
+        if not Path(found).exists():
+            pytest.fail("no Chromium: install it (Debian: apt-get install chromium) and run the tests again")
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+        opened = playwright.chromium.launch(executable_path=found, args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Browser):
+    """A fresh profile, as a reader has who opens a link for the first time."""
+    context = browser.new_context(viewport={"width": 1360, "height": 1000})
+    context.set_default_timeout(WAIT_SECONDS * 1000)
+    yield context.new_page()
+    context.close()
+
+
+def settled(page: Page) -> Page:
+    """Waits until the page has stopped running and shows a title."""
+    page.wait_for_selector("[data-testid=stMain] h1")
+    page.wait_for_function("!document.querySelector('[data-testid=stApp][data-test-script-state=running]')")
+    return page

@@ -1,0 +1,113 @@
+"""A reader's path in a real browser: open, pick, share the link, download the figure, probe a text, save it."""
+
+import xml.etree.ElementTree as ET
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from dashboard.links import VIEWS
+from tests.browser.conftest import settled
+
+pytestmark = pytest.mark.browser
+
+
+def parameters(page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+@pytest.mark.parametrize("path", VIEWS)
+def test_every_page_opens_and_draws(page, address, path):
+    page.goto(f"{address}/{path}")
+    settled(page)
+    expect(page.locator("[data-testid=stMain] h1")).not_to_be_empty()
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    if VIEWS[path].figures:
+        expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
+
+
+@pytest.mark.parametrize("path", VIEWS)
+def test_nothing_hangs_over_the_edge_of_a_phone(browser, address, path):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{address}/{path}")
+    settled(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    context.close()
+
+
+def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, address):
+    page.goto(f"{address}/terms")
+    settled(page)
+    page.get_by_role("radio", name="Effect").click()
+    page.wait_for_url("**measure=effect**")
+    page.get_by_text("Whole words").click()
+    page.wait_for_url("**words=1**")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").inner_text().strip()
+    assert parse_qs(urlsplit(link).query)["measure"] == ["effect"]
+
+    other = browser.new_context(viewport={"width": 1360, "height": 1000}).new_page()
+    other.goto(link)
+    settled(other)
+    expect(other.get_by_role("radio", name="Effect")).to_be_checked()
+    expect(other.get_by_text("effect on the pattern (KL, nats)", exact=False).first).to_be_visible()
+    expect(other.get_by_role("switch", name="Whole words")).to_be_checked()
+    assert parameters(other) == parse_qs(urlsplit(link).query)
+    other.context.close()
+
+
+def test_the_back_button_goes_back(page, address):
+    page.goto(f"{address}/terms")
+    settled(page)
+    page.get_by_role("radio", name="Effect").click()
+    page.wait_for_url("**measure=effect**")
+    page.go_back()
+    expect(page.get_by_role("radio", name="Share")).to_be_checked()
+
+
+def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
+    page.goto(f"{address}/terms")
+    settled(page)
+    page.get_by_role("button", name="Export").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").click()
+    file = tmp_path / "figure.svg"
+    download.value.save_as(file)
+    root = ET.parse(file).getroot()
+    assert root.tag.endswith("svg")
+    metadata = root.find("{http://www.w3.org/2000/svg}metadata")
+    assert metadata is not None
+    assert "all-MiniLM-L6-v2" in (metadata.text or "")
+    assert "word → position" in file.read_text(encoding="utf-8")
+
+
+def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
+    page.goto(f"{address}/probe")
+    settled(page)
+    page.get_by_label("Text", exact=True).fill("Sums keep their parts.")
+    page.get_by_role("button", name="Take it apart").click()
+    page.wait_for_url("**text=Sums+keep+their+parts.**")
+    expect(page.get_by_text("one text of 7 tokens", exact=False).first).to_be_visible()
+    page.get_by_role("button", name="Save probe").click()
+    page.wait_for_url("**probe=**")
+    assert "text" not in parameters(page)
+
+    other = browser.new_context().new_page()
+    other.goto(page.url)
+    settled(other)
+    expect(other.get_by_text("one text of 7 tokens", exact=False).first).to_be_visible()
+    expect(other.get_by_text("Showing the saved probe", exact=False)).to_be_visible()
+    other.context.close()
+
+
+def test_a_long_text_gets_no_link_but_is_told_how(page, address):
+    page.goto(f"{address}/probe")
+    settled(page)
+    page.get_by_label("Text", exact=True).fill("anticonstitutionally " * 400)
+    page.get_by_role("button", name="Take it apart").click()
+    page.get_by_role("button", name="Cut it and go on").click()
+    expect(page.get_by_text("The text was cut from", exact=False)).to_be_visible()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Save the probe", exact=False)).to_be_visible()
