@@ -98,7 +98,7 @@ VIEWS: dict[str, View] = {
                 Field("model", "all-MiniLM-L6-v2"),
                 Field("corpus", "probe_set"),
                 Field("group", "four"),
-                Field("probe", ""),
+                Field("probe", "example-agreement"),
                 *_MAP,
             ),
             ("terms_heads", "terms_aggregates", "probe_maps", "probe_total"),

@@ -23,8 +23,8 @@ def look() -> charts.Look:
 
 
 def address(page: str, values: Mapping[str, Value]) -> str:
-    """The link to a page in a state, at the address the reader came by."""
-    return links.link(page, values, st.context.url)
+    """The link to this page in a state, at the address the reader came by (which may end in the page's own path)."""
+    return links.link(page, values, (st.context.url or "").rstrip("/").removesuffix(f"/{page}"))
 
 
 def header(page: str, lead: str) -> None:

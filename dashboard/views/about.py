@@ -23,10 +23,10 @@ the model itself computed in its forward pass.
 
 - **Key-centred.** Softmax ignores whatever is constant along the keys of one query, so terms are compared after their
   mean over keys is taken away. A term can be large and change nothing: all four *x → bias* terms do so at layer 0.
-- **Share.** $\sum_{ij} c^{ab}_{ij} t_{ij} / \sum_{ij} t_{ij}^2$, with $c$ the centred term and $t$ the centred total. Shares of
-  a head add up to 1; a share may be negative.
-- **Effect.** The mean over queries of $\mathrm{KL}(\mathrm{softmax}(S) \,\|\, \mathrm{softmax}(S - T))$ in nats: what taking the term
-  away does to the pattern. Effects do not add up, and may rank terms otherwise than shares do.
+- **Share.** $\sum_{ij} c^{ab}_{ij} t_{ij} / \sum_{ij} t_{ij}^2$, with $c$ the centred term and $t$ the centred total.
+  Shares of a head add up to 1; a share may be negative.
+- **Effect.** The mean over queries of $\mathrm{KL}(\mathrm{softmax}(S) \,\|\, \mathrm{softmax}(S - T))$ in nats: what
+  taking the term away does to the pattern. Effects do not add up, and may rank terms otherwise than shares do.
 - **Over heads.** The mean over heads and the value pooled over heads can tell opposite stories, because one head with
   large scores dominates a pooled value. Both are shown, and heads come first.
 """
@@ -34,7 +34,8 @@ the model itself computed in its forward pass.
 
 st.header("What the store holds", anchor=False)
 runs = queries.rows(
-    "SELECT kind, model, revision, device, dtype, created, git_sha AS code, command, versions, file FROM runs ORDER BY created DESC"
+    "SELECT kind, model, revision, device, dtype, seed, created, git_sha AS code, command, versions, file "
+    "FROM runs ORDER BY created DESC"
 )
 st.caption("Every stored number belongs to one of these runs, or to a citation.")
 st.dataframe(runs, hide_index=True)
