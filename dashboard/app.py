@@ -36,6 +36,7 @@ chosen = st.navigation(
         "Reference": [page("about", "info")],
     }
 )
+st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")
 try:
     queries.ready()
     chosen.run()

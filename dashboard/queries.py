@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis import catalogue
-from analysis.figures import FIGURES, Figure
+from analysis.figures import FIGURES, Figure, home
+from analysis.figures.home import Headline
 from analysis.store import read
 from analysis.store.paths import store_path
 
@@ -42,3 +43,13 @@ def figure(name: str, values: Mapping[str, Any]) -> Figure:
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> Figure:
     return FIGURES[name].build(dict(values))
+
+
+def headlines() -> list[Headline]:
+    """The home page's numbers."""
+    return _headlines(_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _headlines(version: tuple[str, int, int]) -> list[Headline]:
+    return home.headlines()

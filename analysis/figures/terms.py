@@ -40,7 +40,8 @@ def _one_of(params: Params, name: str, known: Mapping[str, Any]) -> str:
     return value
 
 
-def _stored(params: Params, aggregations: tuple[str, ...]) -> Any:
+def stored_terms(params: Params, aggregations: tuple[str, ...]) -> Any:
+    """Rows of the newest measurement of a model over a corpus, under some aggregations."""
     marks = ", ".join("?" for _ in aggregations)
     found = read.query(
         f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND aggregation IN ({marks})",
@@ -75,7 +76,7 @@ def _errors(row: Any) -> str:
 def terms_heads(params: Params) -> Figure:
     """Every head's sixteen terms, over a corpus."""
     measure = _measure(params)
-    found = _stored(params, ("head",))
+    found = stored_terms(params, ("head",))
     table: Any = found.pivot(index="head", columns="term", values=measure)[list(ORDER)].sort_index()
     first = found.iloc[0]
     lead = table[list(FOUR)].idxmax(axis=1).value_counts()
@@ -123,7 +124,7 @@ def terms_aggregates(params: Params) -> Figure:
     measure = _measure(params)
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    found = _stored(params, wanted)
+    found = stored_terms(params, wanted)
     frame = found[["term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
     )
@@ -150,25 +151,6 @@ def terms_aggregates(params: Params) -> Figure:
         provenance=_provenance(first),
         citation_keys=CITE,
         content={"label": MEASURES[measure], "order": [spoken(term) for term in ORDER], "two": len(wanted) == 2},
-    )
-
-
-@figure("home_terms")
-def home_terms(params: Params) -> Figure:
-    """The four terms over all heads, for the home page."""
-    whole = terms_aggregates({"model": "all-MiniLM-L6-v2", "corpus": "probe_set", "measure": "share", **params})
-    frame: Any = whole.frame()
-    frame = frame[frame.term.isin(FOUR)]
-    return Figure(
-        name="home_terms",
-        title="What attention asks at layer 0 of a real model",
-        frame=lambda: frame,
-        caption=whole.caption,
-        alt=whole.alt,
-        command=whole.command,
-        provenance=whole.provenance,
-        citation_keys=whole.citation_keys,
-        content={**whole.content, "order": [spoken(term) for term in FOUR]},
     )
 
 

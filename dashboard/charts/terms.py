@@ -47,7 +47,8 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
             legend=alt.Legend(title=label, orient="bottom", gradientLength=220, format=".2~f", titleLimit=400),
         )
     )
-    numbers = base.mark_text(fontSize=11).encode(
+    # On a phone the numbers would run into one another; tooltips and the data table still give them.
+    numbers = base.mark_text(fontSize=11, opacity=alt.expr("width < 480 ? 0 : 1")).encode(
         text=alt.Text("value:Q", format=".2f"),
         color=alt.condition(f"abs(datum.value) > {strong}", alt.value("white"), alt.value("#31333f")),
     )
@@ -70,7 +71,7 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
     colour = alt.Color(
         "over:N",
         scale=alt.Scale(domain=names, range=[BLUE, VERMILION]),
-        legend=alt.Legend(title=None, orient="top") if two else None,
+        legend=alt.Legend(title=None, orient="top", direction="vertical") if two else None,
     )
     base = alt.Chart(figure.frame()).encode(
         y=alt.Y("term_label:N", sort=order, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),

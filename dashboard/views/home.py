@@ -1,1 +1,43 @@
-"""home."""
+"""Home: the question, a few numbers that bear on it, and the way to each page."""
+
+import streamlit as st
+
+from dashboard import queries, show
+from dashboard.links import VIEWS
+
+st.title("Why add positions to words, and not concatenate them?", anchor=False)
+st.markdown(
+    "A transformer gives every word a vector, every position a vector, and **adds** the two. Metres are not added to "
+    "kilograms; why are these? A decade of answers is folklore. Here is evidence: real models taken apart, published "
+    "ablations put side by side, and live probes to try for yourself. What speaks against an answer stands beside it."
+)
+cards = queries.headlines()
+for start in range(0, len(cards), 2):
+    for column, card in zip(st.columns(2), cards[start : start + 2], strict=False):
+        with column.container(border=True, height="stretch"):
+            st.markdown(f"### {card.number}")
+            st.markdown(f"**{card.label}**")
+            st.caption(card.says)
+            st.page_link(
+                f"views/{card.page}.py",
+                label="See it",
+                icon=":material/arrow_forward:",
+                query_params=[
+                    (name, value)
+                    for name, values in VIEWS[card.page].parameters(card.values).items()
+                    for value in values
+                ],
+            )
+for name in ("home_terms", "home_published"):
+    show.show(queries.figure(name, {}), "", {})
+
+st.header("Where to go", anchor=False)
+ways = {
+    "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
+    "encodings": "Twelve ways to write a position down: how they look, what they tell about distance, what they cost.",
+    "published": "The ablations in the literature, with their caveats; leave out a task and see what remains.",
+    "probe": "Your model, your text: the same terms in a second, with a link to share and figures to export.",
+    "about": "The method in a page, what the store holds, SQL and Python, how to cite.",
+}
+for page, what in ways.items():
+    st.page_link(f"views/{page}.py", label=f"**{VIEWS[page].title}.** {what}")
