@@ -139,7 +139,7 @@ VIEWS: dict[str, View] = {
             (
                 Field("model", "all-MiniLM-L6-v2"),
                 Field("revision", ""),
-                Field("text", ""),
+                Field("text", "The keys to the old cabinet are on the table."),
                 Field("pair", ""),
                 Field("layer", 0),
                 Field("truncate", False),

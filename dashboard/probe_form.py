@@ -9,9 +9,8 @@ from analysis.errors import AddendError, TextError
 from analysis.models import embedded
 from analysis.terms import Decomposition
 from dashboard import queries
+from dashboard.links import TEXT_LIMIT_BYTES
 from dashboard.pickers import Pickers
-
-START = "The keys to the old cabinet are on the table."
 
 
 def form(picked: Pickers) -> None:
@@ -29,7 +28,7 @@ def form(picked: Pickers) -> None:
         )
         revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
         layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact.")
-        text = st.text_area("Text", picked.get("text") or START, height=80)
+        text = st.text_area("Text", picked.get("text"), height=80)
         pair = st.text_area("Second text (optional)", picked.get("pair"), height=68)
         if st.form_submit_button("Take it apart", type="primary"):
             for name, value in {
@@ -42,9 +41,6 @@ def form(picked: Pickers) -> None:
                 picked.set(name, value)
             picked.set("probe", "")
             picked.set("truncate", False)
-    if not picked.get("text"):
-        picked.set("text", text)
-    picked.get("truncate")
 
 
 def offer_truncation(picked: Pickers, problem: AddendError) -> None:
@@ -55,19 +51,39 @@ def offer_truncation(picked: Pickers, problem: AddendError) -> None:
         st.rerun()
 
 
+def saving_is_on() -> bool:
+    """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
+    return os.environ.get("ADDEND_SAVE_PROBES", "1") != "0"
+
+
+def why_no_link(made: Decomposition) -> str:
+    """Why a link cannot carry this text, and what to do; empty when it can."""
+    about = made.provenance
+    if made.probe_id or len((about.text + (about.text_pair or "")).encode()) <= TEXT_LIMIT_BYTES:
+        return ""
+    remedy = (
+        "Save the probe: its link carries an id instead."
+        if saving_is_on()
+        else "Saving probes is off on this server (ADDEND_SAVE_PROBES=0), so this view has no link; shorten the text."
+    )
+    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
+
+
 def save_button(picked: Pickers, made: Decomposition) -> None:
     """Keeps the probe in the store, where a link can find it."""
     if made.probe_id:
         return
-    if os.environ.get("ADDEND_SAVE_PROBES", "1") == "0":
+    if not saving_is_on():
         st.button("Save probe", disabled=True, help="Saving is off on this server (ADDEND_SAVE_PROBES=0).")
         return
     if st.button("Save probe", icon=":material/bookmark_add:", help="Writes it under data/probes, with its text."):
         probe_id = probes.save(made)
         catalogue.refresh()
         queries.ready()
-        for name in ("text", "pair"):
-            picked.set(name, "")
+        # The id stands for model and text: a shared link need not show them.
+        for name, default in picked.view.defaults().items():
+            if name in ("model", "revision", "text", "pair", "layer", "truncate"):
+                picked.set(name, default)
         picked.set("probe", probe_id)
         picked.done()
         st.rerun()

@@ -5,7 +5,6 @@ import streamlit as st
 from analysis.errors import AddendError
 from analysis.figures.terms import MEASURES
 from dashboard import live, probe_form, show
-from dashboard.links import TEXT_LIMIT_BYTES
 from dashboard.pickers import Pickers
 from dashboard.term_pickers import map_pickers
 
@@ -35,9 +34,7 @@ values = picked.done()
 
 with overview:
     with st.container(horizontal=True):
-        long = len((about.text + (about.text_pair or "")).encode()) > TEXT_LIMIT_BYTES and not values["probe"]
-        too_long = f"The text is over {TEXT_LIMIT_BYTES // 1000} kB. Save the probe: its link carries an id instead."
-        show.copy_link("probe", values, without=("text", "pair"), why_not=too_long if long else "")
+        show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(made))
         probe_form.save_button(picked, made)
     show.show(live.figure("probe_heads", values, made), "probe", values)
 for name in ("probe_maps", "probe_total"):
