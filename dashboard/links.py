@@ -110,7 +110,9 @@ VIEWS: dict[str, View] = {
                 Field("encoding", "sinusoidal"),
                 Field("other", "learned"),
                 Field("length", 128),
-                Field("dim", 128),
+                Field("dim", 384),
+                Field("part", "values"),
+                Field("compare", "cosine"),
                 Field("shift", 1),
             ),
             (

@@ -7,6 +7,8 @@ import numpy as np
 from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions
 from analysis.errors import AddendError
 
+HEADS = 8  # shown at most: a model has far fewer heads than dimensions
+
 
 def slopes(heads: int) -> np.ndarray:
     """2^(-8/heads), its square, and so on: (heads,).
@@ -41,17 +43,18 @@ register(
         summary="Each head subtracts from a score the distance times a slope of its own.",
         enters="biases scores",
         paper="Press et al. 2022, Train Short, Test Long: Attention with Linear Biases, ICLR",
-        key="press2022",
+        key="press2022alibi",
         learned=False,
         rows="distance",
         columns="heads",
         note="The paper's models are causal: keys after the query are blank unless symmetric is set.",
         make_table=table,
         make_similarity=similarity,
+        make_nearest=lambda length, dim: (length, min(dim, HEADS)),
         options={
             "symmetric": Option(default=False, meaning="also keys after the query, as encoders use it"),
             "head": Option(default=0, meaning="the head whose biases the similarity shows"),
         },
-        usual_dim=8,
+        usual_dim=HEADS,
     )
 )

@@ -54,9 +54,9 @@ def seed_option() -> Option:
 class Encoding:
     """A way to tell a transformer where a token stands.
 
-    The three `make_*` functions are written by the encoding's own file and take checked input; call
-    `table`, `similarity` and `shift` instead, which check it, fill in the options and pass to each
-    function those that it names.
+    The `make_*` functions are written by the encoding's own file and take checked input; call `table`,
+    `similarity`, `shift` and `nearest` instead, which check it, fill in the options and pass to each
+    function those that it names. `key` is that of the paper in data/published/citations.bib; "" for our own.
     """
 
     name: str
@@ -72,10 +72,18 @@ class Encoding:
     make_table: Callable[..., Table]
     make_similarity: Callable[..., Scores] | None = None
     make_shift: Callable[..., Shift] | None = None
+    make_nearest: Callable[[int, int], tuple[int, int]] | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
     dim_multiple: int = 1
     usual_length: int = 128
     usual_dim: int = 512
+
+    def nearest(self, length: int, dim: int) -> tuple[int, int]:
+        """The size nearest to (length, dim) that this encoding takes. AddendError for what is no size at all."""
+        _check_whole(length, dim)
+        if self.make_nearest is not None:
+            length, dim = self.make_nearest(length, dim)
+        return length, max(1, round(dim / self.dim_multiple)) * self.dim_multiple
 
     def table(self, length: int, dim: int, **options: Any) -> Table:
         """What stands for each position (or distance, see `rows`), one row each. AddendError on bad input."""
@@ -121,9 +129,7 @@ class Encoding:
         return function(first, dim, **{name: value for name, value in values.items() if name in wanted})
 
     def _check_size(self, length: int, dim: int) -> None:
-        for what, value in (("length", length), ("dim", dim)):
-            if not is_integer(value) or value < 1:
-                raise AddendError(f"The {what} {value!r} is not a whole number from 1 up; choose for example 128.")
+        _check_whole(length, dim)
         if dim > MAX_DIM:
             raise AddendError(f"The dim {dim} is above {MAX_DIM}, the most that is drawn; choose a smaller one.")
         if length * dim > MAX_CELLS:
@@ -136,6 +142,12 @@ class Encoding:
                 f"The dim {dim} does not suit {self.name}, which needs a multiple of {self.dim_multiple}; "
                 f"choose for example {(dim // self.dim_multiple + 1) * self.dim_multiple}."
             )
+
+
+def _check_whole(length: int, dim: int) -> None:
+    for what, value in (("length", length), ("dim", dim)):
+        if not is_integer(value) or value < 1:
+            raise AddendError(f"The {what} {value!r} is not a whole number from 1 up; choose for example 128.")
 
 
 def is_integer(value: Any) -> bool:

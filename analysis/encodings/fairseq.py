@@ -29,7 +29,7 @@ register(
         summary="The tensor2tensor signal, counted over real tokens from the padding index plus one.",
         enters="added",
         paper="Ott et al. 2019, fairseq: A Fast, Extensible Toolkit for Sequence Modeling, NAACL (demonstrations)",
-        key="ott2019",
+        key="ott2019fairseq",
         learned=False,
         rows="position",
         columns="sines from the fastest to the slowest, then their cosines",

@@ -49,6 +49,12 @@ def table(length: int, dim: int, *, folder: str | os.PathLike[str] | None) -> Ta
     return rows[:length]
 
 
+def nearest(length: int, dim: int) -> tuple[int, int]:
+    """No more rows than the embedded model has, and its width."""
+    rows, width = read_table(embedded_folder()).shape
+    return min(length, rows), width
+
+
 register(
     Encoding(
         name="learned",
@@ -56,12 +62,13 @@ register(
         summary="One trained vector per position, and none beyond the longest text seen in training.",
         enters="added",
         paper="Devlin et al. 2019, BERT: Pre-training of Deep Bidirectional Transformers, NAACL",
-        key="devlin2019",
+        key="devlin2019bert",
         learned=True,
         rows="position",
         columns="the model's hidden dimensions, in no order",
         note="A trained table: by default that of all-MiniLM-L6-v2, as it is before the embedding LayerNorm.",
         make_table=table,
+        make_nearest=nearest,
         options={
             "folder": Option(default=None, meaning="folder of another model's model.safetensors, on this machine")
         },

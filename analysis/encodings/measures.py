@@ -101,15 +101,14 @@ def monotonicity(similarity: Scores) -> float:
         return np.nan
     length = len(similarity)
     tolerance = ROUNDING * np.nanmax(np.abs(similarity))
-    balance, comparisons = 0.0, 0
+    later = np.triu(np.ones((length, length), dtype=bool), 1)  # nearer key, farther key
+    balance, comparisons = 0, 0
     for query in np.unique(np.linspace(0, length - 1, min(length, QUERIES)).round().astype(int)):
         for side in (similarity[query, :query][::-1], similarity[query, query + 1 :]):
             side = side[~np.isnan(side)]  # nearest first
-            fall = side[:, None] - side[None, :]
-            nearer, farther = np.triu_indices(len(side), 1)
-            fall = fall[nearer, farther]
-            balance += int((fall > tolerance).sum()) - int((fall < -tolerance).sum())
-            comparisons += len(fall)
+            fall = np.where(later[: len(side), : len(side)], side[:, None] - side[None, :], 0.0)
+            balance += np.count_nonzero(fall > tolerance) - np.count_nonzero(fall < -tolerance)
+            comparisons += len(side) * (len(side) - 1) // 2
     return 0.5 + 0.5 * balance / comparisons if comparisons else np.nan
 
 

@@ -18,7 +18,7 @@ register(
         enters="absent",
         paper="Haviv et al. 2022, Transformer Language Models without Positional Encodings Still Learn Positional "
         "Information, Findings of EMNLP",
-        key="haviv2022",
+        key="haviv2022nopos",
         learned=False,
         rows="position",
         columns="zeros",

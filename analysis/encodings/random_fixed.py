@@ -17,7 +17,7 @@ register(
         summary="Every position has a random vector that is never trained: distinct codes without order.",
         enters="added",
         paper="A control of this project; no paper",
-        key="addend",
+        key="",
         learned=False,
         rows="position",
         columns="independent random values, in no order",

@@ -29,7 +29,7 @@ register(
         summary="Each pair of dimensions of a query and a key is turned by an angle that grows with the position.",
         enters="rotates",
         paper="Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, arXiv:2104.09864",
-        key="su2021",
+        key="su2021roformer",
         learned=False,
         rows="position",
         columns="cosines of the angles, then their sines; dim is the width of one head",

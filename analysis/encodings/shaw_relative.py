@@ -34,7 +34,7 @@ register(
         summary="Each distance, up to a limit on either side, has a vector that joins the key in the comparison.",
         enters="biases scores",
         paper="Shaw et al. 2018, Self-Attention with Relative Position Representations, NAACL",
-        key="shaw2018",
+        key="shaw2018relative",
         learned=True,
         rows="distance",
         columns="the dimensions of one head",

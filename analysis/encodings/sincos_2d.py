@@ -22,6 +22,11 @@ def table(length: int, dim: int) -> Table:
     return np.concatenate([part for angle in angles for part in (np.sin(angle), np.cos(angle))], axis=1)
 
 
+def nearest(length: int, dim: int) -> tuple[int, int]:
+    """The square number nearest to the length."""
+    return max(1, round(length**0.5)) ** 2, dim
+
+
 register(
     Encoding(
         name="sincos_2d",
@@ -29,13 +34,14 @@ register(
         summary="Half of the dimensions tell an image patch's column, the other half its row.",
         enters="added",
         paper="He et al. 2022, Masked Autoencoders Are Scalable Vision Learners, CVPR",
-        key="he2022",
+        key="he2022mae",
         learned=False,
         rows="position",
         columns="sines and cosines of the column, then sines and cosines of the row",
         note="Positions run row by row over a square grid, so patches one row apart are not neighbours in this order. "
         "ViT-MAE puts a zero row for its class token in front; it is left out here.",
         make_table=table,
+        make_nearest=nearest,
         dim_multiple=4,
         usual_length=196,
         usual_dim=768,

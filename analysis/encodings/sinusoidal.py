@@ -34,7 +34,7 @@ register(
         summary="Each pair of dimensions turns at a rate of its own, from one radian a position to one in 10,000.",
         enters="added",
         paper="Vaswani et al. 2017, Attention Is All You Need, NeurIPS",
-        key="vaswani2017",
+        key="vaswani2017attention",
         learned=False,
         rows="position",
         columns="sine and cosine in turn, from the fastest pair to the slowest",

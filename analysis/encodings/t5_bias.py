@@ -5,6 +5,7 @@ import numpy as np
 from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions, seed_option
 from analysis.errors import AddendError
 
+HEADS = 8  # T5-small's, and the most that are shown
 T5_SMALL_WIDTH = 512  # T5 draws its biases with a standard deviation of width^-0.5
 
 
@@ -69,13 +70,14 @@ register(
         enters="biases scores",
         paper="Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer, "
         "JMLR",
-        key="raffel2020",
+        key="raffel2020t5",
         learned=True,
         rows="distance",
         columns="heads",
         note="Random at initialisation, seed 0: shows the structure (the buckets), not a trained table.",
         make_table=table,
         make_similarity=similarity,
+        make_nearest=lambda length, dim: (length, min(dim, HEADS)),
         options={
             "seed": seed_option(),
             "bidirectional": Option(default=True, meaning="an encoder's buckets, which tell before from after"),
@@ -84,6 +86,6 @@ register(
             "after": Option(default=False, meaning="table rows are distances after the query, not before it"),
             "head": Option(default=0, meaning="the head whose biases the similarity shows"),
         },
-        usual_dim=8,
+        usual_dim=HEADS,
     )
 )

@@ -35,7 +35,7 @@ register(
         summary="All sines, then all cosines; the slowest wave has a timescale of exactly 10,000 positions.",
         enters="added",
         paper="Vaswani et al. 2018, Tensor2Tensor for Neural Machine Translation, AMTA",
-        key="vaswani2018",
+        key="vaswani2018tensor2tensor",
         learned=False,
         rows="position",
         columns="sines from the fastest to the slowest, then their cosines",

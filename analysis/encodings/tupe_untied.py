@@ -9,6 +9,7 @@ from analysis.encodings.base import Encoding, Option, Scores, Table, register, s
 from analysis.errors import AddendError
 
 SD = 0.02  # BERT's initialisation
+HEADS = 12  # BERT-base's
 
 
 class Weights(NamedTuple):
@@ -65,6 +66,11 @@ def similarity(length: int, dim: int, *, seed: int, heads: int, head: int, untie
     return scores
 
 
+def nearest(length: int, dim: int) -> tuple[int, int]:
+    """A dim that the usual number of heads can share."""
+    return length, max(1, round(dim / HEADS)) * HEADS
+
+
 register(
     Encoding(
         name="tupe_untied",
@@ -72,16 +78,17 @@ register(
         summary="Positions are compared with positions by projections of their own; [CLS] is blind to position.",
         enters="untied",
         paper="Ke et al. 2021, Rethinking Positional Encoding in Language Pre-training, ICLR",
-        key="ke2021",
+        key="ke2021tupe",
         learned=True,
         rows="position",
         columns="the model's hidden dimensions, in no order",
         note="Random at initialisation, seed 0: shows the structure ([CLS] apart, no words), not trained weights.",
         make_table=table,
         make_similarity=similarity,
+        make_nearest=nearest,
         options={
             "seed": seed_option(),
-            "heads": Option(default=12, meaning="number of heads, which share the dim", least=1),
+            "heads": Option(default=HEADS, meaning="number of heads, which share the dim", least=1),
             "head": Option(default=0, meaning="the head that the similarity shows"),
             "untie_cls": Option(default=True, meaning="set the first token, [CLS], apart"),
         },

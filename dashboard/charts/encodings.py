@@ -1,30 +1,50 @@
-"""Drawings of position encodings."""
+"""Drawings of position encodings: the table itself, and what the drawings of encodings share."""
 
-import numpy as np
+import altair as alt
+import pandas as pd
 
 from analysis.figures import Figure
-from dashboard.charts.base import Chart, Look, drawing
+from dashboard.charts.base import BLUE, ORANGE, SKY, Chart, Look, drawing
 from dashboard.charts.heatmap import heatmap
+
+WIDE = 380
+
+
+def colours(look: Look) -> list[str]:
+    """Of the chosen encoding and of the one beside it."""
+    return [SKY if look.dark else BLUE, ORANGE]
+
+
+def heading(title: str, *below: str) -> alt.TitleParams:
+    """A panel's title."""
+    return alt.TitleParams(title, subtitle=list(below), fontSize=13, subtitleFontSize=11, anchor="start")
+
+
+def empty(title: str, *lines: str, look: Look, height: int = 240, number: str = "") -> Chart:
+    """A panel that says in words why there is nothing to draw, under a number if there is one."""
+    frame = pd.DataFrame({"x": [0.5], "number": [number], "words": ["\n".join(lines)]})
+    base = alt.Chart(frame).encode(x=alt.X("x:Q", scale=alt.Scale(domain=[0, 1]), axis=None), y=alt.value(height / 2))
+    words = base.mark_text(color=look.ink, fontSize=13, lineBreak="\n", dy=14, baseline="top").encode(text="words:N")
+    large = base.mark_text(color=look.ink, fontSize=38, dy=-8, baseline="bottom").encode(text="number:N")
+    return alt.layer(large, words).properties(width=WIDE, height=height, title=heading(title))
 
 
 @drawing("encoding_heat", columns=2)
 def heat(figure: Figure, look: Look) -> list[Chart]:
     """One heat map an encoding, on its own symmetric scale."""
-    maps = []
-    for name, table in figure.content["tables"].items():
-        encoding = figure.content["encodings"][name]
-        reach = float(np.abs(table).max()) or 1.0
-        maps.append(
-            heatmap(
-                table,
-                [str(i) for i in range(table.shape[0])],
-                [str(i) for i in range(table.shape[1])],
-                domain=(-reach, reach),
-                row_title=encoding.rows,
-                column_title=encoding.columns,
-                value_title="value",
-                title=encoding.title,
-                look=look,
-            )
+    return [
+        heatmap(
+            one.table(),
+            [str(row) for row in range(one.length)],
+            [str(column) for column in range(one.dim)],
+            domain=(-reach, reach),
+            row_title=one.row,
+            column_title=one.column,
+            value_title=one.unit,
+            title=one.label,
+            side=WIDE,
+            height=300,
+            look=look,
         )
-    return maps
+        for one, reach in zip(figure.content["shown"], figure.content["reach"], strict=True)
+    ]

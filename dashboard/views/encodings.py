@@ -2,8 +2,58 @@
 
 import streamlit as st
 
+from analysis.errors import AddendError
+from analysis.figures.encoding_geometry import COMPARISONS, NUMBERS, shifts
+from analysis.figures.encoding_measures import MEASURES, said
 from dashboard import queries, show
 from dashboard.pickers import Pickers
+
+PARTS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
+ENTERS = {
+    "added": "added to the words",
+    "rotates": "rotates queries and keys",
+    "biases scores": "biases the attention scores",
+    "untied": "compared apart from the words",
+    "absent": "absent",
+}
+SHARED = ("encoding", "other", "length", "dim")
+
+
+def describe(one) -> None:
+    """What an encoding is and where it is from; and at which size it is shown, if not the one picked."""
+    encoding = one.encoding
+    st.markdown(f"**{encoding.title}**: {encoding.summary}")
+    st.badge(ENTERS[encoding.enters], color="gray")
+    st.caption(f"{encoding.note} Paper: {encoding.paper}.")
+    if one.adapted:
+        st.info(one.adapted, icon=":material/straighten:")
+    if encoding.key:
+        with st.popover("BibTeX", icon=":material/format_quote:", key=f"encodings.cite.{one.name}"):
+            show.cite((encoding.key,))
+
+
+def numbers(figure) -> None:
+    """The similarity's properties, one row an encoding, with their definitions as help."""
+    for place, one, like in zip(st.columns(2), figure.content["shown"], figure.content["likeness"], strict=False):
+        with place:
+            st.markdown(f"**{one.title}**, {like.kind}")
+            with st.container(horizontal=True, gap="small"):
+                for name in NUMBERS:
+                    measure = MEASURES[name]
+                    st.metric(measure.title, said(name, like.numbers[name]), help=measure.definition, width=165)
+
+
+def draw(name: str, *more: str) -> None:
+    """One figure, made anew only when something that it shows changes; or the sentence that says why not."""
+    try:
+        figure = queries.figure(name, {field: values[field] for field in (*SHARED, *more)})
+    except AddendError as problem:
+        show.sentence(problem)
+        return
+    show.show(figure, "encodings", values)
+    if name == "encoding_similarity":
+        numbers(figure)
+
 
 show.header("encodings", "How a position is written down, before any word is added to it.")
 known = queries.rows("SELECT encoding, title FROM encodings")
@@ -12,14 +62,33 @@ titles = dict(zip(known.encoding, known.title, strict=True))
 picked = Pickers("encodings")
 first, second, third, fourth = st.columns([3, 3, 2, 2])
 with first:
-    picked.choice("encoding", "Encoding", list(titles), titles)
+    encoding = picked.choice("encoding", "Encoding", list(titles), titles.get)
 with second:
     picked.choice("other", "Beside it", ["", *titles], lambda name: titles.get(name, "nothing"))
 with third:
-    picked.slider("length", "Positions", [16, 32, 64, 128, 256, 512])
+    length = picked.slider("length", "Positions", [16, 32, 64, 128, 256, 512])
 with fourth:
     picked.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
-values = picked.done()
+part = picked.segments("part", "Show", list(PARTS), PARTS.get)
+if part == "distance":
+    left, right = st.columns(2)
+    with left:
+        picked.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS.get)
+    with right:
+        picked.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
+values = {**picked.done(), "compare": picked.get("compare"), "shift": picked.get("shift")}
 
 show.copy_link("encodings", values)
-show.show(queries.figure("encoding_heat", values), "encodings", values)
+about = queries.figure("encoding_heat", {field: values[field] for field in SHARED})
+for place, one in zip(st.columns(2), about.content["shown"], strict=False):
+    with place:
+        describe(one)
+
+if part == "values":
+    for name in ("encoding_heat", "encoding_movement", "encoding_spectrum"):
+        draw(name)
+elif part == "distance":
+    draw("encoding_similarity", "compare")
+    draw("encoding_shift", "shift")
+else:
+    draw("encoding_measures")

@@ -55,7 +55,7 @@ def test_contract(name):
 def test_is_described(name):
     encoding = ENCODINGS[name]
     assert encoding.name == name
-    for text in (encoding.title, encoding.summary, encoding.paper, encoding.key, encoding.columns, encoding.note):
+    for text in (encoding.title, encoding.summary, encoding.paper, encoding.columns, encoding.note):
         assert text.strip() == text != ""
     assert encoding.summary.endswith(".")
     assert encoding.note.endswith(".")

@@ -1,0 +1,50 @@
+"""python -m analysis measure-encodings: every scalar measure of every encoding, into a results file."""
+
+from typing import Annotated
+
+import typer
+
+SIZES = ((128, 512), (512, 384))
+"""Length and dim asked for; an encoding that does not take one is measured at the nearest that it takes."""
+
+
+def measure_encodings(
+    name: Annotated[
+        str | None,
+        typer.Option(help="File name under data/results/encodings, without its ending; today's date."),
+    ] = None,
+) -> None:
+    """Measures every registered encoding at two sizes and writes one results file."""
+    from time import perf_counter
+
+    from rich.progress import Progress
+
+    from analysis import catalogue
+    from analysis.encodings import ENCODINGS
+    from analysis.encodings.measures import summary
+    from analysis.models import embedded
+    from analysis.provenance import now
+    from analysis.store import files
+
+    start = perf_counter()
+    columns: dict[str, list] = {column: [] for column in files.KINDS["encoding_measures"].schema.names}
+    with Progress() as progress:
+        bar = progress.add_task("Encodings", total=len(ENCODINGS) * len(SIZES))
+        for encoding in ENCODINGS:
+            for asked in SIZES:
+                progress.update(bar, description=encoding)
+                length, dim = ENCODINGS[encoding].nearest(*asked)
+                for measure, value in summary(encoding, length=length, dim=dim).items():
+                    for column, cell in zip(columns, (encoding, length, dim, measure, value), strict=True):
+                        columns[column].append(cell)
+                progress.advance(bar)
+    run = files.Run(
+        kind="encoding_measures",
+        command="python -m analysis measure-encodings",
+        seed=0,
+        config={"sizes": SIZES, "learned": {"model": embedded.NAME, "revision": embedded.REVISION}},
+        seconds=perf_counter() - start,
+    )
+    path = files.write("encoding_measures", columns, run, name=name or f"{now()[:10]}-encodings")
+    catalogue.refresh()
+    typer.echo(f"{path} written and in the store.")

@@ -1,0 +1,180 @@
+"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure-encodings`."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis.encodings import ENCODINGS
+from analysis.errors import AddendError
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.encodings import sentences
+from analysis.store import read
+
+COMMAND = "python -m analysis measure-encodings"
+
+
+class Measure(NamedTuple):
+    """What a number is called, what it says in a few words, and how exactly it is defined."""
+
+    title: str
+    short: str
+    definition: str
+    unit: str = ""
+    top: float | None = 1.0
+
+
+MEASURES = {
+    "moving_share": Measure(
+        "Moving dimensions",
+        "share ranging over more than 0.5",
+        "The share of the columns whose values range over more than 0.5 (largest less smallest, over the rows).",
+    ),
+    "top_half_share": Measure(
+        "Variance in the top half",
+        "held by the more variable half",
+        "The share of all variance over the rows that the more variable half of the columns holds.",
+    ),
+    "frequency_mean": Measure(
+        "Mean frequency",
+        "cycles per token",
+        "The mean frequency of the power spectrum over the rows, each column that varies counting the same.",
+        "cycles per token",
+        0.5,
+    ),
+    "translation_invariance": Measure(
+        "Translation invariance",
+        "variance that distance accounts for",
+        "The share of the similarity's variance, over all pairs of different positions, that the signed distance "
+        "accounts for. 1 if it depends on the distance alone; by chance about 2 / length.",
+    ),
+    "monotonicity": Measure(
+        "Monotonicity",
+        "nearer key is the more similar one",
+        "The probability that, of two keys on the same side of a query, the nearer is the more similar; ties count "
+        "half. 0.5 by chance. At most 128 evenly spaced queries.",
+    ),
+    "symmetry": Measure(
+        "Symmetry",
+        "variance in the symmetric part",
+        "The share of the similarity's variance, over all pairs of different positions, in its symmetric part. 1 if "
+        "order does not matter, as for every product of a table with itself; 0.5 by chance.",
+    ),
+    "first_rise": Measure(
+        "First rise",
+        "distance in tokens",
+        "The first distance at which the mean similarity, over both sides, is higher than at one token less.",
+        "tokens",
+        None,
+    ),
+    "cosine_next": Measure(
+        "Cosine of neighbours",
+        "mean over adjacent positions",
+        "The mean cosine similarity of the rows of adjacent positions. Undefined where rows are distances.",
+    ),
+    "shift_r2_8": Measure(
+        "Shift by 8 is linear",
+        "held-out R² of one linear map",
+        "R squared, on positions held out, of the best single linear map from a row to the one 8 positions on. "
+        "Undefined where rows are distances.",
+    ),
+}
+
+
+def said(name: str, value: float) -> str:
+    """A measure's value in words."""
+    if np.isnan(value):
+        return "undefined"
+    if np.isinf(value):
+        return "never"
+    return f"{value:.0f} tokens" if MEASURES[name].unit == "tokens" else f"{value:.2f}"
+
+
+def stored() -> pd.DataFrame:
+    """The newest stored value of every measure of every encoding at every size. AddendError where there is none."""
+    rows = read.query(
+        """
+        SELECT m.encoding, m.length, m.dim, m.measure, m.value, r.created, r.git_sha, r.run_id
+        FROM encoding_measures m JOIN runs r USING (run_id)
+        QUALIFY row_number() OVER (
+            PARTITION BY m.encoding, m.length, m.dim, m.measure ORDER BY r.created DESC, r.run_id
+        ) = 1
+        """
+    )
+    known = rows[rows.encoding.isin(list(ENCODINGS))]
+    if known.empty:
+        raise AddendError(f"No measures of encodings are stored; make them with: {COMMAND}")
+    return known
+
+
+@figure("encoding_measures")
+def scalar_measures(params: Params) -> Figure:
+    """Every registered encoding by every scalar measure."""
+    rows = stored()
+    moving = rows[rows.measure == "moving_dims"].assign(measure="moving_share")
+    moving["value"] = moving.value / moving.dim
+    order = {name: place for place, name in enumerate(ENCODINGS)}
+    every = pd.concat([rows, moving], ignore_index=True)
+    every = every.assign(
+        title=[ENCODINGS[name].title for name in every.encoding],
+        about=_about(every.length),
+        place=every.encoding.map(order),
+    ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
+    columns = ["encoding", "title", "length", "dim", "measure", "value"]
+    untrained = [e.title for e in ENCODINGS.values() if "seed" in e.options and e.learned]
+    missing = [e.title for name, e in ENCODINGS.items() if name not in set(rows.encoding)]
+    found = rows.drop_duplicates("run_id")
+    return Figure(
+        name="encoding_measures",
+        title="All encodings, measure by measure",
+        frame=lambda: every[columns].reset_index(drop=True),
+        caption=sentences(
+            f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
+            "Words stand where a measure is undefined, or never comes to pass.",
+            "Similarity is the dot product of rows, or the encoding's own score.",
+            f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
+            "structure counts."
+            if untrained
+            else "",
+            f"Not measured yet: {', '.join(missing)}." if missing else "",
+            "Exact for the tables shown; one seed where values are random.",
+        ),
+        alt=_alt(every),
+        command=COMMAND,
+        provenance={row.run_id: f"measured {row.created} with the code at {row.git_sha}" for row in found.itertuples()},
+        citation_keys=("wang2021position",),
+        content={
+            "rows": every,
+            "picked": [name for name in (str(params["encoding"]), str(params["other"])) if name],
+            "order": [encoding.title for encoding in ENCODINGS.values()],
+        },
+    )
+
+
+def _about(length: pd.Series) -> pd.Series:
+    """The power of two nearest to a length: 121 patches are about 128 positions."""
+    return (2 ** np.log2(length).round()).astype(int)
+
+
+def _sizes(rows: pd.DataFrame) -> str:
+    """The usual size of each length, then the encodings that come at another one."""
+    sizes = rows.drop_duplicates(["encoding", "length", "dim"]).assign(about=lambda r: _about(r.length))
+    sizes["size"] = [f"{length} × {dim}" for length, dim in zip(sizes.length, sizes.dim, strict=True)]
+    usual = sizes.groupby("about")["size"].agg(lambda found: found.mode()[0])
+    other = sizes[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
+    named = other.groupby("encoding", sort=False)["size"].agg(" and ".join)
+    return "; ".join([" and ".join(usual), *(f"{ENCODINGS[name].title} {size}" for name, size in named.items())])
+
+
+def _alt(every: pd.DataFrame) -> str:
+    """The ends of every measure at the longest length."""
+    parts = []
+    for name, measure in MEASURES.items():
+        at = every[(every.measure == name) & (every.about == every.about.max()) & np.isfinite(every.value)]
+        if len(at):
+            low, high = at.loc[at.value.idxmin()], at.loc[at.value.idxmax()]
+            parts.append(
+                f"{measure.title}: lowest for {low.title} ({said(name, low.value)}), highest for {high.title} "
+                f"({said(name, high.value)})."
+            )
+    return f"Dots, one panel a measure, at about {every.about.max()} positions. {' '.join(parts)}"
