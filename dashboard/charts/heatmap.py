@@ -17,6 +17,13 @@ MOST_LABELS = 20
 MOST_CELLS = 64 * 64
 """Above this a map is drawn as an image: 512 x 512 cells would be megabytes of JSON."""
 
+MOST_NAMES = 64
+"""Nor are more rows or columns than this drawn as cells, whose names and seams would run into each other."""
+
+NO_VALUE = 255
+SHARP = 512
+"""Pixels an image has across at least, as nearly as whole cells allow."""
+
 
 def heatmap(
     values: ndarray,
@@ -41,12 +48,12 @@ def heatmap(
     stops = DIVERGING if diverging else SEQUENTIAL
     scale = alt.Scale(domain=list(np.linspace(*domain, len(stops))), range=stops, clamp=True, interpolate="rgb")
     shown = alt.Legend(title=value_title, orient="bottom", gradientLength=180, format=".3~g") if legend else None
-    build = _image if values.size > MOST_CELLS else _cells
+    build = _image if values.size > MOST_CELLS or max(values.shape) > MOST_NAMES else _cells
     chart = build(values, rows, columns, scale, stops, domain, shown, row_title, column_title, value_title)
-    heading = alt.TitleParams(title, fontSize=13, anchor="start") if title else alt.Undefined
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
     stretch = LEGEND_PIXELS if look and look.screen and not legend else 0
-    return chart.properties(width=side, height=(height or side) - stretch, title=heading)
+    chart = chart.properties(width=side, height=(height or side) - stretch)
+    return chart.properties(title=alt.TitleParams(title, fontSize=13, anchor="start")) if title else chart
 
 
 def _axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
@@ -97,23 +104,30 @@ def _cells(values, rows, columns, scale, stops, domain, legend, row_title, colum
 
 def _image(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
     low, high = domain
-    place = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (len(stops) - 1)
+    # A palette makes the file small: 255 steps along the colours, and the last entry for no value, no colour.
+    steps = np.linspace(0, len(stops) - 1, NO_VALUE)
     channels = np.array([[int(stop[k : k + 2], 16) for k in (1, 3, 5)] for stop in stops], dtype=float)
-    pixels = np.stack([np.interp(place, np.arange(len(stops)), channels[:, c]) for c in range(3)], -1)
+    colours = np.stack([np.interp(steps, np.arange(len(stops)), channels[:, c]) for c in range(3)], -1)
+    place = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (NO_VALUE - 1)
+    pixels = np.where(np.isnan(values), NO_VALUE, place.round()).astype(np.uint8)
+    for axis, count in enumerate(values.shape):  # Large cells, lest the browser blur few ones into each other.
+        pixels = pixels.repeat(max(1, SHARP // count), axis)
+    image = Image.fromarray(pixels, "P")
+    image.putpalette([*colours.round().astype(np.uint8).ravel().tolist(), 0, 0, 0])
     buffer = io.BytesIO()
-    Image.fromarray(pixels.round().astype(np.uint8)).save(buffer, "PNG", optimize=True)
+    image.save(buffer, "PNG", transparency=NO_VALUE)
     url = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
     height, width = values.shape
-    frame = pd.DataFrame({"url": [url], "x": [0], "x2": [width], "y": [0], "y2": [height]})
-    across = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False, zero=False), axis=_count_axis(column_title))
-    down = alt.Y(
-        "y:Q", scale=alt.Scale(domain=[0, height], reverse=True, nice=False, zero=False), axis=_count_axis(row_title)
-    )
+    # Half a cell off, so that a tick stands at the middle of the cell it counts.
+    sides, ends = [-0.5, width - 0.5], [-0.5, height - 0.5]
+    frame = pd.DataFrame({"url": [url], "x": sides[:1], "x2": sides[1:], "y": ends[:1], "y2": ends[1:]})
+    across = alt.X("x:Q", scale=alt.Scale(domain=sides, nice=False, zero=False), axis=_count_axis(column_title))
+    down = alt.Y("y:Q", scale=alt.Scale(domain=ends, reverse=True, nice=False, zero=False), axis=_count_axis(row_title))
     picture = alt.Chart(frame).mark_image(aspect=False).encode(x=across, x2="x2", y=down, y2="y2", url="url:N")
     # An image has no colour scale of its own: two unseen points carry the legend.
-    ends = pd.DataFrame({"value": [low, high], "x": [0, 0], "y": [0, 0]})
+    unseen = pd.DataFrame({"value": [low, high], "x": [0, 0], "y": [0, 0]})
     key = (
-        alt.Chart(ends)
+        alt.Chart(unseen)
         .mark_point(opacity=0)
         .encode(x="x:Q", y="y:Q", color=alt.Color("value:Q", scale=scale, legend=legend))
     )
@@ -121,4 +135,4 @@ def _image(values, rows, columns, scale, stops, domain, legend, row_title, colum
 
 
 def _count_axis(title: str) -> alt.Axis:
-    return alt.Axis(title=title, grid=False, tickCount=6, domain=False, format="d")
+    return alt.Axis(title=title, grid=False, tickCount=6, tickMinStep=1, domain=False, format="d")
