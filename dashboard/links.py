@@ -113,7 +113,7 @@ VIEWS: dict[str, View] = {
                 Field("dim", 384),
                 Field("part", "values"),
                 Field("compare", "cosine"),
-                Field("shift", 1),
+                Field("shift", 8),
             ),
             (
                 "encoding_heat",

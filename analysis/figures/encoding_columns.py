@@ -25,13 +25,7 @@ def movement(params: Params) -> Figure:
             for one, m in zip(shown, moved, strict=True)
         ).reset_index(drop=True)
 
-    scale = (
-        ""
-        if len(shown) < 2
-        else "Both are on one scale. "
-        if together
-        else "Scales differ: the values differ in kind. "
-    )
+    scale = "Both are on one scale." if together else "The scales differ, for the values differ in kind."
     return Figure(
         name="encoding_movement",
         title="How much each dimension moves",
@@ -39,7 +33,7 @@ def movement(params: Params) -> Figure:
         caption=sentences(
             "Range (largest less smallest value) and standard deviation of every column over the rows; at the right, "
             "the share of all variance that the most variable columns hold.",
-            scale.strip(),
+            scale if len(shown) > 1 else "",
             *(_moved(one, m) for one, m in zip(shown, moved, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -73,9 +67,9 @@ def _moved(one: Sized, m: measures.Movement) -> str:
         return f"{one.title}: no column moves."
     half, count = (one.dim + 1) // 2, m.moving(THRESHOLD)
     return (
-        f"{one.title}: {count} of {one.dim} {one.column}s ({count / one.dim:.0%}) range over more than {THRESHOLD}; "
+        f"{one.title}: {count} of {one.dim} {one.column}s ({count / one.dim:.1%}) range over more than {THRESHOLD}; "
         f"the {half} most variable hold {m.top_share(half):.1%} of the variance; the first half of the columns ranges "
-        f"over {m.range[:half].mean():.2g} on average, the last over {m.range[one.dim // 2 :].mean():.2g}."
+        f"over {m.range[:half].mean():.3g} on average, the last over {m.range[one.dim // 2 :].mean():.3g}."
     )
 
 

@@ -82,7 +82,7 @@ def similarity(params: Params) -> Figure:
             "Exact: nothing is sampled.",
         ),
         alt=" ".join(_compared_alt(one, like) for one, like in zip(shown, likes, strict=True)),
-        command=export_command("encoding_similarity", params),
+        command=export_command("encoding_similarity", params, "compare"),
         provenance=origins(shown),
         citation_keys=keys(shown, "wang2021position"),
         content={
@@ -142,13 +142,13 @@ def shifted(one: Sized, k: int) -> Shifted:
 def _shifted(name: str, length: int, dim: int, k: int) -> Shifted:
     encoding = ENCODINGS[name]
     if encoding.rows == "distance":
-        return Shifted(why="Its rows are distances, which no shift of both positions changes.")
+        return Shifted(why="its rows are distances; no shift of both positions changes them.")
     if encoding.make_shift is not None:
         residual = measures.shift_residual(encoding, length=length, dim=dim, k=k)
         return Shifted(matrix=encoding.shift(k, dim), residual=residual)
     r2 = measures.shift_r2(encoding.table(length, dim), k=k)
     if np.isnan(r2):
-        return Shifted(why="Every row is the same, so a shift changes nothing.")
+        return Shifted(why="every row is the same; a shift changes nothing.")
     return Shifted(r2=r2)
 
 
@@ -188,7 +188,7 @@ def shift(params: Params) -> Figure:
         frame=frame,
         caption=sentences(*(_moved_on(one, result, k) for one, result in zip(shown, found, strict=True))),
         alt=" ".join(_moved_on(one, result, k) for one, result in zip(shown, found, strict=True)),
-        command=export_command("encoding_shift", params),
+        command=export_command("encoding_shift", params, "shift"),
         provenance=origins(shown),
         citation_keys=keys(shown),
         content={"shown": shown, "found": found, "k": k},

@@ -12,69 +12,77 @@ from analysis.figures.encodings import sentences
 from analysis.store import read
 
 COMMAND = "python -m analysis measure-encodings"
+GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
 
 
 class Measure(NamedTuple):
-    """What a number is called, what it says in a few words, and how exactly it is defined."""
+    """What a number is called, says in a few words, is counted in; how exactly it is defined; its largest value."""
 
     title: str
     short: str
+    unit: str
     definition: str
-    unit: str = ""
     top: float | None = 1.0
 
 
 MEASURES = {
     "moving_share": Measure(
         "Moving dimensions",
-        "share ranging over more than 0.5",
+        "those ranging over more than 0.5",
+        "share of columns",
         "The share of the columns whose values range over more than 0.5 (largest less smallest, over the rows).",
     ),
     "top_half_share": Measure(
         "Variance in the top half",
         "held by the more variable half",
+        "share of variance",
         "The share of all variance over the rows that the more variable half of the columns holds.",
     ),
     "frequency_mean": Measure(
         "Mean frequency",
+        "mean over the columns that vary",
         "cycles per token",
         "The mean frequency of the power spectrum over the rows, each column that varies counting the same.",
-        "cycles per token",
         0.5,
     ),
     "translation_invariance": Measure(
         "Translation invariance",
-        "variance that distance accounts for",
+        "accounted for by distance alone",
+        "share of variance",
         "The share of the similarity's variance, over all pairs of different positions, that the signed distance "
         "accounts for. 1 if it depends on the distance alone; by chance about 2 / length.",
     ),
     "monotonicity": Measure(
         "Monotonicity",
-        "nearer key is the more similar one",
+        "the nearer key is more similar",
+        "probability",
         "The probability that, of two keys on the same side of a query, the nearer is the more similar; ties count "
         "half. 0.5 by chance. At most 128 evenly spaced queries.",
     ),
     "symmetry": Measure(
         "Symmetry",
-        "variance in the symmetric part",
+        "in the symmetric part",
+        "share of variance",
         "The share of the similarity's variance, over all pairs of different positions, in its symmetric part. 1 if "
         "order does not matter, as for every product of a table with itself; 0.5 by chance.",
     ),
     "first_rise": Measure(
         "First rise",
-        "distance in tokens",
+        "where similarity first rises again",
+        "distance (tokens)",
         "The first distance at which the mean similarity, over both sides, is higher than at one token less.",
-        "tokens",
         None,
     ),
     "cosine_next": Measure(
         "Cosine of neighbours",
         "mean over adjacent positions",
+        "cosine similarity",
         "The mean cosine similarity of the rows of adjacent positions. Undefined where rows are distances.",
     ),
     "shift_r2_8": Measure(
         "Shift by 8 is linear",
-        "held-out R² of one linear map",
+        "held out, best single linear map",
+        "R²",
         "R squared, on positions held out, of the best single linear map from a row to the one 8 positions on. "
         "Undefined where rows are distances.",
     ),
@@ -87,7 +95,9 @@ def said(name: str, value: float) -> str:
         return "undefined"
     if np.isinf(value):
         return "never"
-    return f"{value:.0f} tokens" if MEASURES[name].unit == "tokens" else f"{value:.2f}"
+    if name == "first_rise":
+        return f"{value:.0f} {'token' if value == 1 else 'tokens'}"
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def stored() -> pd.DataFrame:
@@ -113,7 +123,8 @@ def scalar_measures(params: Params) -> Figure:
     rows = stored()
     moving = rows[rows.measure == "moving_dims"].assign(measure="moving_share")
     moving["value"] = moving.value / moving.dim
-    order = {name: place for place, name in enumerate(ENCODINGS)}
+    names = sorted(ENCODINGS, key=lambda name: GROUPS.index(ENCODINGS[name].enters))
+    order = {name: place for place, name in enumerate(names)}
     every = pd.concat([rows, moving], ignore_index=True)
     every = every.assign(
         title=[ENCODINGS[name].title for name in every.encoding],
@@ -121,7 +132,7 @@ def scalar_measures(params: Params) -> Figure:
         place=every.encoding.map(order),
     ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
     columns = ["encoding", "title", "length", "dim", "measure", "value"]
-    untrained = [e.title for e in ENCODINGS.values() if "seed" in e.options and e.learned]
+    untrained = [e.title for _, e in ENCODINGS.items() if "seed" in e.options and e.learned]
     missing = [e.title for name, e in ENCODINGS.items() if name not in set(rows.encoding)]
     found = rows.drop_duplicates("run_id")
     return Figure(
@@ -130,6 +141,7 @@ def scalar_measures(params: Params) -> Figure:
         frame=lambda: every[columns].reset_index(drop=True),
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
+            "The sizes are those stored, not those picked above.",
             "Words stand where a measure is undefined, or never comes to pass.",
             "Similarity is the dot product of rows, or the encoding's own score.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
@@ -146,7 +158,7 @@ def scalar_measures(params: Params) -> Figure:
         content={
             "rows": every,
             "picked": [name for name in (str(params["encoding"]), str(params["other"])) if name],
-            "order": [encoding.title for encoding in ENCODINGS.values()],
+            "order": [ENCODINGS[name].title for name in names],
         },
     )
 
@@ -172,9 +184,14 @@ def _alt(every: pd.DataFrame) -> str:
     for name, measure in MEASURES.items():
         at = every[(every.measure == name) & (every.about == every.about.max()) & np.isfinite(every.value)]
         if len(at):
-            low, high = at.loc[at.value.idxmin()], at.loc[at.value.idxmax()]
             parts.append(
-                f"{measure.title}: lowest for {low.title} ({said(name, low.value)}), highest for {high.title} "
-                f"({said(name, high.value)})."
+                f"{measure.title}: lowest {_who(at, name, at.value.min())}, highest {_who(at, name, at.value.max())}."
             )
     return f"Dots, one panel a measure, at about {every.about.max()} positions. {' '.join(parts)}"
+
+
+def _who(at: pd.DataFrame, name: str, value: float) -> str:
+    """A value and whose it is, as far as can be told at the digits shown."""
+    words = said(name, value)
+    having = at.title[[said(name, one) == words for one in at.value]]
+    return f"{words} ({having.iloc[0] if len(having) == 1 else f'{len(having)} encodings'})"

@@ -34,9 +34,9 @@ class Sized:
         return self.encoding.title
 
     @property
-    def label(self) -> str:
-        """Its name, with its size where that is not the size asked for."""
-        return f"{self.title} ({self.size})" if self.adapted else self.title
+    def lines(self) -> list[str]:
+        """What to print under its name: its size, where that is not the size asked for."""
+        return [self.size] if self.adapted else []
 
     @property
     def row(self) -> str:
@@ -103,9 +103,10 @@ def reach(values: np.ndarray) -> tuple[float, int]:
     return chosen, int((size > chosen).sum())
 
 
-def export_command(name: str, params: Params) -> str:
-    """The command that makes one of these figures' numbers anew."""
-    return f"python -m analysis export '/encodings?{urlencode(params)}' --figure {name} -o {name}.csv"
+def export_command(name: str, params: Params, *more: str) -> str:
+    """The command that makes one of these figures' numbers anew, with the fields that it rests on."""
+    link = urlencode({field: params[field] for field in ("encoding", "other", "length", "dim", *more)})
+    return f"python -m analysis export '/encodings?{link}' --figure {name} -o {name}.csv"
 
 
 def keys(shown: list[Sized], *more: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import numpy as np
 
 from analysis.figures import Figure
 from dashboard.charts.base import Chart, Look, drawing
-from dashboard.charts.encodings import WIDE, colours, empty, heading
+from dashboard.charts.encodings import WIDE, colours, empty, heading, name
 from dashboard.charts.heatmap import heatmap
 
 
@@ -17,7 +17,7 @@ def movement(figure: Figure, look: Look) -> list[Chart]:
     for one, highest, colour in zip(shown, figure.content["highest"], colours(look), strict=False):
         own = frame[frame.encoding == one.name]
         if not own["range"].any():
-            panels.append(empty(one.label, f"No {one.column} moves.", look=look))
+            panels.append(empty(one, f"No {one.column} moves.", look=look))
             continue
         x = alt.X(
             "column:Q",
@@ -30,17 +30,18 @@ def movement(figure: Figure, look: Look) -> list[Chart]:
             alt.Tooltip("range:Q", format=".3~g"),
             alt.Tooltip("sd:Q", title="standard deviation", format=".3~g"),
         ]
-        y = alt.Scale(domain=[0, highest * 1.04 or 1], nice=False)
+        y = alt.Scale(domain=[0, highest * 1.04], nice=False)
         base = alt.Chart(own)
-        area = base.mark_area(color=colour, opacity=0.35, line={"color": colour, "strokeWidth": 1}).encode(
+        # Dots, not a line: sines and cosines take turns, and a line between them fills the space.
+        dots = 10 if one.dim > 64 else 40
+        ranges = base.mark_circle(color=colour, size=dots, opacity=1).encode(
             x=x, y=alt.Y("range:Q", title=one.unit, scale=y), tooltip=tooltip
         )
-        sd = base.mark_line(color=look.ink, strokeWidth=1).encode(x=x, y=alt.Y("sd:Q", scale=y), tooltip=tooltip)
-        panels.append(
-            (area + sd).properties(
-                width=WIDE * 2 // 3, height=240, title=heading(one.label, "filled: range; line: standard deviation")
-            )
+        sds = base.mark_circle(color=look.ink, size=dots * 0.6, opacity=1).encode(
+            x=x, y=alt.Y("sd:Q", scale=y), tooltip=tooltip
         )
+        below = f"coloured: range; {'white' if look.dark else 'black'}: standard deviation"
+        panels.append((ranges + sds).properties(width=WIDE * 2 // 3, height=240, title=name(one, below, look=look)))
     if len(held):
         panels.append(_held(held, shown, look))
     return panels
@@ -63,7 +64,7 @@ def _held(held, shown, look: Look) -> Chart:
         )
     )
     half = alt.Chart(held.head(1)).mark_rule(color=look.faint, strokeDash=[4, 3]).encode(x=alt.datum(0.5))
-    return (half + line).properties(width=WIDE * 2 // 3, height=240, title=heading("Who holds the variance"))
+    return (half + line).properties(width=WIDE * 2 // 3, height=240, title=heading("Who holds the variance", look=look))
 
 
 def _by_title(shown, look: Look) -> alt.Color:
@@ -78,7 +79,7 @@ def spectrum(figure: Figure, look: Look) -> list[Chart]:
     panels = []
     for one, power in zip(shown, figure.content["power"], strict=True):
         if np.isnan(power).all():
-            panels.append(empty(one.label, "Constant: it has no frequencies.", look=look))
+            panels.append(empty(one, "Constant: it has no frequencies.", look=look))
             continue
         # A row for frequency 0, the mean that was removed, so that row numbers are numbers of cycles.
         cycles = np.vstack([np.zeros(power.shape[1]), np.nan_to_num(power)])
@@ -91,12 +92,11 @@ def spectrum(figure: Figure, look: Look) -> list[Chart]:
                 row_title=f"cycles in {one.length} tokens",
                 column_title=one.column,
                 value_title="share of the column's variance",
-                title=one.label,
                 diverging=False,
                 side=WIDE * 2 // 3,
                 height=240,
                 look=look,
-            )
+            ).properties(title=name(one, look=look))
         )
     if len(mean):
         panels.append(_mean(mean, shown, look))
@@ -128,5 +128,5 @@ def _mean(mean, shown, look: Look) -> Chart:
                 alt.Tooltip("share:Q", title="mean share", format=".2~%"),
             ],
         )
-        .properties(width=WIDE * 2 // 3, height=240, title=heading("Mean over the columns"))
+        .properties(width=WIDE * 2 // 3, height=240, title=heading("Mean over the columns", look=look))
     )

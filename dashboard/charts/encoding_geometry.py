@@ -6,8 +6,9 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.encoding_geometry import related
+from analysis.figures.encoding_measures import said
 from dashboard.charts.base import Chart, Look, drawing
-from dashboard.charts.encodings import WIDE, colours, empty, heading
+from dashboard.charts.encodings import WIDE, colours, empty, name
 from dashboard.charts.heatmap import heatmap
 
 
@@ -20,26 +21,26 @@ def similarity(figure: Figure, look: Look) -> list[Chart]:
     lines, maps = [], []
     for one, like, reach, colour in zip(shown, likes, figure.content["reach"], colours(look), strict=False):
         if not like.profile.distance.size:
-            lines.append(empty(one.label, "Every row is zero:", "there is nothing to compare.", look=look))
+            lines.append(empty(one, "Every row is zero:", "there is nothing to compare.", look=look))
+            maps.append(empty(one, "", look=look))
             continue
         lines.append(_profile(one, like, colour, min(floor, 0.0) if like.kind.startswith("cosine") else None, look))
-        names = [str(place) for place in range(one.length)]
+        places = [str(place) for place in range(one.length)]
         maps.append(
             heatmap(
                 like.values,
-                names,
-                names,
+                places,
+                places,
                 domain=(-reach, reach),
                 row_title="query position",
                 column_title="key position",
                 value_title=like.kind,
-                title=one.label,
                 side=WIDE,
                 height=WIDE,
                 look=look,
-            )
+            ).properties(title=name(one, look=look))
         )
-    return lines + maps
+    return lines + maps if any(like.profile.distance.size for like in likes) else lines
 
 
 def _profile(one, like, colour: str, floor: float | None, look: Look) -> Chart:
@@ -64,26 +65,27 @@ def _profile(one, like, colour: str, floor: float | None, look: Look) -> Chart:
     if np.isfinite(rise):
         mark = pd.DataFrame({"distance": [rise]})
         layers.insert(0, alt.Chart(mark).mark_rule(color=look.faint, strokeDash=[4, 3]).encode(x="distance:Q"))
-        below.append(f"dashed: the mean first rises again, at {rise:.0f} tokens")
-    return alt.layer(*layers).properties(width=WIDE, height=240, title=heading(one.label, *below))
+        below.append(f"dashed: the mean first rises again, at {said('first_rise', rise)}")
+    return alt.layer(*layers).properties(width=WIDE, height=240, title=name(one, *below, look=look))
 
 
 @drawing("encoding_shift", columns=2)
 def shift(figure: Figure, look: Look) -> list[Chart]:
     """The shift matrix where there is a closed form; else in words how well one matrix would do."""
     k, panels = figure.content["k"], []
+    height = WIDE if any(result.matrix is not None for result in figure.content["found"]) else 160
     for one, result in zip(figure.content["shown"], figure.content["found"], strict=True):
         if result.why:
-            panels.append(empty(one.label, *result.why.split(", "), look=look, height=WIDE))
+            panels.append(empty(one, *(result.why[0].upper() + result.why[1:]).split("; "), look=look, height=height))
         elif result.matrix is None:
             panels.append(
                 empty(
-                    one.label,
+                    one,
                     "held-out R² of the best single linear map",
                     "(1: shifting is linear; 0: no better than the mean row)",
                     "There is no closed form.",
                     look=look,
-                    height=WIDE,
+                    height=height,
                     number=f"{result.r2:.3f}",
                 )
             )
@@ -99,10 +101,9 @@ def shift(figure: Figure, look: Look) -> list[Chart]:
                     row_title=f"dimension at position + {k}",
                     column_title="dimension at position",
                     value_title="weight",
-                    title=f"{one.label}: largest error {result.residual:.0e}",
                     side=WIDE,
                     height=WIDE,
                     look=look,
-                )
+                ).properties(title=name(one, f"closed form; largest error {result.residual:.0e}", look=look))
             )
     return panels

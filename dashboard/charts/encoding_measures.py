@@ -16,8 +16,8 @@ ROW = 20
 def scalar_measures(figure: Figure, look: Look) -> list[Chart]:
     """One panel a measure, one row an encoding, one dot a size; the picked encodings' rows are shaded."""
     rows = figure.content["rows"]
-    sizes = [f"about {about} positions" for about in sorted(rows.about.unique())]
-    rows = rows.assign(size=[f"about {about} positions" for about in rows.about])
+    sizes = [f"about {about} rows" for about in sorted(rows.about.unique())]
+    rows = rows.assign(size=[f"about {about} rows" for about in rows.about])
     panels = []
     for name in MEASURES:
         own = rows[rows.measure == name]
@@ -34,9 +34,9 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
     high = measure.top or (float(drawn.value.max()) if len(drawn) else 1.0)
     x = alt.X(
         "value:Q",
-        title=measure.short,
+        title=measure.unit,
         scale=alt.Scale(domain=[low, high * 1.03], nice=False),
-        axis=alt.Axis(tickCount=5, format="~g"),
+        axis=alt.Axis(tickCount=5, format="d" if measure.top is None else "~f"),
     )
     present = [title for title in order if title in set(own.title)]
     y = alt.Y(
@@ -44,17 +44,16 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
         sort=present,
         title=None,
         scale=alt.Scale(domain=present),
-        axis=alt.Axis(labelLimit=190, ticks=False, domain=False, grid=True),
+        axis=alt.Axis(labelLimit=190, labelOverlap=False, labelPadding=8, ticks=False, domain=False, grid=True),
     )
-    shape = alt.Shape("size:N", scale=alt.Scale(domain=sizes, range=["circle", "diamond"]), legend=_legend())
     dots = (
         alt.Chart(drawn)
         .mark_point(filled=True, size=55, opacity=0.9)
         .encode(
             x=x,
             y=y,
-            color=alt.Color("size:N", scale=alt.Scale(domain=sizes, range=colours(look)), legend=_legend()),
-            shape=shape,
+            color=alt.Color("size:N", scale=alt.Scale(domain=sizes, range=colours(look)), legend=None),
+            shape=alt.Shape("size:N", scale=alt.Scale(domain=sizes, range=["circle", "diamond"]), legend=None),
             tooltip=[
                 alt.Tooltip("title:N", title="encoding"),
                 alt.Tooltip("length:Q", title="rows"),
@@ -70,14 +69,15 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
         words = absent.groupby("title", sort=False).said.agg(" / ".join).reset_index()
         layers.append(
             alt.Chart(words)
-            .mark_text(align="left", dx=4, fontSize=10, fontStyle="italic", color=look.ink, opacity=0.7)
+            .mark_text(
+                align="left", baseline="middle", dx=4, fontSize=10, fontStyle="italic", color=look.ink, opacity=0.7
+            )
             .encode(x=alt.datum(low), y=y, text="said:N")
         )
+    marks = ", ".join(f"{sign} {size}" for sign, size in zip("●◆", sizes, strict=False))
     if shaded := [title for title in own[own.encoding.isin(picked)].title.unique()]:
         band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(color=look.faint, opacity=0.35, height=ROW - 2)
         layers.insert(0, band.encode(x=alt.datum(low), x2=alt.datum(high * 1.03), y=y))
-    return alt.layer(*layers).properties(width=200, height=ROW * len(present), title=heading(measure.title))
-
-
-def _legend() -> alt.Legend:
-    return alt.Legend(title=None, orient="bottom", direction="horizontal", columns=1)
+    return alt.layer(*layers).properties(
+        width=200, height=ROW * len(present), title=heading(measure.title, measure.short, marks, look=look)
+    )

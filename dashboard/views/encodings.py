@@ -23,13 +23,14 @@ def describe(one) -> None:
     """What an encoding is and where it is from; and at which size it is shown, if not the one picked."""
     encoding = one.encoding
     st.markdown(f"**{encoding.title}**: {encoding.summary}")
-    st.badge(ENTERS[encoding.enters], color="gray")
-    st.caption(f"{encoding.note} Paper: {encoding.paper}.")
     if one.adapted:
         st.info(one.adapted, icon=":material/straighten:")
-    if encoding.key:
-        with st.popover("BibTeX", icon=":material/format_quote:", key=f"encodings.cite.{one.name}"):
-            show.cite((encoding.key,))
+    st.caption(f"{encoding.note} Paper: {encoding.paper}.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge(ENTERS[encoding.enters], color="gray")
+        if encoding.key:
+            with st.popover("BibTeX", icon=":material/format_quote:", key=f"encodings.cite.{one.name}"):
+                show.cite((encoding.key,))
 
 
 def numbers(figure) -> None:
@@ -50,9 +51,10 @@ def draw(name: str, *more: str) -> None:
     except AddendError as problem:
         show.sentence(problem)
         return
-    show.show(figure, "encodings", values)
     if name == "encoding_similarity":
+        st.subheader(figure.title, anchor=False)
         numbers(figure)
+    show.show(figure, "encodings", values, title=name != "encoding_similarity")
 
 
 show.header("encodings", "How a position is written down, before any word is added to it.")
@@ -69,16 +71,19 @@ with third:
     length = picked.slider("length", "Positions", [16, 32, 64, 128, 256, 512])
 with fourth:
     picked.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
-part = picked.segments("part", "Show", list(PARTS), PARTS.get)
+with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+    part = picked.segments("part", "Show", list(PARTS), PARTS.get)
+    place_of_link = st.container(width="content")
 if part == "distance":
     left, right = st.columns(2)
     with left:
         picked.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS.get)
     with right:
         picked.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
-values = {**picked.done(), "compare": picked.get("compare"), "shift": picked.get("shift")}
+values = picked.done()
 
-show.copy_link("encodings", values)
+with place_of_link:
+    show.copy_link("encodings", values)
 about = queries.figure("encoding_heat", {field: values[field] for field in SHARED})
 for place, one in zip(st.columns(2), about.content["shown"], strict=False):
     with place:
