@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS = ("sync", "query", "encode", "probe", "export", "measure")
+COMMANDS = ("sync", "query", "encode", "probe", "export", "measure", "measure_encodings")
 
 for command in COMMANDS:
     app.command(command.replace("_", "-"))(getattr(import_module(f"analysis.commands.{command}"), command))

@@ -43,6 +43,7 @@ def movement(params: Params) -> Figure:
         citation_keys=keys(shown),
         content={
             "shown": shown,
+            "columns": len(shown) + 1,
             "highest": [max(float(m.range.max()) for m in moved) if together else float(m.range.max()) for m in moved],
             "held": _held(shown, moved),
         },
@@ -125,6 +126,7 @@ def spectrum(params: Params) -> Figure:
         citation_keys=keys(shown),
         content={
             "shown": shown,
+            "columns": len(shown) + 1,
             "power": [found.power for found in spectra],
             "mean": mean,
             "top": float(np.quantile(known, 0.98)) if known.size else 1.0,

@@ -111,7 +111,7 @@ def stored() -> pd.DataFrame:
         ) = 1
         """
     )
-    known = rows[rows.encoding.isin(list(ENCODINGS))]
+    known = rows.loc[rows.encoding.isin(list(ENCODINGS))]
     if known.empty:
         raise AddendError(f"No measures of encodings are stored; make them with: {COMMAND}")
     return known
@@ -121,7 +121,7 @@ def stored() -> pd.DataFrame:
 def scalar_measures(params: Params) -> Figure:
     """Every registered encoding by every scalar measure."""
     rows = stored()
-    moving = rows[rows.measure == "moving_dims"].assign(measure="moving_share")
+    moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
     moving["value"] = moving.value / moving.dim
     names = sorted(ENCODINGS, key=lambda name: GROUPS.index(ENCODINGS[name].enters))
     order = {name: place for place, name in enumerate(names)}
@@ -138,7 +138,7 @@ def scalar_measures(params: Params) -> Figure:
     return Figure(
         name="encoding_measures",
         title="All encodings, measure by measure",
-        frame=lambda: every[columns].reset_index(drop=True),
+        frame=lambda: every.loc[:, columns].reset_index(drop=True),
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
             "The sizes are those stored, not those picked above.",
@@ -153,7 +153,10 @@ def scalar_measures(params: Params) -> Figure:
         ),
         alt=_alt(every),
         command=COMMAND,
-        provenance={row.run_id: f"measured {row.created} with the code at {row.git_sha}" for row in found.itertuples()},
+        provenance={
+            run: f"measured {created} with the code at {sha}"
+            for run, created, sha in zip(found.run_id, found.created, found.git_sha, strict=True)
+        },
         citation_keys=("wang2021position",),
         content={
             "rows": every,
@@ -165,7 +168,7 @@ def scalar_measures(params: Params) -> Figure:
 
 def _about(length: pd.Series) -> pd.Series:
     """The power of two nearest to a length: 121 patches are about 128 positions."""
-    return (2 ** np.log2(length).round()).astype(int)
+    return pd.Series(2 ** np.log2(length.to_numpy()).round(), index=length.index).astype(int)
 
 
 def _sizes(rows: pd.DataFrame) -> str:
@@ -173,7 +176,7 @@ def _sizes(rows: pd.DataFrame) -> str:
     sizes = rows.drop_duplicates(["encoding", "length", "dim"]).assign(about=lambda r: _about(r.length))
     sizes["size"] = [f"{length} × {dim}" for length, dim in zip(sizes.length, sizes.dim, strict=True)]
     usual = sizes.groupby("about")["size"].agg(lambda found: found.mode()[0])
-    other = sizes[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
+    other = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
     named = other.groupby("encoding", sort=False)["size"].agg(" and ".join)
     return "; ".join([" and ".join(usual), *(f"{ENCODINGS[name].title} {size}" for name, size in named.items())])
 
@@ -182,7 +185,7 @@ def _alt(every: pd.DataFrame) -> str:
     """The ends of every measure at the longest length."""
     parts = []
     for name, measure in MEASURES.items():
-        at = every[(every.measure == name) & (every.about == every.about.max()) & np.isfinite(every.value)]
+        at = every.loc[(every.measure == name) & (every.about == every.about.max()) & np.isfinite(every.value)]
         if len(at):
             parts.append(
                 f"{measure.title}: lowest {_who(at, name, at.value.min())}, highest {_who(at, name, at.value.max())}."

@@ -15,8 +15,8 @@ def movement(figure: Figure, look: Look) -> list[Chart]:
     frame, shown, held = figure.frame(), figure.content["shown"], figure.content["held"]
     panels = []
     for one, highest, colour in zip(shown, figure.content["highest"], colours(look), strict=False):
-        own = frame[frame.encoding == one.name]
-        if not own["range"].any():
+        own = frame.loc[frame.encoding == one.name]
+        if not own["range"].to_numpy().any():
             panels.append(empty(one, f"No {one.column} moves.", look=look))
             continue
         x = alt.X(

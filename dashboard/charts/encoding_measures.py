@@ -20,7 +20,7 @@ def scalar_measures(figure: Figure, look: Look) -> list[Chart]:
     rows = rows.assign(size=[f"about {about} rows" for about in rows.about])
     panels = []
     for name in MEASURES:
-        own = rows[rows.measure == name]
+        own = rows.loc[rows.measure == name]
         if len(own):
             panels.append(_panel(name, own, sizes, figure.content["order"], figure.content["picked"], look))
     return panels
@@ -29,7 +29,7 @@ def scalar_measures(figure: Figure, look: Look) -> list[Chart]:
 def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], picked: list[str], look: Look) -> Chart:
     measure = MEASURES[name]
     own = own.assign(said=[said(name, value) for value in own.value])
-    drawn = own[np.isfinite(own.value)]
+    drawn = own.loc[np.isfinite(own.value)]
     low = min(0.0, float(drawn.value.min())) if len(drawn) else 0.0
     high = measure.top or (float(drawn.value.max()) if len(drawn) else 1.0)
     x = alt.X(
@@ -63,7 +63,7 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
         )
     )
     layers = [dots]
-    absent = own[~np.isfinite(own.value)].drop_duplicates(["title", "said"])
+    absent = own.loc[~np.isfinite(own.value)].drop_duplicates(["title", "said"])
     if len(absent):
         # One word a row, not one a size.
         words = absent.groupby("title", sort=False).said.agg(" / ".join).reset_index()

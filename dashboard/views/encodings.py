@@ -64,7 +64,7 @@ titles = dict(zip(known.encoding, known.title, strict=True))
 picked = Pickers("encodings")
 first, second, third, fourth = st.columns([3, 3, 2, 2])
 with first:
-    encoding = picked.choice("encoding", "Encoding", list(titles), titles.get)
+    encoding = picked.choice("encoding", "Encoding", list(titles), titles)
 with second:
     picked.choice("other", "Beside it", ["", *titles], lambda name: titles.get(name, "nothing"))
 with third:
@@ -72,12 +72,12 @@ with third:
 with fourth:
     picked.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-    part = picked.segments("part", "Show", list(PARTS), PARTS.get)
+    part = picked.segments("part", "Show", list(PARTS), PARTS)
     place_of_link = st.container(width="content")
 if part == "distance":
     left, right = st.columns(2)
     with left:
-        picked.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS.get)
+        picked.segments("compare", "Compare rows by", list(COMPARISONS), COMPARISONS)
     with right:
         picked.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
 values = picked.done()

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,55 @@ def test_is_described(name):
     assert all(option.meaning for option in encoding.options.values())
     if "seed" in encoding.options:
         assert "andom" in encoding.note, "the reader is told that the values are random"
+
+
+def test_papers_are_in_the_bibliography():
+    """Every key names an entry, and what is shown of the paper says the entry's year and first author."""
+    text = (Path(__file__).parents[2] / "data" / "published" / "citations.bib").read_text(encoding="utf-8")
+    entries = {re.match(r"@\w+\{([^,]+),", entry)[1]: entry for entry in re.split(r"\n(?=@)", text) if "@" in entry}
+    ours = [name for name, encoding in ENCODINGS.items() if not encoding.key]
+    assert ours == ["random_fixed"]
+    for name, encoding in ENCODINGS.items():
+        if encoding.key:
+            assert encoding.key in entries, name
+            surname, year = re.match(r"(\S+) et al\. (\d{4})", encoding.paper).groups()
+            assert re.search(rf"year\s*=\s*\{{{year}\}}", entries[encoding.key]), name
+            assert re.search(rf"author\s*=\s*\{{{surname}\b", entries[encoding.key]), name
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize(("length", "dim"), [(1, 1), (16, 17), (128, 384), (500, 64), (512, 512)])
+def test_nearest_size_is_one_it_takes(name, length, dim):
+    encoding = ENCODINGS[name]
+    nearest = encoding.nearest(length, dim)
+    assert encoding.table(*nearest).shape == nearest
+    assert encoding.similarity(*nearest).shape == (nearest[0], nearest[0])
+    assert encoding.nearest(*nearest) == nearest, "a size that it takes is the nearest to itself"
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_nearest_leaves_alone_what_suits(name):
+    encoding = ENCODINGS[name]
+    usual = encoding.usual_length, encoding.usual_dim
+    assert encoding.nearest(*usual) == usual
+    with pytest.raises(AddendError, match="not a whole number"):
+        encoding.nearest(0, 384)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "nearest"),
+    [
+        ("learned", (600, 512), (512, 384)),
+        ("sincos_2d", (128, 384), (121, 384)),
+        ("sincos_2d", (512, 18), (529, 16)),
+        ("tupe_untied", (128, 512), (128, 516)),
+        ("sinusoidal", (128, 7), (128, 8)),
+        ("alibi", (128, 384), (128, 8)),
+        ("alibi", (128, 4), (128, 4)),
+    ],
+)
+def test_nearest_sizes(name, asked, nearest):
+    assert ENCODINGS[name].nearest(*asked) == nearest
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

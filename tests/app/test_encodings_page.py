@@ -1,0 +1,99 @@
+"""The encodings page: every part and every picker's options render, and what a link may get wrong is said."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.encodings import ENCODINGS
+from tests.app.test_pages import opened
+
+HEADINGS = {
+    "values": ["The table itself", "How much each dimension moves", "How fast the dimensions turn"],
+    "distance": ["Similarity against distance", "From a position to the one 8 further on"],
+    "all": ["All encodings, measure by measure"],
+}
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "encodings.duckdb"))
+
+
+def fine(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+
+
+@pytest.mark.parametrize("part", HEADINGS)
+def test_every_part(part):
+    app = opened("encodings", part=part)
+    fine(app)
+    assert [heading.value for heading in app.subheader] == HEADINGS[part]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_in_its_own_words(encoding):
+    app = opened("encodings", encoding=encoding, other="", part="distance")
+    fine(app)
+    assert any(ENCODINGS[encoding].summary in text.value for text in app.markdown)
+    assert any(ENCODINGS[encoding].note in text.value for text in app.caption)
+
+
+def test_similarity_numbers_have_definitions():
+    app = opened("encodings", part="distance")
+    assert [metric.label for metric in app.metric[:4]] == [
+        "Translation invariance",
+        "Monotonicity",
+        "Symmetry",
+        "First rise",
+    ]
+    assert [metric.value for metric in app.metric[:4]] == ["1.00", "0.99", "1.00", "25 tokens"]
+    assert all(len(metric.help) > 40 for metric in app.metric)
+
+
+@pytest.mark.parametrize(("length", "dim"), [("16", "16"), ("512", "512")])
+def test_a_size_that_one_of_them_does_not_take_is_said_not_refused(length, dim):
+    app = opened("encodings", length=length, dim=dim, other="sincos_2d", encoding="learned")
+    fine(app)
+    assert any("Learned does not come at" in note.value for note in app.info)
+
+
+def test_pickers_change_what_is_shown():
+    app = opened("encodings", part="distance")
+    app.selectbox(key="encodings.encoding").select("tensor2tensor")
+    app.selectbox(key="encodings.other").select("")
+    app.run()
+    fine(app)
+    captions = " ".join(caption.value for caption in app.caption)
+    assert "Sinusoidal, tensor2tensor: one matrix for every position" in captions
+    assert "Learned" not in captions
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"encoding": "sinusoid"}, "'sinusoid'"),
+        ({"other": "../../etc"}, "'../../etc'"),
+        ({"length": "127"}, "127"),
+        ({"dim": "-4"}, "-4"),
+        ({"dim": "many"}, "dim='many'"),
+        ({"part": "nothing"}, "'nothing'"),
+        ({"part": "distance", "shift": "5"}, "shift 5"),
+        ({"part": "distance", "compare": "euclid"}, "'euclid'"),
+    ],
+)
+def test_a_bad_link_is_said_and_falls_back(parameters, said):
+    app = opened("encodings", **parameters)
+    assert not app.exception
+    assert not app.error
+    assert [said in warning.value for warning in app.warning] == [True]
+    assert len(app.subheader) == len(
+        HEADINGS[parameters.get("part", "values")] if said != "'nothing'" else HEADINGS["values"]
+    )
+
+
+@pytest.mark.parametrize("parameters", [{"shift": "99999"}, {"compare": "euclid"}])
+def test_a_bad_value_of_another_part_does_no_harm(parameters):
+    app = opened("encodings", **parameters)
+    assert not app.exception
+    assert not app.error

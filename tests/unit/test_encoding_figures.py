@@ -1,0 +1,276 @@
+"""Proves that the figures of encodings show what they say: against sums done another way, at every encoding."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis import catalogue
+from analysis.commands.measure_encodings import measure_encodings
+from analysis.encodings import ENCODINGS, encode, measures
+from analysis.errors import AddendError
+from analysis.figures import FIGURES
+from analysis.figures.encoding_geometry import related, shifts
+from analysis.figures.encoding_measures import MEASURES, said, stored
+from analysis.figures.encodings import reach, sized
+from analysis.store import files
+from dashboard import charts, links
+
+NAMES = links.VIEWS["encodings"].figures
+CITED = set(
+    re.findall(
+        r"^@\w+\{([^,]+),",
+        (Path(__file__).parents[2] / "data" / "published" / "citations.bib").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_store(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("store") / "addend.duckdb"))
+        catalogue.refresh()
+        yield
+
+
+def made(name: str, **changed):
+    return FIGURES[name].build({**links.VIEWS["encodings"].defaults(), **changed})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
+    figure = made(name, encoding=encoding, other="sinusoidal", length=64, dim=48)
+    for panel in charts.panels(figure, charts.Look(dark=True)):
+        panel.to_dict()
+    assert len(figure.frame()) > 0
+    assert figure.caption.endswith(".")
+    assert ENCODINGS[encoding].title in figure.alt or name == "encoding_measures"
+    assert "nan" not in (figure.caption + figure.alt).replace("not a number", "").split()
+    assert set(figure.citation_keys) <= CITED
+    assert "" not in figure.citation_keys
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_encoding_alone(name):
+    for other in ("", "sinusoidal"):
+        figure = made(name, other=other)
+        charts.compose(figure).to_dict()
+        if name != "encoding_measures":
+            assert set(figure.frame().encoding) == {"sinusoidal"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "encoding_measures"])
+def test_its_command_makes_the_same_figure(name):
+    asked = {"encoding": "rotary", "other": "alibi", "length": 32, "dim": 16, "compare": "dot", "shift": 4}
+    figure = made(name, **asked)
+    if name == "encoding_heat":
+        for line, one in zip(figure.command.splitlines(), figure.content["shown"], strict=True):
+            assert shlex.split(line)[3:] == ["encode", one.name, "--length", "32", "--dim", str(one.dim), "--csv"]
+        return
+    words = shlex.split(figure.command)
+    assert words[words.index("--figure") + 1] == name
+    _, values = links.parse(words[4])
+    again = FIGURES[name].build(values)
+    assert again.frame().equals(figure.frame())
+    assert again.caption == figure.caption
+
+
+def test_a_scale_is_cut_only_for_outliers_and_says_how_many_cells():
+    table = encode("learned", length=128, dim=384)
+    scale, beyond = reach(table)
+    assert beyond == (np.abs(table) > scale).sum() > 0
+    assert scale == np.quantile(np.abs(table), 0.99)
+    figure = made("encoding_heat")
+    assert f"{beyond:,} of {table.size:,} cells" in figure.caption
+    assert f"{(np.abs(table[0]) > scale).sum()} of them in row 0" in figure.caption
+    assert reach(encode("sinusoidal", length=128, dim=384)) == (1.0, 0)
+    assert reach(np.zeros((3, 3))) == (1.0, 0)
+
+
+def test_heat_data_are_the_table():
+    frame = made("encoding_heat", length=16, dim=16, other="alibi").frame()
+    for name, dim in (("sinusoidal", 16), ("alibi", 8)):
+        own = frame[frame.encoding == name].pivot(index="row", columns="column", values="value")
+        assert np.array_equal(own, encode(name, length=16, dim=dim))
+
+
+def test_movement_numbers():
+    """The dimensions that move and the variance of the top half, done again with plain NumPy (method, section 7)."""
+    figure = made("encoding_movement", encoding="tensor2tensor", dim=512, other="")
+    table = encode("tensor2tensor", length=128, dim=512)
+    frame = figure.frame()
+    assert np.allclose(frame["range"], table.max(0) - table.min(0))
+    assert np.allclose(frame["sd"], table.std(0))
+    assert (frame["range"] > 0.5).sum() == 286
+    assert "286 of 512 dimensions (55.9%)" in figure.caption
+    assert "the 256 most variable hold 98.4% of the variance" in figure.caption
+    held = figure.content["held"]
+    variance = np.sort(table.var(0))[::-1]
+    assert held.variance.iloc[256] == pytest.approx(variance[:256].sum() / variance.sum())
+    assert held.variance.iloc[[0, -1]].tolist() == pytest.approx([0, 1])
+
+
+def test_movement_is_on_one_scale_only_where_values_are_of_a_kind():
+    same, other = made("encoding_movement"), made("encoding_movement", other="alibi")
+    assert len(set(same.content["highest"])) == 1
+    assert "one scale" in same.caption
+    assert len(set(other.content["highest"])) == 2
+    assert "one scale" not in other.caption
+
+
+@pytest.mark.parametrize("compare", ["cosine", "dot"])
+def test_similarity_against_distance(compare):
+    frame = made("encoding_similarity", compare=compare, length=32).frame()
+    table = encode("learned", length=32, dim=384)
+    if compare == "cosine":
+        table = table / np.linalg.norm(table, axis=1, keepdims=True)
+    own = frame[frame.encoding == "learned"].set_index("distance")
+    for distance in (-31, -3, 0, 7):
+        pairs = [table[i] @ table[i + distance] for i in range(32) if 0 <= i + distance < 32]
+        assert own.loc[distance, "mean"] == pytest.approx(np.mean(pairs))
+        assert own.loc[distance, "sd"] == pytest.approx(np.std(pairs), abs=1e-7)
+        assert own.loc[distance, "pairs"] == len(pairs)
+
+
+def test_similarity_numbers_are_those_of_the_map_shown():
+    like = made("encoding_similarity", compare="dot", dim=512, other="").content["likeness"][0]
+    assert like.numbers["first_rise"] == 44
+    assert like.numbers["symmetry"] == 1
+    assert like.numbers["monotonicity"] == measures.monotonicity(ENCODINGS["sinusoidal"].similarity(128, 512))
+
+
+def test_an_encoding_with_a_score_of_its_own_keeps_it():
+    for compare in ("cosine", "dot"):
+        like = made("encoding_similarity", encoding="alibi", other="", compare=compare).content["likeness"][0]
+        assert np.array_equal(like.values, ENCODINGS["alibi"].similarity(128, 8), equal_nan=True)
+    with pytest.raises(AddendError, match="euclid"):
+        made("encoding_similarity", compare="euclid")
+
+
+def test_shift_matrix_shifts():
+    figure = made("encoding_shift", shift=16, other="tensor2tensor", length=64, dim=64)
+    frame = figure.frame()
+    for name in ("sinusoidal", "tensor2tensor"):
+        own = frame[frame.encoding == name]
+        matrix = np.zeros((64, 64))
+        matrix[own.row.astype(int), own.column.astype(int)] = own.value
+        table = encode(name, length=64, dim=64)
+        error = np.abs(table[:-16] @ matrix.T - table[16:]).max()
+        assert error < 1e-12
+        assert own.residual.iloc[0] == pytest.approx(error, abs=1e-13)
+
+
+def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
+    figure = made("encoding_shift", shift=8)
+    r2 = measures.shift_r2(encode("learned", length=128, dim=384), k=8)
+    assert figure.content["found"][1].matrix is None
+    assert f"R² {r2:.3f}" in figure.caption
+    drawn = str([panel.to_dict() for panel in charts.panels(figure)])
+    assert f"{r2:.3f}" in drawn
+    assert "no closed form" in figure.caption
+
+
+@pytest.mark.parametrize(("encoding", "why"), [("alibi", "distances"), ("none", "the same")])
+def test_where_nothing_can_be_shifted_the_reason_is_said(encoding, why):
+    assert why in made("encoding_shift", encoding=encoding).content["found"][0].why
+
+
+@pytest.mark.parametrize("length", [16, 32, 512])
+def test_shifts_on_offer_are_possible(length):
+    assert shifts(length)[0] == 1
+    for k in shifts(length):
+        assert np.isfinite(measures.shift_r2(encode("random_fixed", length=length, dim=4), k=k))
+
+
+@pytest.mark.parametrize("k", [0, -3, 500])
+def test_a_shift_that_is_impossible_is_refused(k):
+    with pytest.raises(AddendError, match=str(k)):
+        made("encoding_shift", shift=k)
+
+
+def test_drawn_dimensions_are_whole_pairs():
+    """Whatever the order of the columns, no dimension is drawn without the one it turns with."""
+    for name in ("sinusoidal", "tensor2tensor", "rotary"):
+        matrix = ENCODINGS[name].shift(8, 384)
+        kept = related(matrix)
+        assert 8 < len(kept) <= 16
+        left_out = np.setdiff1d(np.arange(384), kept)
+        assert not matrix[np.ix_(kept, left_out)].any()
+    assert np.array_equal(related(np.eye(16)), np.arange(16))
+
+
+def test_spectrum_finds_the_wave():
+    """At 64 positions the fastest pair makes one radian a position: 10.2 cycles."""
+    frame = made("encoding_spectrum", length=64, other="").frame()
+    first = frame[frame.column == 0].set_index("cycles_per_row").share
+    assert first.sum() == pytest.approx(1)
+    assert first.idxmax() == 10 / 64
+    assert "Constant" in str([p.to_dict() for p in charts.panels(made("encoding_spectrum", encoding="none"))])
+
+
+def test_sizes_that_are_not_the_ones_asked_for_are_said():
+    assert sized("sinusoidal", 128, 384).adapted == ""
+    for name, words in (("learned", "384 dimensions"), ("sincos_2d", "121 positions"), ("t5_bias", "8 heads")):
+        one = sized(name, 128, 512)
+        assert words in one.adapted
+        assert one.lines == [one.size]
+
+
+# The stored measures -------------------------------------------------------------------------------
+
+
+def test_committed_measures_cover_every_encoding_and_follow_from_the_code():
+    rows = stored()
+    assert set(rows.encoding) == set(ENCODINGS)
+    assert set(rows.measure) == set(measures.summary("none", length=16, dim=16))
+    for name, length, dim in (("sinusoidal", 128, 512), ("learned", 128, 384), ("alibi", 512, 8)):
+        numbers = measures.summary(name, length=length, dim=dim)
+        own = rows[(rows.encoding == name) & (rows.length == length) & (rows.dim == dim)].set_index("measure").value
+        for measure, value in numbers.items():
+            assert own[measure] == pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True), (name, measure)
+
+
+def test_every_measure_on_screen_is_stored_or_follows_from_one():
+    frame = made("encoding_measures").frame()
+    assert set(MEASURES) <= set(frame.measure)
+    moving = frame[(frame.measure == "moving_share") & (frame.encoding == "sinusoidal") & (frame.length == 128)]
+    assert moving.value.tolist() == [287 / 512]
+
+
+def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
+    catalogue.refresh()
+    with pytest.raises(AddendError, match="measure-encodings"):
+        made("encoding_measures")
+
+
+def test_the_command_writes_what_the_figure_reads(tmp_path, monkeypatch):
+    """Two runs of the same day: the newest is read."""
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
+    monkeypatch.setattr("analysis.commands.measure_encodings.SIZES", ((16, 16),))
+    measure_encodings(name="new")
+    kind, rows, run = files.read(tmp_path / "results" / "encodings" / "new.parquet")
+    assert kind == run["kind"] == "encoding_measures"
+    assert run["command"] == "python -m analysis measure-encodings"
+    old = files.Run(kind=kind, command="an older run", created="2001-01-01T00:00:00Z")
+    columns = rows.to_pydict()
+    files.write(kind, {**columns, "value": [-1.0] * len(rows)}, old, name="old")
+    catalogue.refresh()
+    found = stored()
+    assert len(found) == len(rows)
+    assert not (found.value == -1).any()
+    assert set(found.encoding) == set(ENCODINGS)
+
+
+def test_words_for_numbers():
+    assert said("first_rise", np.inf) == "never"
+    assert said("first_rise", 1.0) == "1 token"
+    assert said("first_rise", 44.0) == "44 tokens"
+    assert said("symmetry", np.nan) == "undefined"
+    assert said("shift_r2_8", -0.001) == "0.00"
