@@ -109,7 +109,7 @@ def monotonicity(similarity: Scores) -> float:
             fall = np.where(later[: len(side), : len(side)], side[:, None] - side[None, :], 0.0)
             balance += np.count_nonzero(fall > tolerance) - np.count_nonzero(fall < -tolerance)
             comparisons += len(side) * (len(side) - 1) // 2
-    return 0.5 + 0.5 * balance / comparisons if comparisons else np.nan
+    return float(0.5 + 0.5 * balance / comparisons) if comparisons else np.nan
 
 
 def first_rise(similarity: Scores) -> float:
