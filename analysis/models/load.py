@@ -45,11 +45,21 @@ def load(source: Source, device: str | None = None, progress: Progress = lambda 
                 trust_remote_code=False,
                 local_files_only=True,
                 dtype=torch.float32,
+                attn_implementation="eager",  # config.json may ask for another, even for one to be fetched
                 output_loading_info=True,
             )
-        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as broken:
-            reason = str(broken).strip().split("\n")[0][:300]
-            raise ModelError(f"{source.name} could not be loaded: {reason}") from broken
+        except Exception as broken:
+            # Each library below raises kinds of its own for a damaged file, and tokenizers plain Exception.
+            reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
+            raise ModelError(
+                f"{source.name} could not be loaded ({type(broken).__name__}: {reason}). "
+                "Save it again with save_pretrained, tokenizer included, or choose another."
+            ) from broken
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
+            "token belongs to. Choose a model with a tokenizer.json."
+        )
     missing = sorted(key for key in told["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise ModelError(
