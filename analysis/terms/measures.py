@@ -40,16 +40,17 @@ def share_parts(
     """Numerators `sum_ij c_ab t` and the common denominator `sum_ij t^2` of the shares of each head.
 
     c is the key-centred term of sources a (query) and b (key), t the key-centred total. Parts of
-    several texts may be added before dividing, which pools their queries. Because `sum_j t_ij = 0`,
+    several texts may be added before dividing, which pools their queries; a head whose total is
+    constant adds 0 to both. Because `sum_j t_ij = 0`,
     `sum_j t_ij c_ij = scale * q_i . sum_j t_ij k_j`: one map serves all terms, and no term is centred.
     """
     scores = score_map(query.sum(0), key.sum(0), scale)
     total = key_centred(scores, mask)
-    power = total.square().sum((-1, -2))
-    constant = total.abs().amax((-1, -2)) <= ROUNDING * scores.abs().amax((-1, -2))
-    power = torch.where(constant, 0, power)
+    attended = scores if mask is None else torch.where(mask, scores, 0)
+    constant = total.abs().amax((-1, -2)) <= ROUNDING * attended.abs().amax((-1, -2))
+    total = torch.where(constant[:, None, None], 0, total)
     weighted = torch.einsum("hqk,shkd->shqd", total, key)
-    return scale * torch.einsum("ahqd,bhqd->abh", query, weighted), power
+    return scale * torch.einsum("ahqd,bhqd->abh", query, weighted), total.square().sum((-1, -2))
 
 
 def shares(
