@@ -17,7 +17,7 @@ import psutil
 
 from analysis.errors import ModelError
 from analysis.models import embedded
-from analysis.models.families import FAMILIES
+from analysis.models.families import FAMILIES, family_of
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
@@ -25,6 +25,7 @@ HUB_FILES: dict[str, Any] = {
     "allow_patterns": ["*.json", "*.safetensors", "*.txt", "*.model"],
     "ignore_patterns": ["*/*"],  # other checkpoints and exports lie in subfolders
 }
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
 BYTES_PER_FLOAT32 = 4
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
@@ -86,14 +87,7 @@ def _no_config(name: str) -> ModelError:
 
 def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> None:
     """Refuses what cannot be decomposed. `files` maps names in the folder to sizes in bytes."""
-    family = str(config["model_type"])
-    if family not in FAMILIES:
-        raise ModelError(
-            f"{name} is of the architecture {family!r}; exact terms exist for: {', '.join(FAMILIES)}. "
-            "Choose a model of one of these."
-        )
-    if why := FAMILIES[family].refusal(config):
-        raise ModelError(f"{name} is refused: {why}.")
+    family_of(config, name)
     weights = sum(size for file, size in files.items() if file.endswith(".safetensors"))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
@@ -101,6 +95,11 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> Non
         raise ModelError(
             f"{name} holds {held}; Addend reads safetensors alone, since other formats can run code when opened. "
             "Load it in transformers where you trust it and save it with save_pretrained."
+        )
+    if not any(file in files for file in TOKENIZER_FILES):
+        raise ModelError(
+            f"{name} holds no tokenizer (none of {', '.join(TOKENIZER_FILES)}), without which every word would be "
+            "unknown. Save the tokenizer into the same folder with save_pretrained."
         )
     stored = ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
     needed = weights * BYTES_PER_FLOAT32 / stored * 1.3

@@ -11,7 +11,7 @@ from torch import Tensor
 from analysis.errors import ModelError, TextError
 from analysis.models.capture import capture
 from analysis.models.expand import Factors
-from analysis.models.families import FAMILIES
+from analysis.models.families import family_of
 from analysis.provenance import git_sha, library_versions, now
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
 
@@ -28,9 +28,8 @@ def decompose(
     revision: str | None = None,
 ) -> Decomposition:
     """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called."""
-    family = FAMILIES[model.config.model_type]
-    if why := family.refusal(model.config.to_dict()):
-        raise ModelError(f"{name or 'The model'} is refused: {why}.")
+    config = model.config.to_dict() | {"model_type": model.config.model_type}
+    family = family_of(config, name or "The model")
     if model.training:
         raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
     check_layer(model, layer)
