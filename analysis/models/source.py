@@ -157,7 +157,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress) -> Source:
         raise ModelError(
             f"There is no model {model!r} at {endpoint}, or it is private. Check the spelling: owner/name."
         ) from None
-    except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL) as silent:
+    except (OSError, ValueError, KeyError, TypeError, httpx2.HTTPError, httpx2.InvalidURL) as silent:
         # No network, a time-out, offline mode, an error of the hub's, or something that is no hub.
         try:
             folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
