@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import StoreError
+from analysis.provenance import model_options
 from analysis.store import files, read
 from analysis.terms.result import SOURCES, Decomposition, Provenance, TokenInfo
 
@@ -53,7 +54,7 @@ def run(
 def command(made: Decomposition) -> str:
     """The command that makes a decomposition again."""
     about = made.provenance
-    parts = ["python -m analysis probe", f"--model {quote(about.model)}", f"--text {quote(about.text)}"]
+    parts = ["python -m analysis probe", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
     if about.text_pair:
         parts.append(f"--pair {quote(about.text_pair)}")
     if about.truncated_from:
@@ -127,7 +128,7 @@ def saved(probe_id: str) -> Decomposition:
 
     query, key = factors("query"), factors("key")
     scale = float(row.scale)
-    scores = np.float32(scale) * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
+    scores = scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
     grid = (len(SOURCES), len(SOURCES), len(heads))
     return Decomposition(
         query=query,

@@ -1,11 +1,13 @@
 """Where a number comes from: code, libraries, machine and moment."""
 
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "duckdb")
@@ -30,6 +32,12 @@ def git_sha() -> str:
 def library_versions() -> str:
     """Versions of Python and of the libraries that numbers depend on, "name version" joined by commas."""
     return ", ".join([f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)])
+
+
+def model_options(model: str, revision: str) -> str:
+    """The command line's options that name a model again; the hash of files on disk is no revision to ask for."""
+    pinned = f" --revision {revision}" if re.fullmatch("[0-9a-f]{40}", revision) else ""
+    return f"--model {quote(model)}{pinned}"
 
 
 def now() -> str:

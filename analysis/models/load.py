@@ -1,11 +1,12 @@
 """Loads a model for probing: safetensors only, never remote code, float32, on the best device there is."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
 from analysis.errors import ModelError
@@ -32,6 +33,12 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
+def _plain(config: Mapping[str, Any]) -> Any:
+    """A config without what says how to compute: config.json may name attention code to be fetched from a hub."""
+    kept = {key: value for key, value in config.items() if "implementation" not in key}
+    return CONFIG_MAPPING[config["model_type"]].from_dict(kept, attn_implementation="eager")
+
+
 def load(source: Source, device: str | None = None, progress: Progress = lambda _: None) -> Loaded:
     """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite."""
     progress(f"Loading {source.name}")
@@ -41,15 +48,25 @@ def load(source: Source, device: str | None = None, progress: Progress = lambda 
             tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
             model, told = AutoModel.from_pretrained(
                 source.folder,
+                config=_plain(source.config),
                 use_safetensors=True,
                 trust_remote_code=False,
                 local_files_only=True,
                 dtype=torch.float32,
                 output_loading_info=True,
             )
-        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as broken:
-            reason = str(broken).strip().split("\n")[0][:300]
-            raise ModelError(f"{source.name} could not be loaded: {reason}") from broken
+        except Exception as broken:
+            # Each library below raises kinds of its own for a damaged file, and tokenizers plain Exception.
+            reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
+            raise ModelError(
+                f"{source.name} could not be loaded ({type(broken).__name__}: {reason}). "
+                "Save it again with save_pretrained, tokenizer included, or choose another."
+            ) from broken
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
+            "token belongs to. Choose a model with a tokenizer.json."
+        )
     missing = sorted(key for key in told["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise ModelError(

@@ -6,25 +6,30 @@ Everything that can be refused is refused before a weight is read, and on a hub 
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 
 import psutil
 
 from analysis.errors import ModelError
 from analysis.models import embedded
-from analysis.models.families import FAMILIES
+from analysis.models.families import FAMILIES, family_of
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
-HUB_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
+HUB_FILES: dict[str, Any] = {
+    "allow_patterns": ["*.json", "*.safetensors", "*.txt", "*.model"],
+    "ignore_patterns": ["*/*"],  # other checkpoints and exports lie in subfolders
+}
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
 BYTES_PER_FLOAT32 = 4
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
+T = TypeVar("T")
 Progress = Callable[[str], None]
 """Told, in words, what is being waited for."""
 
@@ -53,9 +58,9 @@ def resolve(model: str = embedded.NAME, revision: str | None = None, progress: P
     if model in ("", embedded.NAME):
         folder = embedded.folder()
         return Source(embedded.NAME, embedded.REVISION, folder, read_config(folder, embedded.NAME))
-    path = Path(model).expanduser()
-    if path.is_dir() or model.startswith(("/", ".", "~")):
-        return _from_folder(path, model)
+    path = os.path.expanduser(model)
+    if os.path.isdir(path) or model.startswith(("/", ".", "~")):
+        return _from_folder(Path(path), model)
     return _from_hub(model, revision or None, progress)
 
 
@@ -64,26 +69,25 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(
-            f"{name} holds no config.json; expected a model folder as transformers' save_pretrained writes it."
-        ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise _no_config(name) from None
+    except OSError as refused:
+        raise ModelError(f"The config.json of {name} cannot be read ({refused.strerror}); make it readable.") from None
+    except ValueError:
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
     if not isinstance(config, dict) or "model_type" not in config:
         raise ModelError(f"The config.json of {name} names no model_type; expected one of {', '.join(FAMILIES)}.")
     return config
 
 
+def _no_config(name: str) -> ModelError:
+    return ModelError(
+        f"{name} holds no config.json; expected a model folder as transformers' save_pretrained writes it."
+    )
+
+
 def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> None:
     """Refuses what cannot be decomposed. `files` maps names in the folder to sizes in bytes."""
-    family = str(config["model_type"])
-    if family not in FAMILIES:
-        raise ModelError(
-            f"{name} is of the architecture {family!r}; exact terms exist for: {', '.join(FAMILIES)}. "
-            "Choose a model of one of these."
-        )
-    if why := FAMILIES[family].refusal(config):
-        raise ModelError(f"{name} is refused: {why}.")
+    family_of(config, name)
     weights = sum(size for file, size in files.items() if file.endswith(".safetensors"))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
@@ -91,6 +95,11 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> Non
         raise ModelError(
             f"{name} holds {held}; Addend reads safetensors alone, since other formats can run code when opened. "
             "Load it in transformers where you trust it and save it with save_pretrained."
+        )
+    if not any(file in files for file in TOKENIZER_FILES):
+        raise ModelError(
+            f"{name} holds no tokenizer (none of {', '.join(TOKENIZER_FILES)}), without which every word would be "
+            "unknown. Save the tokenizer into the same folder with save_pretrained."
         )
     stored = ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
     needed = weights * BYTES_PER_FLOAT32 / stored * 1.3
@@ -103,8 +112,10 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> Non
 
 
 def _from_folder(path: Path, given: str) -> Source:
-    if not path.is_dir():
-        raise ModelError(f"There is no folder {given!r}; give a model folder, or a Hugging Face id such as owner/name.")
+    if not os.path.isdir(path):
+        raise ModelError(
+            f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
+        )
     config = read_config(path, given)
     check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given)
     digest = hashlib.sha256()
@@ -114,62 +125,95 @@ def _from_folder(path: Path, given: str) -> Source:
 
 
 def _from_hub(model: str, revision: str | None, progress: Progress) -> Source:
-    if not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", model):
-        raise ModelError(
-            f"{model!r} is neither a folder nor a Hugging Face id; expected owner/name, an existing folder, "
-            f"or {embedded.NAME}."
-        )
     import httpx2
     from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
     from huggingface_hub import errors as hub
+    from huggingface_hub.utils import validate_repo_id
 
+    try:
+        validate_repo_id(model)
+    except hub.HFValidationError:
+        raise ModelError(
+            f"{model[:100]!r} is neither a folder nor a Hugging Face id; expected owner/name, an existing folder, "
+            f"or {embedded.NAME}."
+        ) from None
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
     at = f" at revision {revision!r}" if revision else ""
-    unreachable = ModelError(
-        f"The model hub ({endpoint}) cannot be reached, and {model}{at} is not on this machine. "
-        f"Check the network, or use a local folder or {embedded.NAME}."
+    gated = ModelError(
+        f"{model} is gated: its owner asks readers to accept terms first. Accept them on its page, set HF_TOKEN, "
+        "and try again."
     )
     progress(f"Asking {endpoint} about {model}")
     try:
-        # A look-up of a host name can outlast any timeout of the client: the deadline is ours.
-        asking = ThreadPoolExecutor(1)
         api = HfApi(endpoint=endpoint)
-        answer = asking.submit(
-            lambda: api.model_info(model, revision=revision, files_metadata=True, timeout=HUB_SECONDS)
+        info = _within(
+            HUB_SECONDS, lambda: api.model_info(model, revision=revision, files_metadata=True, timeout=HUB_SECONDS)
         )
-        asking.shutdown(wait=False)
-        info = answer.result(timeout=HUB_SECONDS + 0.5)
     except hub.GatedRepoError:
-        raise ModelError(
-            f"{model} is gated: its owner asks readers to accept terms first. Accept them on its page, set HF_TOKEN, "
-            "and try again."
-        ) from None
+        raise gated from None
     except hub.RevisionNotFoundError:
         raise ModelError(f"{model} has no revision {revision!r}; give a branch, a tag or a commit, or none.") from None
     except hub.RepositoryNotFoundError:
         raise ModelError(
             f"There is no model {model!r} at {endpoint}, or it is private. Check the spelling: owner/name."
         ) from None
-    except (TimeoutError, httpx2.HTTPError, hub.OfflineModeIsEnabled, hub.HfHubHTTPError, OSError):
+    except (OSError, ValueError, KeyError, TypeError, httpx2.HTTPError, httpx2.InvalidURL) as silent:
+        # No network, a time-out, offline mode, an error of the hub's, or something that is no hub.
         try:
-            folder = Path(snapshot_download(model, revision=revision, local_files_only=True))
-        except (hub.LocalEntryNotFoundError, OSError, ValueError):
-            raise unreachable from None
-        config = read_config(folder, model)
-        check(config, {file.name: file.stat().st_size for file in folder.iterdir()}, model)
-        return Source(model, folder.name, folder, config)
+            folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
+            return _from_cache(folder, model)
+        except (OSError, ValueError):
+            status = getattr(getattr(silent, "response", None), "status_code", None)
+            raise ModelError(
+                f"The model hub ({endpoint}) {f'answers with HTTP {status}' if status else 'cannot be reached'}, and "
+                f"{model}{at} is not on this machine. Check the network (and HF_TOKEN, if it is set), or use a local "
+                f"folder or {embedded.NAME}."
+            ) from None
 
-    sha = str(info.sha)
     files = {file.rfilename: file.size or 0 for file in info.siblings or [] if "/" not in file.rfilename}
+    if "config.json" not in files:
+        raise _no_config(model)
     try:
-        if "config.json" in files:
-            config_path = hf_hub_download(model, "config.json", revision=sha, endpoint=endpoint)
-            check(read_config(Path(config_path).parent, model), files, model)
+        config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint)
+        check(read_config(Path(config).parent, model), files, model)
         megabytes = sum(size for name, size in files.items() if name.endswith(".safetensors")) / 1e6
         progress(f"Downloading {model}, {megabytes:,.0f} MB")
-        folder = Path(snapshot_download(model, revision=sha, allow_patterns=list(HUB_FILES), endpoint=endpoint))
-    except (httpx2.HTTPError, hub.HfHubHTTPError, hub.LocalEntryNotFoundError) as broken:
+        # By the name that was given, not the commit: so the cache remembers, for days without a network, what it meant.
+        folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, **HUB_FILES))
+        return _from_cache(folder, model)
+    except hub.GatedRepoError:
+        raise gated from None
+    except (OSError, httpx2.HTTPError, hub.XetDownloadError) as broken:
+        reason = getattr(broken, "strerror", None) or type(broken).__name__
         raise ModelError(
-            f"The download of {model} from {endpoint} broke off ({type(broken).__name__}). Try again."
+            f"The download of {model} from {endpoint} broke off ({reason}). Check the network and the space on disk, "
+            "and try again."
         ) from None
-    return Source(model, sha[:12], folder, read_config(folder, model))
+
+
+def _from_cache(folder: Path, model: str) -> Source:
+    """A snapshot in the hub's cache, checked as it lies there. FileNotFoundError: its weights never arrived."""
+    files = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
+    if not any(name.endswith(".safetensors") for name in files):
+        raise FileNotFoundError(folder)
+    config = read_config(folder, model)
+    check(config, files, model)
+    return Source(model, folder.name, folder, config)
+
+
+def _within(seconds: float, ask: Callable[[], T]) -> T:
+    """What `ask` returns or raises; TimeoutError when that takes longer.
+
+    A look-up of a host name can outlast any timeout of the client. The thread is a daemon, since one that is
+    stuck must not keep the process from ending.
+    """
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except Exception as failed:  # noqa: BLE001 handed to whoever waits
+            answer.set_exception(failed)
+
+    Thread(target=run, daemon=True).start()
+    return answer.result(timeout=seconds)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from numpy import ndarray
 
 from analysis.errors import TextError
 from analysis.models.load import Loaded
+from analysis.provenance import model_options
 from analysis.store import files
 from analysis.terms import measures
 from analysis.terms.result import TERMS, term_pair
@@ -40,6 +42,7 @@ def measure_corpus(
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
     started = time.perf_counter()
     parts, powers, effects, agreements, squares, queries, errors = [], [], [], [], [], [], []
+    cut = 0
     for index in each if each is not None else range(len(texts)):
         text, pair = texts[index]
         made = decompose(loaded.model, loaded.tokenizer, text, pair, truncate=True)
@@ -55,6 +58,7 @@ def measure_corpus(
         agreements.append(agreement.cpu().numpy() * count)
         squares.append(rms.cpu().numpy() ** 2 * count**2)
         queries.append(count)
+        cut += made.provenance.truncated_from is not None
         errors.append((made.max_error, made.relative_error, made.pattern_error))
 
     n = np.asarray(queries, dtype=float)
@@ -69,9 +73,9 @@ def measure_corpus(
         """share, effect and agreement (resample, source, source, head or 1) under weights on texts."""
         part, power, effect, agreement = (np.tensordot(weights, x, axes=1) for x in stack)
         count = (weights @ n)[:, None, None, None]
-        share = part / power[:, None, None, :]
+        share = _over(part, power[:, None, None, :])
         mean_effect, mean_agreement = effect / count, agreement / count
-        pooled = part.sum(-1, keepdims=True) / power.sum(-1)[:, None, None, None]
+        pooled = _over(part.sum(-1, keepdims=True), power.sum(-1)[:, None, None, None])
         over_heads = (mean_effect.mean(-1, keepdims=True), mean_agreement.mean(-1, keepdims=True))
         return {
             "head": (share, mean_effect, mean_agreement),
@@ -116,14 +120,19 @@ def measure_corpus(
     source = loaded.source
     run = files.Run(
         kind="terms",
-        command=f"python -m analysis measure --model {source.name} --corpus {corpus}",
+        command=f"python -m analysis measure {model_options(source.name, source.revision)} --corpus {quote(corpus)}",
         model=source.name,
         revision=source.revision,
         device=loaded.device,
         dtype=str(loaded.model.dtype).removeprefix("torch."),
         seed=SEED,
-        config={"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "truncated": False},
+        config={"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "truncated_texts": cut},
         seconds=time.perf_counter() - started,
     )
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     return files.write("terms", columns, run, name=name)
+
+
+def _over(part: ndarray, power: ndarray) -> ndarray:
+    """Shares; not a number where there is nothing to share out: a head that is constant in every text drawn."""
+    return np.divide(part, power, out=np.full(part.shape, np.nan), where=power > 0)

@@ -40,16 +40,17 @@ def share_parts(
     """Numerators `sum_ij c_ab t` and the common denominator `sum_ij t^2` of the shares of each head.
 
     c is the key-centred term of sources a (query) and b (key), t the key-centred total. Parts of
-    several texts may be added before dividing, which pools their queries. Because `sum_j t_ij = 0`,
+    several texts may be added before dividing, which pools their queries; a head whose total is
+    constant adds 0 to both. Because `sum_j t_ij = 0`,
     `sum_j t_ij c_ij = scale * q_i . sum_j t_ij k_j`: one map serves all terms, and no term is centred.
     """
     scores = score_map(query.sum(0), key.sum(0), scale)
     total = key_centred(scores, mask)
-    power = total.square().sum((-1, -2))
-    constant = total.abs().amax((-1, -2)) <= ROUNDING * scores.abs().amax((-1, -2))
-    power = torch.where(constant, 0, power)
+    attended = scores if mask is None else torch.where(mask, scores, 0)
+    constant = total.abs().amax((-1, -2)) <= ROUNDING * attended.abs().amax((-1, -2))
+    total = torch.where(constant[:, None, None], 0, total)
     weighted = torch.einsum("hqk,shkd->shqd", total, key)
-    return scale * torch.einsum("ahqd,bhqd->abh", query, weighted), power
+    return scale * torch.einsum("ahqd,bhqd->abh", query, weighted), total.square().sum((-1, -2))
 
 
 def shares(
@@ -82,24 +83,28 @@ def effects(
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     pattern = scores.softmax(-1)
-    log_sum, top = scores.logsumexp(-1), scores.argmax(-1)
-    counted = torch.ones_like(top[0], dtype=torch.bool) if mask is None else mask.sum(-1) > 1
+    log_sum, top = scores.logsumexp(-1), scores.argmax(-1, keepdim=True)
+    counted = torch.ones_like(top[0, :, 0], dtype=torch.bool) if mask is None else mask.sum(-1) > 1
     sources, heads = query.shape[:2]
     kl = query.new_zeros(sources, sources, heads)
     agreement = torch.ones_like(kl)
     if not counted.any():
         return kl + torch.nan, agreement + torch.nan
+    without = torch.empty_like(scores)
     for b in range(sources):
         if torch.equal(key[b], key[b, :, :1].expand_as(key[b])):
             continue
         attended = pattern @ key[b]
         keys_across = key[b].transpose(-1, -2)
         for a in range(sources):
-            without = torch.baddbmm(scores, query[a], keys_across, alpha=-scale)
-            expected = scale * (query[a] * attended).sum(-1)
-            divergence = expected + without.logsumexp(-1) - log_sum
+            # One map for all terms, changed in place, and one maximum for both measures: half the time.
+            torch.baddbmm(scores, query[a], keys_across, alpha=-scale, out=without)
+            largest = without.amax(-1, keepdim=True)
+            stays = (without.gather(-1, top) == largest)[..., 0]
+            log_sum_without = without.sub_(largest).exp_().sum(-1).log() + largest[..., 0]
+            divergence = scale * (query[a] * attended).sum(-1) + log_sum_without - log_sum
             kl[a, b] = divergence[:, counted].mean(-1).clamp(min=0)
-            agreement[a, b] = (without.argmax(-1) == top)[:, counted].to(kl.dtype).mean(-1)
+            agreement[a, b] = stays[:, counted].to(kl.dtype).mean(-1)
     return kl, agreement
 
 

@@ -69,7 +69,7 @@ class _TermMaps(Mapping[str, ndarray]):
         if term not in TERMS:
             raise KeyError(f"there is no term {term!r}; the terms are {', '.join(TERMS)}")
         a, b = term_pair(term)
-        return (self._query[a] @ self._key[b].swapaxes(-1, -2)) * np.float32(self._scale)
+        return (self._query[a] @ self._key[b].swapaxes(-1, -2)) * self._scale
 
     def __iter__(self) -> Iterator[str]:
         return iter(TERMS)
@@ -119,7 +119,7 @@ class Decomposition:
     def terms_of(self, term: str, head: int) -> Float[ndarray, "query key"]:
         """One term of one head."""
         a, b = term_pair(term)
-        return (self.query[a, head] @ self.key[b, head].T) * np.float32(self.scale)
+        return (self.query[a, head] @ self.key[b, head].T) * self.scale
 
     def pattern_of(self, head: int) -> Float[ndarray, "query key"]:
         """One head's attention probabilities."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from analysis.errors import ModelError, TextError
 from analysis.models.capture import capture
 from analysis.models.expand import Factors
-from analysis.models.families import FAMILIES
+from analysis.models.families import family_of
 from analysis.provenance import git_sha, library_versions, now
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
 
@@ -28,9 +28,10 @@ def decompose(
     revision: str | None = None,
 ) -> Decomposition:
     """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called."""
-    family = FAMILIES[model.config.model_type]
-    if why := family.refusal(model.config.to_dict()):
-        raise ModelError(f"{name or 'The model'} is refused: {why}.")
+    config = model.config.to_dict() | {"model_type": model.config.model_type}
+    family = family_of(config, name or "The model")
+    if model.training:
+        raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
     check_layer(model, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
@@ -113,9 +114,15 @@ def encode(
             f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "
             "they do not belong together. Load both from one checkpoint."
         )
+    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist()
+    kinds = int(model.config.type_vocab_size)
+    if max(types) >= kinds:
+        raise ModelError(
+            f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "
+            "give one text, or choose a model that takes pairs."
+        )
     words, segments = encoded.word_ids(0), encoded.sequence_ids(0)
     names = tokenizer.convert_ids_to_tokens(ids[0].tolist())
-    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist()
     tokens = tuple(
         TokenInfo(name, None if word is None else (segment, word), kind)
         for name, word, segment, kind in zip(names, words, segments, types, strict=True)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from analysis.errors import ModelError
 from analysis.models.expand import Factors
 from analysis.registry import Registry, import_all
 
@@ -31,4 +32,19 @@ class Family(Protocol):
 
 
 FAMILIES: Registry[Family] = Registry("model family")
+
+
+def family_of(config: Mapping[str, Any], name: str) -> Family:
+    """The family of a model with this config.json. Raises ModelError where there are no exact terms for it."""
+    architecture = str(config["model_type"])
+    if architecture not in FAMILIES:
+        raise ModelError(
+            f"{name} is of the architecture {architecture!r}; exact terms exist for: {', '.join(FAMILIES)}. "
+            "Choose a model of one of these."
+        )
+    if why := FAMILIES[architecture].refusal(config):
+        raise ModelError(f"{name} is refused: {why}.")
+    return FAMILIES[architecture]
+
+
 import_all(__name__)
