@@ -13,6 +13,9 @@ import pandas as pd
 from analysis.errors import LinkError
 from analysis.store import read
 
+Frame = Any
+"""A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
+
 HYPER_PARAMETER = "hyper-parameter"
 GLUE_AVERAGE = "glue_average"
 CHANGE = ": change"
@@ -71,7 +74,7 @@ class Table:
     """
 
     id: str
-    cells: pd.DataFrame
+    cells: Frame
     notes: tuple[Note, ...]
     shared: str
     """What the settings of every column begin with, left out of the columns' names."""
@@ -102,7 +105,7 @@ class Table:
         return " and ".join(self.kinds_read)
 
     @cached_property
-    def scores(self) -> pd.DataFrame:
+    def scores(self) -> Frame:
         """Cells that hold a score: a number, and not a printed change."""
         return self.cells[self.cells.value.notna() & ~self.cells.change & (self.cells.metric != HYPER_PARAMETER)]
 
@@ -110,8 +113,8 @@ class Table:
     def variants(self) -> list[str]:
         """Rows with a score, the default baseline first."""
         names = list(dict.fromkeys(self.scores.row))
-        first = BASELINES.get(self.id)
-        return [first, *(name for name in names if name != first)] if first in names else names
+        first = BASELINES.get(self.id, "")
+        return sorted(names, key=lambda name: name != first)
 
     @property
     def compares(self) -> bool:
@@ -136,7 +139,7 @@ class Table:
             raise LinkError(f"{self.title} holds no two scores that could be compared; choose another table.")
         return name or self.variants[0]
 
-    def printed(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def printed(self) -> tuple[Frame, Frame]:
         """The table as printed, and a frame of the same shape with each cell's row number (or none)."""
         cells = self.cells.assign(line=[_line(p, r) for p, r in zip(self.cells.panel, self.cells.row, strict=True)])
         shown = cells.printed.where(cells.sd.isna(), cells.printed + " ± " + cells.sd_text)
@@ -185,9 +188,9 @@ def _line(panel: str, row: str) -> str:
     return f"{row} · {panel}" if panel else row
 
 
-def index() -> pd.DataFrame:
+def index() -> Frame:
     """Every table: id, label, kind. GLUE first, widest first; then by what is measured; hyper-parameters last."""
-    found = read.query(
+    found: Frame = read.query(
         "SELECT citation || '|' || table_name AS id, any_value(short) AS short, any_value(table_name) AS table_name, "
         "first(task_title ORDER BY row_number) AS task, first(metric_title ORDER BY row_number) AS metric, "
         "count(DISTINCT task) AS tasks, count(DISTINCT metric) AS metrics, count(DISTINCT task) FILTER (glue) AS glue, "
@@ -219,20 +222,32 @@ def _kind(table: Any) -> str:
 
 def load(table: str) -> Table:
     """A table by its id. Raises LinkError for one that is not there."""
-    citation, _, name = table.partition("|")
-    cells = read.query(
-        "SELECT * FROM published_rows WHERE citation = ? AND table_name = ? ORDER BY row_number", (citation, name)
+    return load_all([table])[table]
+
+
+def load_all(tables: Sequence[str]) -> dict[str, Table]:
+    """Tables by their ids, in two questions to the store."""
+    marks = ", ".join("?" for _ in tables)
+    rows: Frame = read.query(
+        f"SELECT * FROM published_rows WHERE citation || '|' || table_name IN ({marks}) ORDER BY row_number", tables
     )
-    if cells.empty:
-        raise LinkError(
-            f"There is no published table {table!r}; expected a citation key and a table, as in 'ke2021tupe|Table 1'. "
-            "The page's own picker lists them all."
-        )
-    cells, shared = _laid_out(cells)
-    return Table(table, cells, tuple(_notes(citation, name, cells)), shared)
+    told: Frame = read.query("SELECT citation_key, table_name, variant, task, caveat FROM caveats ORDER BY rowid")
+    found = {f"{citation}|{name}": cells for (citation, name), cells in rows.groupby(["citation", "table_name"])}
+    made = {}
+    for table in tables:
+        if table not in found:
+            raise LinkError(
+                f"There is no published table {table!r}; expected a citation key and a table, as in "
+                "'ke2021tupe|Table 1'. The page's own picker lists them all."
+            )
+        citation, _, name = table.partition("|")
+        here = told[(told.citation_key == citation) & (told.table_name.isna() | (told.table_name == name))]
+        cells, shared = _laid_out(found[table].reset_index(drop=True))
+        made[table] = Table(table, cells, tuple(_notes(here, cells)), shared)
+    return made
 
 
-def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _laid_out(cells: Frame) -> tuple[Frame, str]:
     """Says of every figure in which row, column and panel it stands. A cell holds one figure."""
     measures = cells[["printed_task", "printed_metric"]].agg(tuple, axis=1)
     settings = cells.setting.fillna("")
@@ -253,7 +268,10 @@ def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
             panel=panel,
             value=cells.printed_value,
             sd=cells.printed_sd,
-            sd_text=cells.printed_sd.map("{:g}".format),
+            sd_text=[
+                "" if pd.isna(sd) else f"{sd:.{len(printed.partition('.')[2])}f}"
+                for sd, printed in zip(cells.printed_sd, cells.printed, strict=True)
+            ],
             change=cells.variant.str.contains(CHANGE, regex=False),
             unit=[
                 "points" if metric in POINTS else UNITS.get(metric, title)
@@ -264,7 +282,7 @@ def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     )
 
 
-def _measure_names(cells: pd.DataFrame) -> pd.Series:
+def _measure_names(cells: Frame) -> Any:
     """The task where that tells the columns apart, else the metric, else both."""
     measures = cells[["printed_task", "printed_metric"]].drop_duplicates()
     if measures.printed_task.is_unique:
@@ -276,7 +294,7 @@ def _measure_names(cells: pd.DataFrame) -> pd.Series:
     return cells.printed_task.where(~cells.printed_task.isin(repeated), both)
 
 
-def _without_common_start(settings: pd.Series) -> tuple[pd.Series, str]:
+def _without_common_start(settings: Any) -> tuple[Any, str]:
     """Settings without the comma-separated parts that all of them begin with, and those parts."""
     parts = [setting.split(", ") for setting in settings]
     common = 0
@@ -285,15 +303,10 @@ def _without_common_start(settings: pd.Series) -> tuple[pd.Series, str]:
     return pd.Series([", ".join(part[common:]) for part in parts], index=settings.index), ", ".join(parts[0][:common])
 
 
-def _notes(citation: str, name: str, cells: pd.DataFrame) -> list[Note]:
-    found = read.query(
-        "SELECT variant, task, caveat FROM caveats WHERE citation_key = ? AND (table_name IS NULL OR table_name = ?) "
-        "ORDER BY rowid",
-        (citation, name),
-    )
+def _notes(caveats: Frame, cells: Frame) -> list[Note]:
     whole: list[Note] = []
     places: dict[str, tuple[list[str], list[str]]] = {}
-    for caveat in found.itertuples():
+    for caveat in caveats.itertuples():
         named_variant, named_task = not pd.isna(caveat.variant), not pd.isna(caveat.task)
         here = cells[
             ((cells.variant == caveat.variant) | (not named_variant))
@@ -324,7 +337,7 @@ def _mark(number: int) -> str:
     return "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"[number]
 
 
-def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
+def average(table: Table, without: Sequence[str] = ()) -> Frame:
     """Every variant's mean over the GLUE columns that all have, and over those whose task is not in `without`.
 
     Columns: variant, all_columns, ticked, printed (the paper's own average, where it prints one). In points.
@@ -351,11 +364,11 @@ def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
     )
 
 
-def differences(table: Table, baseline: str = "") -> pd.DataFrame:
+def differences(table: Table, baseline: str = "") -> Frame:
     """Every score minus the baseline's in the same column, in the unit printed; without the baseline's own rows."""
     own = table.baseline(baseline)
     keys = ["panel", "column"]
-    against = table.scores[table.scores.row == own][[*keys, "value", "sd", "printed"]]
+    against = table.scores[table.scores.row == own][[*keys, "value", "sd", "sd_text", "printed"]]
     met = table.scores.merge(against, on=keys, suffixes=("", "_baseline"), validate="many_to_one")
     met = met[met.row != own].sort_values("row_number", kind="stable")
     return met.assign(baseline=own, difference=met.value - met.value_baseline).reset_index(drop=True)

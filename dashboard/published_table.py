@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dashboard import queries, show
 
-BADGES = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
+BADGES: dict[str, Any] = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
 """Colours of the kinds of text a figure was read in; all others are orange."""
 SHADE = "background-color: rgba(0, 114, 178, 0.13)"
 

@@ -12,6 +12,7 @@ from analysis import published
 from analysis.errors import StoreError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.published import signed
+from analysis.published import Frame
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
 FUSION, FUSION_BY_ENCODING = "hallam2026fusion|Table 1", "hallam2026fusion|Table 3"
@@ -115,9 +116,9 @@ COMPARISONS = (
 def literature(params: Params) -> Figure:
     """Every comparison, column by column, with its mean and its mean without CoLA."""
     del params  # The comparisons are the same whatever table the page shows.
-    tables = {id: published.load(id) for id in dict.fromkeys(c.table for c in COMPARISONS)}
+    tables = published.load_all(list(dict.fromkeys(c.table for c in COMPARISONS)))
     shared = _shared_columns([tables[TUPE], tables[DIET]])
-    rows = pd.concat([_compared(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
+    rows: Frame = pd.concat([_compared(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
     means = _means(rows)
     papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
     glue = means[means.panel == UNTIED].set_index("comparison")
@@ -159,14 +160,18 @@ def _shared_columns(tables: list[published.Table]) -> list[str]:
     return [column for task, column in tables[0].glue_columns if task in tasks]
 
 
-def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
+def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> Frame:
     """One row a column: how much better than the baseline, in nats for perplexities."""
-    found = table.cells if not comparison.baseline else published.differences(table, comparison.baseline)
-    found = found[found.row == comparison.variant]
+    held = table.scores if comparison.baseline else table.cells
+    found = held[held.row == comparison.variant]
     if comparison.panel == UNTIED:
         found = found[found.column.isin(shared)]
     if comparison.column:
         found = found[found.column == comparison.column]
+    own = table.scores[table.scores.row == comparison.baseline]
+    against = {(cell.panel, cell.column): cell for cell in own.itertuples()}
+    if comparison.baseline:
+        found = found[[place in against for place in zip(found.panel, found.column, strict=True)]]
     if found.empty:
         raise StoreError(
             f"{table.title} has no figure for {comparison.label!r} any more; the comparisons in "
@@ -174,13 +179,11 @@ def _compared(comparison: Comparison, table: published.Table, shared: list[str])
         )
     rows = []
     for cell in found.itertuples():
+        base = against.get((cell.panel, cell.column))
         logs = cell.unit == "perplexity"
-        if not comparison.baseline:
-            change = cell.value
-        elif logs:
-            change = math.log(cell.value / cell.value_baseline)
-        else:
-            change = cell.difference
+        change = cell.value - (base.value if base else 0)
+        if base and logs:
+            change = math.log(cell.value / base.value)
         rows.append(
             {
                 "panel": comparison.panel,
@@ -195,19 +198,19 @@ def _compared(comparison: Comparison, table: published.Table, shared: list[str])
                 "column": cell.column,
                 "task": cell.task,
                 "value": cell.value,
-                "value_baseline": getattr(cell, "value_baseline", math.nan),
+                "value_baseline": base.value if base else math.nan,
                 "sd": cell.sd,
-                "sd_baseline": getattr(cell, "sd_baseline", math.nan),
+                "sd_baseline": base.sd if base else math.nan,
                 "read_in": published.read_as(cell.transcribed_from),
                 "transcribed_from": cell.transcribed_from,
                 "caveat": cell.caveat,
-                "tip": f"{cell.printed} against {getattr(cell, 'printed_baseline', 'the paper does not say')}",
+                "tip": f"{cell.printed} against {base.printed}" if base else f"{cell.printed}, a change",
             }
         )
     return pd.DataFrame(rows)
 
 
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
+def _means(rows: Frame) -> Frame:
     """The mean of every comparison, and the mean without CoLA where CoLA is among its columns."""
     keys = ["panel", "comparison", "unit", "paper", "read_in"]
     means = rows.groupby(keys, sort=False).agg(gain=("gain", "mean"), columns_compared=("gain", "size")).reset_index()

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis import published
 from analysis.figures.base import Figure, Params, figure
-from analysis.published import Table, average, differences
+from analysis.published import Frame, Table, average, differences
 
 __all__ = ["average", "differences", "signed"]
 
@@ -40,7 +40,7 @@ def _where(table: Table, alias: str = "") -> str:
     return f"{alias}citation = {_quoted(citation)} AND {alias}table_name = {_quoted(name)}"
 
 
-def _spread(cells: pd.DataFrame) -> str:
+def _spread(cells: Frame) -> str:
     """What is known of the uncertainty of a table's scores."""
     if cells.sd.notna().any():
         return "Standard deviations are as printed; they are no confidence intervals."
@@ -105,7 +105,7 @@ def _number(value: float) -> str:
     return f"{value:g}"
 
 
-def _scores_frame(table: Table) -> pd.DataFrame:
+def _scores_frame(table: Table) -> Frame:
     return table.scores[
         [
             "citation", "table_name", "variant", "steps", "setting", "printed_task", "printed_metric", "task", "metric",
@@ -173,7 +173,7 @@ def _decimals(printed: Iterable[str]) -> int:
     return max((len(text.partition(".")[2]) for text in printed if text.replace(".", "", 1).isdigit()), default=1)
 
 
-def _difference_frame(found: pd.DataFrame) -> pd.DataFrame:
+def _difference_frame(found: Frame) -> Frame:
     return found[
         [
             "citation", "table_name", "variant", "steps", "setting", "printed_task", "printed_metric", "task", "metric",
@@ -250,7 +250,7 @@ def _average_sql(table: Table, tasks: list[str], kept: list[str]) -> str:
     )
 
 
-def _told(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
+def _told(others: Frame, names: dict[str, str]) -> list[str]:
     return [
         f"{row.variant}: {signed(row.difference_all)} over {names['all']}"
         + (f", {signed(row.difference_ticked)} {names['ticked']}." if names["ticked"] else ".")
@@ -258,32 +258,35 @@ def _told(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
     ]
 
 
-def _sentences(table: Table, others: pd.DataFrame, baseline: str, left: Sequence[str]) -> list[str]:
+def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) -> list[str]:
     """What leaving the columns out does: every variant whose sign turns, and the one of the rest that moves most."""
     if not left or others.empty:
         return []
     turns = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
     moved = (others.difference_ticked - others.difference_all).abs()[~turns]
+    alone = len(left) == 1 and len(table.glue_columns) > 2
+    others_out = _one_at_a_time(table, baseline, left[0]) if alone else None
     told = []
-    for row in pd.concat([others[turns], others.loc[moved.nlargest(1).index]]).itertuples():
+    shown: Frame = pd.concat([others[turns], others.loc[moved.nlargest(1).index]])
+    for row in shown.itertuples():
         text = (
             f"Without {words(left)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} to "
             f"{signed(row.difference_ticked)} points."
         )
         if turns[row.Index]:
             text += " The sign turns."
-        if len(left) == 1 and len(table.glue_columns) > 2:
-            low, high = _one_at_a_time(table, row.variant, baseline, left[0])
+        if others_out is not None:
+            low, high = others_out[row.variant].min(), others_out[row.variant].max()
             text += f" Leaving out any other one column instead, it lies between {signed(low)} and {signed(high)}."
         told.append(text)
     return told
 
 
-def _one_at_a_time(table: Table, variant: str, baseline: str, column: str) -> tuple[float, float]:
-    """Lowest and highest difference of averages when one column other than `column` is left out."""
-    found = []
-    for task, name in table.glue_columns:
-        if name != column:
-            ticked = average(table, (task,)).set_index("variant").ticked
-            found.append(ticked[variant] - ticked[baseline])
-    return min(found), max(found)
+def _one_at_a_time(table: Table, baseline: str, column: str) -> Frame:
+    """Differences of averages to the baseline when one column other than `column` is left out: a row a column."""
+    means = [
+        average(table, (task,)).set_index("variant").ticked.rename(name)
+        for task, name in table.glue_columns
+        if name != column
+    ]
+    return pd.DataFrame(means).pipe(lambda found: found.sub(found[baseline], axis=0))

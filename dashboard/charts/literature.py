@@ -5,6 +5,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.published import signed
+from analysis.published import Frame
 from dashboard.charts.base import BLUE, GREY, VERMILION, Chart, Look, drawing
 from dashboard.charts.published import down, levelled, lines, step, values_beside, zero
 
@@ -23,7 +24,7 @@ def literature(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _panel(name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict, look: Look) -> Chart:
+def _panel(name: str, rows: Frame, means: Frame, reach: dict, look: Look) -> Chart:
     unit = str(means.unit.iloc[0])
     wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in means.itertuples()}
     level = levelled(list(wrapped.values()))
@@ -74,7 +75,7 @@ def _label(comparison: str, paper: str, read_in: str) -> str:
     return f"{lines(comparison, CHARACTERS)}\n{lines(whole, CHARACTERS)}"
 
 
-def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
+def _marks(means: Frame, unit: str) -> Frame:
     """A row a mark: the mean and, where it is known, the mean without CoLA, each labelled on its outer side."""
     mean = means[["comparison", "gain"]].assign(which=ALL)
     rest = means[["comparison", "gain_without_cola"]].set_axis(["comparison", "gain"], axis=1)

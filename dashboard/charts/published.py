@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.published import signed
+from analysis.published import Frame
 from dashboard.charts.base import BLUE, DIVERGING, GREEN, GREY, ORANGE, PINK, SKY, VERMILION, Chart, Look, drawing
 
 HUES = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, "#B59F00", GREY)
@@ -20,7 +21,7 @@ LOG_ABOVE = 8
 """Perplexities that differ by more than this factor stand on a logarithmic axis."""
 USED = (
     "row", "column", "unit", "value", "sd", "printed", "setting", "transcribed_from", "higher_is_better", "baseline",
-    "difference", "printed_baseline", "sd_baseline",
+    "difference", "printed_baseline", "sd_baseline", "sd_text", "sd_text_baseline",
 )  # fmt: skip
 """What a chart carries of a cell: its specification should not hold every caveat over and over."""
 PHONE = 300
@@ -60,6 +61,7 @@ def values_beside(base: Chart, look: Look, flag: str, place: alt.X, dy: int = 0)
         .mark_text(align=align, dx=shift, yOffset=dy, fontSize=11, **style)
         .encode(x=place, text="written:N")
         for holds, align, shift in (("true", "right", -9), ("false", "left", 9))
+        if (base.data[flag] == (holds == "true")).any()
         for style in (
             {"stroke": look.ground, "strokeWidth": 4, "strokeJoin": "round"},
             {"color": look.ink},
@@ -76,12 +78,12 @@ def _heading(text: str) -> alt.TitleParams:
     return alt.TitleParams(lines(text, 60).split("\n"), fontSize=13, anchor="start")
 
 
-def _direction(cells: pd.DataFrame) -> str:
+def _direction(cells: Frame) -> str:
     known = set(cells.higher_is_better.dropna())
     return {(True,): ", higher is better", (False,): ", lower is better"}.get(tuple(known), "")
 
 
-def _panels(cells: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
+def _panels(cells: Frame) -> list[tuple[str, str, Frame]]:
     """(setting, unit, cells): what may share an axis."""
     used = [name for name in USED if name in cells]
     return [(panel, unit, found[used]) for (panel, unit), found in cells.groupby(["panel", "unit"], sort=False)]
@@ -104,7 +106,7 @@ def scores(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _score_axis(cells: pd.DataFrame, reach: tuple[float, float], name: str) -> alt.X:
+def _score_axis(cells: Frame, reach: tuple[float, float], name: str) -> alt.X:
     unit = str(cells.unit.iloc[0])
     log = unit == "perplexity" and reach[0] > 0 and reach[1] / reach[0] > LOG_ABOVE
     title = f"{name}{unit}{_direction(cells)}{' (log scale)' if log else ''}"
@@ -122,9 +124,7 @@ TIPS = (
 )
 
 
-def _variants_down(
-    cells: pd.DataFrame, panel: str, reach: tuple[float, float], variants: list[str], look: Look
-) -> Chart:
+def _variants_down(cells: Frame, panel: str, reach: tuple[float, float], variants: list[str], look: Look) -> Chart:
     del variants, look
     names = levelled([lines(text) for text in cells.row])
     frame = cells.assign(label=[names[lines(text)] for text in cells.row])
@@ -145,9 +145,7 @@ def _variants_down(
     return _titled(alt.layer(*layers).properties(width=330, height=len(labels) * step(labels)), panel)
 
 
-def _columns_down(
-    cells: pd.DataFrame, panel: str, reach: tuple[float, float], variants: list[str], look: Look
-) -> Chart:
+def _columns_down(cells: Frame, panel: str, reach: tuple[float, float], variants: list[str], look: Look) -> Chart:
     names = levelled([lines(text) for text in cells.column])
     frame = cells.assign(label=[names[lines(text)] for text in cells.column])
     labels = list(dict.fromkeys(frame.label))
@@ -162,14 +160,14 @@ def _columns_down(
     shapes = alt.Scale(domain=variants, range=[SHAPES[i // len(HUES)] for i in range(len(variants))])
     base = alt.Chart(frame).encode(y=down(labels, gap=0.15))
     rules = base.mark_rule(color=look.faint).encode(x=alt.X("min(value):Q"), x2="max(value):Q")
-    told_apart = {"shape": alt.Shape("row:N", scale=shapes, legend=legend)} if len(variants) > len(HUES) else {}
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         x=_score_axis(cells, reach, ""),
         yOffset=alt.YOffset("row:N", sort=variants, scale=alt.Scale(domain=variants, padding=0.5)),
         color=alt.Color("row:N", scale=hues, legend=legend),
         tooltip=list(TIPS),
-        **told_apart,
     )
+    if len(variants) > len(HUES):
+        points = points.encode(shape=alt.Shape("row:N", scale=shapes, legend=legend))
     height = max(step(labels), 6 * len(variants) + 8)
     keys = 18 * -(-len(variants) // 2)  # Streamlit takes the legend's room from the marks.
     return _titled((rules + points).properties(width=330, height=len(labels) * height + keys), panel)
@@ -196,19 +194,19 @@ def difference(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _minus(cells: pd.DataFrame, width: int) -> list[str]:
+def _minus(cells: Frame, width: int) -> list[str]:
     return lines(f"{cells.unit.iloc[0]}, variant minus {cells.baseline.iloc[0]}{_direction(cells)}", width).split("\n")
 
 
-def _cells(cells: pd.DataFrame, reach: float, decimals: int, look: Look) -> Chart:
+def _cells(cells: Frame, reach: float, decimals: int, look: Look) -> Chart:
     del look  # The ground of every cell is light or strong whatever the page's is.
     spread = cells.sd.notna() & cells.sd_baseline.notna()
     names = levelled([lines(text) for text in cells.row])
     frame = cells.assign(
         label=[names[lines(text)] for text in cells.row],
         written=[
-            signed(value, decimals) + (f"\nsd {a:g}; {b:g}" if known else "")
-            for value, a, b, known in zip(cells.difference, cells.sd, cells.sd_baseline, spread, strict=True)
+            signed(value, decimals) + (f"\nsd {a}; {b}" if known else "")
+            for value, a, b, known in zip(cells.difference, cells.sd_text, cells.sd_text_baseline, spread, strict=True)
         ],
         strong=cells.difference.abs() > 0.62 * reach,
     )
@@ -229,18 +227,18 @@ def _cells(cells: pd.DataFrame, reach: float, decimals: int, look: Look) -> Char
     squares = base.mark_rect(stroke="white", strokeWidth=1).encode(
         color=alt.Color("difference:Q", scale=scale, legend=None), tooltip=tips
     )
-    # On a phone the cells are narrow: there the digits are set smaller.
-    narrow = f"width > 0 && width / {len(heads)} < 42"
-    size = alt.expr(f"{narrow} ? max(6.5, width / {len(heads)} / 3.1) : 11.5")
-    digits = base.mark_text(fontSize=size, lineBreak="\n", baseline="middle", dy=-6 if spread.any() else 0).encode(
+    # On a phone the cells are too narrow for digits side by side: there they are turned.
+    turned = alt.expr(f"width > 0 && width / {len(heads)} < 38 ? 270 : 0")
+    shift = -6 if spread.any() else 0
+    digits = base.mark_text(fontSize=11, lineBreak="\n", baseline="middle", dy=shift, angle=turned).encode(
         text="written:N",
         color=alt.condition("datum.strong", alt.value("white"), alt.value("#1f2328")),
     )
-    height = max(step(labels, 30), 40 if spread.any() else 0)
+    height = max(step(labels, 36), 40 if spread.any() else 0)
     return (squares + digits).properties(width=max(360, 62 * len(heads)), height=len(labels) * height)
 
 
-def _bars(cells: pd.DataFrame, reach: float, decimals: int, look: Look) -> Chart:
+def _bars(cells: Frame, reach: float, decimals: int, look: Look) -> Chart:
     del reach
     names = levelled([lines(text) for text in cells.row])
     frame = cells.assign(
