@@ -130,10 +130,10 @@ VIEWS: dict[str, View] = {
             (
                 Field("table", "ke2021tupe|Table 1"),
                 Field("baseline", ""),
-                Field("without", ()),
-                Field("view", "difference"),
+                Field("without", ("cola",)),
+                Field("view", "average"),
             ),
-            ("published_scores", "published_average"),
+            ("published_average", "published_difference", "published_scores", "published_literature"),
         ),
         View(
             "probe",

@@ -80,6 +80,31 @@ class Pickers:
         self._values[name] = tuple(picked)
         return tuple(picked)
 
+    def ticked(
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+    ) -> tuple[str, ...]:
+        """Buttons that are all pressed until a reader unticks one; the field holds the unticked.
+
+        known: names that are no mistake in a link though they are no option here.
+        """
+        held = tuple(self._held(name))
+        for value in held:
+            if value not in known:
+                st.warning(f"The link asks for {name} {value!r}, which is not known; it is left aside.")
+        held = tuple(value for value in held if value in known)
+        buttons = f"{self._key(name)}.ticked"
+        st.session_state[buttons] = [value for value in options if value not in held]
+        elsewhere = [value for value in held if value not in options]
+
+        def keep() -> None:
+            pressed = st.session_state[buttons]
+            st.session_state[self._key(name)] = elsewhere + [value for value in options if value not in pressed]
+
+        shown = _shown(show)
+        st.pills(label, options, format_func=shown, selection_mode="multi", key=buttons, on_change=keep, **more)
+        self._values[name] = held
+        return tuple(value for value in held if value in options)
+
     def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
         """A slider over given whole numbers."""
         self._known(name, options)

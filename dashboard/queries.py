@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import catalogue
+from analysis import catalogue, published
 from analysis.figures import FIGURES, Figure, home
 from analysis.figures.home import Headline
+from analysis.published import Table
 from analysis.store import read
 from analysis.store.paths import store_path
 
@@ -53,3 +54,23 @@ def headlines() -> list[Headline]:
 @st.cache_data(max_entries=4, show_spinner=False)
 def _headlines(version: tuple[str, int, int]) -> list[Headline]:
     return home.headlines()
+
+
+def published_tables() -> pd.DataFrame:
+    """Every published table: id, label, kind."""
+    return _published_tables(_version())
+
+
+@st.cache_data(show_spinner=False)
+def _published_tables(version: tuple[str, int, int]) -> pd.DataFrame:
+    return published.index()
+
+
+def published_table(table: str) -> Table:
+    """One published table, laid out."""
+    return _published_table(_version(), table)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _published_table(version: tuple[str, int, int], table: str) -> Table:
+    return published.load(table)

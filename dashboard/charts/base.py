@@ -43,6 +43,11 @@ class Look:
         return "#e6e6ea" if self.dark else "#31333f"
 
     @property
+    def ground(self) -> str:
+        """What a chart stands on: halos that keep lines off digits."""
+        return "#171614" if self.dark else "white"
+
+    @property
     def faint(self) -> str:
         """Rules that should not call attention."""
         return "#5b5f6b" if self.dark else "#c9ccd3"

@@ -1,1 +1,71 @@
-"""published."""
+"""Published ablations: what papers report, as printed, with what must be said beside it."""
+
+import streamlit as st
+
+from analysis.errors import AddendError
+from dashboard import published_table, queries, show
+from dashboard.links import Value
+from dashboard.pickers import Pickers
+
+PAGE = "published"
+VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
+
+
+def figure(name: str, values: dict[str, Value]) -> None:
+    """One figure or, where it cannot be made, why not; the rest of the page stays."""
+    try:
+        made = queries.figure(name, values)
+    except AddendError as problem:
+        show.sentence(problem)
+        return
+    for sentence in made.content.get("sentences", ()):
+        st.markdown(f"- {published_table.plain(sentence)}")
+    show.show(made, PAGE, values)
+
+
+show.header(PAGE, "What papers measured when positions were not simply added to words, as they print it.")
+index = queries.published_tables()
+labels = dict(zip(index.id, index.label, strict=True))
+tasks = queries.rows("SELECT task FROM tasks WHERE glue").task.tolist()
+
+picked = Pickers(PAGE)
+chosen = picked.choice("table", "Table", list(labels), labels, on_change=lambda: picked.set("baseline", ""))
+table = queries.published_table(chosen)
+link = st.container()
+published_table.printed(table, PAGE)
+published_table.caveats(table)
+
+offered = [view for view in VIEWS if view != "average" or len(table.glue_columns) >= 2]
+if table.compares:
+    own, *others = table.variants
+    if (asked := picked.get("baseline")) and asked not in others:
+        if asked != own:
+            st.warning(f"The link compares with {asked!r}, which this table does not have; {own!r} is taken.")
+        picked.set("baseline", "")
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        view = picked.segments("view", "Chart", offered, VIEWS)
+    with right:
+        if view == "scores":
+            picked.get("baseline")
+        else:
+            picked.choice("baseline", "Compared with", ["", *others], lambda name: name or own)
+    if view == "average":
+        columns = dict(table.glue_columns)
+        picked.ticked("without", "Columns averaged; untick one to leave it out", list(columns), tasks, columns)
+    else:
+        picked.get("without")
+else:
+    view = ""
+    st.caption("One variant, or no figures: nothing to compare.")
+    for name in ("view", "baseline", "without"):
+        picked.get(name)
+values = picked.done()
+with link:
+    show.copy_link(PAGE, values)
+if view:
+    figure(f"published_{view}", values)
+
+st.divider()
+figure("published_literature", values)
+published_table.notes(queries.figure("published_literature", values).content["notes"])

@@ -3,10 +3,13 @@
 CREATE VIEW own_scores AS
 SELECT run_id, variant, preset, task, metric, seed, finetune_seed, value FROM scores;
 
--- One row a published figure. GLUE values are fractions; `printed` is what the paper shows.
-CREATE VIEW published_scores AS
+-- One row a published figure with all that is known of it: what its task and metric are called here, its unit as
+-- printed, its paper and what a reader must be told. Our own pages read it; its columns may grow.
+CREATE VIEW published_rows AS
 WITH mapped AS (
-    SELECT p.*, papers.citation_key, m.task AS canonical_task, m.metric AS canonical_metric, m.scale
+    SELECT
+        p.*, papers.citation_key AS citation, papers.short, papers.url, m.task AS canonical_task,
+        m.metric AS canonical_metric, m.task_title, m.metric_title, m.scale, m.glue, m.higher_is_better
     FROM published p
     LEFT JOIN papers USING (paper)
     LEFT JOIN metrics m ON m.printed_task = p.task AND m.printed_metric = p.metric
@@ -15,20 +18,28 @@ WITH mapped AS (
 warned AS (
     SELECT mapped.row_number, string_agg(c.caveat, ' ' ORDER BY c.rowid) AS caveat
     FROM mapped
-    JOIN caveats c ON c.citation_key = mapped.citation_key
+    JOIN caveats c ON c.citation_key = mapped.citation
         AND (c.table_name IS NULL OR c.table_name = mapped.table_name)
         AND (c.variant IS NULL OR c.variant = mapped.variant)
         AND (c.task IS NULL OR c.task = mapped.task)
     GROUP BY mapped.row_number
 )
 SELECT
-    paper, year, table_name, variant, steps, setting,
-    coalesce(canonical_task, task) AS task,
-    coalesce(canonical_metric, metric) AS metric,
-    value * coalesce(scale, 1) AS value,
-    sd * coalesce(scale, 1) AS sd,
-    printed, transcribed_from, citation_key AS citation, caveat
-FROM mapped LEFT JOIN warned USING (row_number)
+    row_number, file, paper, citation, short, url, year, table_name, variant, steps, setting,
+    mapped.task AS printed_task, mapped.metric AS printed_metric,
+    coalesce(canonical_task, mapped.task) AS task, coalesce(canonical_metric, mapped.metric) AS metric,
+    coalesce(task_title, mapped.task) AS task_title, coalesce(metric_title, mapped.metric) AS metric_title,
+    coalesce(glue, false) AS glue, higher_is_better,
+    mapped.value AS printed_value, mapped.sd AS printed_sd, coalesce(scale, 1) AS scale, printed, transcribed_from,
+    caveat
+FROM mapped LEFT JOIN warned USING (row_number);
+
+-- One row a published figure. GLUE values are fractions; `printed` is what the paper shows.
+CREATE VIEW published_scores AS
+SELECT
+    paper, year, table_name, variant, steps, setting, task, metric,
+    printed_value * scale AS value, printed_sd * scale AS sd, printed, transcribed_from, citation, caveat
+FROM published_rows
 ORDER BY row_number;
 
 -- The newest measurement of each model, revision, method and corpus; one row a head.

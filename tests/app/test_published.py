@@ -1,0 +1,99 @@
+"""The published page: every table opens, every picker works, and a wrong link gets a sentence."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis import catalogue, published
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "pages.duckdb"))
+
+
+def opened(**parameters) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.run()
+    app.switch_page("views/published.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def silent(app: AppTest) -> bool:
+    return not (app.exception or app.error or app.warning)
+
+
+def headings(app: AppTest) -> list[str]:
+    return [heading.value for heading in app.subheader]
+
+
+def test_opens_with_the_finding():
+    app = opened()
+    assert silent(app)
+    assert dict(app.query_params) == {}
+    assert any("TUPE" in heading and "without CoLA" in heading for heading in headings(app))
+    told = "".join(text.value for text in app.markdown).replace("\\", "")
+    assert "TUPE-A^mid minus BERT-A goes from +0.37 to −0.45" in told
+    assert "rests on CoLA alone" in told, "the caveats stand beside the numbers"
+
+
+def test_every_table_opens():
+    app = opened()
+    catalogue.refresh()
+    for table in published.index().id:
+        app.selectbox(key="published.table").select(table).run()
+        assert silent(app), (table, app.exception, app.error, app.warning)
+        assert app.dataframe, table
+
+
+@pytest.mark.parametrize("view", ["average", "difference", "scores"])
+def test_every_chart_opens(view):
+    app = opened(view=view)
+    assert silent(app)
+    assert len(headings(app)) == 2
+
+
+def test_a_column_is_unticked_and_ticked_again():
+    app = opened()
+    app.pills(key="published.without.ticked").set_value(["mnli", "qnli"]).run()
+    assert silent(app)
+    assert any("without MNLI-mm, QQP, SST-2, CoLA" in heading for heading in headings(app))
+    app.pills(key="published.without.ticked").set_value([]).run()
+    assert any("Tick one" in error.value for error in app.error)
+    assert len(headings(app)) == 1, "the rest of the page stays"
+
+
+def test_a_link_can_leave_nothing_out():
+    app = opened(without="")
+    assert silent(app)
+    assert any("average of all GLUE columns" in heading for heading in headings(app))
+
+
+def test_another_baseline_and_then_another_table():
+    app = opened(view="difference", baseline="BERT-R")
+    assert silent(app)
+    assert any("difference to BERT-R" in heading for heading in headings(app))
+    app.selectbox(key="published.table").select("haviv2022nopos|Table 1").run()
+    assert silent(app)
+    assert any("difference to Learned" in heading for heading in headings(app))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"table": "nobody|Table 9"}, "nobody|Table 9"),
+        ({"baseline": "GPT-9"}, "GPT-9"),
+        ({"view": "pie"}, "pie"),
+        ({"without": "wordle"}, "wordle"),
+    ],
+)
+def test_a_wrong_link_gets_a_sentence_and_the_default(parameters, said):
+    app = opened(**parameters)
+    assert not app.exception
+    assert any(said in warning.value for warning in app.warning)
+    assert any("TUPE" in heading and "without CoLA" in heading for heading in headings(app)) or "without" in parameters
