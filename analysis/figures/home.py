@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.figures.base import FIGURES, Figure, figure
-from analysis.figures.terms import stored_terms, terms_aggregates
+from analysis.figures.published import signed
+from analysis.figures.terms import spoken, stored_terms, terms_aggregates
 from analysis.models import embedded
+from analysis.store import read
 from analysis.terms.result import FOUR
 
 DEFAULT = {"model": embedded.NAME, "corpus": "probe_set", "measure": "share"}
@@ -28,57 +30,71 @@ def headlines() -> list[Headline]:
     return [_position(), _cross(), _published(), _exact()]
 
 
-def _share(aggregation: str) -> Any:
+def stored_share(aggregation: str) -> Any:
+    """The default model's terms under one aggregation over heads, by term."""
     return stored_terms(DEFAULT, (aggregation,)).set_index("term")
 
 
+def _percent(fraction: float, decimals: int = 0) -> str:
+    """A signed percentage with a true minus sign."""
+    return f"{signed(100 * fraction, decimals)} %"
+
+
 def _position() -> Headline:
-    mean, pooled = (_share(key).share["position_to_position"] for key in ("mean_over_heads", "pooled_over_heads"))
+    mean, pooled = (stored_share(key).loc["position_to_position"] for key in ("mean_over_heads", "pooled_over_heads"))
     return Headline(
-        number=f"{mean:.0%} or {pooled:.0%}",
-        label="of attention's scores is position → position",
-        says=f"At layer 0 of {embedded.NAME}: the mean over heads, or pooled over them. Both are true; heads differ.",
+        number=f"{mean.share:.0%} or {pooled.share:.0%}",
+        label="of what varies in attention's scores is position asking position",
+        says=f"At layer 0 of {embedded.NAME}: the mean over heads (95 % interval {mean.share_low:.1%} to "
+        f"{mean.share_high:.1%}), or pooled over heads ({pooled.share_low:.1%} to {pooled.share_high:.1%}). "
+        "Both are true: one head with large scores outweighs the others.",
         page="terms",
     )
 
 
 def _cross() -> Headline:
-    mean = _share("mean_over_heads")
+    mean = stored_share("mean_over_heads")
     parts = [mean.loc[term] for term in ("word_to_position", "position_to_word")]
-    spans = [f"{row.share:+.0%} ({row.share_low:+.1%} to {row.share_high:+.1%})" for row in parts]
+    spans = [f"{_percent(row.share_low, 1)} to {_percent(row.share_high, 1)}" for row in parts]
     heads = stored_terms(DEFAULT, ("head",))
     cross = heads[heads.term.isin(("word_to_position", "position_to_word"))]
     largest = cross.loc[cross.share.abs().idxmax()]
     return Headline(
-        number=f"{parts[0].share:+.0%} and {parts[1].share:+.0%}",
-        label="is word → position, and position → word",
-        says=f"Mean over heads, 95 % intervals {spans[0]} and {spans[1]}. Yet in head {int(largest['head'])} "
-        f"{str(largest.term).replace('_to_', ' → ')} has {largest.share:+.0%}.",
+        number=f"{_percent(parts[0].share)} and {_percent(parts[1].share)}",
+        label=f"is {spoken('word_to_position')}, and {spoken('position_to_word')}: the cross terms",
+        says=f"Mean over heads, 95 % intervals {spans[0]} and {spans[1]}. Small, but not everywhere: in head "
+        f"{int(largest['head'])}, {spoken(str(largest.term))} has {_percent(largest.share)}.",
         page="terms",
         values={"head": int(largest["head"])},
     )
 
 
 def _published() -> Headline:
-    content = FIGURES["home_published"].build({}).content
-    means = content["means"].set_index("variant")
     variant = "TUPE-A^mid"
-    row = means.loc[variant]
+    content = FIGURES["home_published"].build({}).content
+    row = content["means"].set_index("variant").loc[variant]
+    told = next(sentence for sentence in content["sentences"] if f" {variant} " in sentence)
+    steps = (
+        read.query(
+            "SELECT DISTINCT variant, steps FROM published_scores WHERE citation = 'ke2021tupe' AND variant IN (?, ?)",
+            [variant, content["baseline"]],
+        )
+        .set_index("variant")
+        .steps.astype(int)
+    )
     return Headline(
-        number=f"{row.difference_all:+.2f}, {row.difference_ticked:+.2f} without CoLA",
-        label=f"GLUE points, {variant} minus {content['baseline']}",
-        says="A published gain from removing the cross terms, at 30 % of the steps, rests on one task of nine. "
-        "The sign turns when it is left out.",
+        number=f"{signed(row.difference_all)} or {signed(row.difference_ticked)}",
+        label=f"GLUE points: a published gain of removing the cross terms, with CoLA or without ({variant})",
+        says=f"{told} It was trained for {steps[variant] / steps[content['baseline']]:.0%} of the baseline's steps.",
         page="published",
-        values={"without": ("cola",)},
     )
 
 
 def _exact() -> Headline:
-    row = _share("mean_over_heads").iloc[0]
+    row = stored_share("mean_over_heads").iloc[0]
     return Headline(
-        number=f"{row.max_error:.0e}",
-        label="is the largest error of the split",
+        number=f"{row.max_error:.1e}",
+        label="is the largest error of the split, in score units",
         says=f"The sixteen terms add up to the model's own scores in {row.texts} texts, to {row.relative_error:.0e} "
         "of their range. Nothing is fitted or approximated.",
         page="terms",

@@ -15,7 +15,7 @@ cards = queries.headlines()
 for start in range(0, len(cards), 2):
     for column, card in zip(st.columns(2), cards[start : start + 2], strict=False):
         with column.container(border=True, height="stretch"):
-            st.markdown(f"### {card.number}")
+            st.markdown(f"## {card.number}")
             st.markdown(f"**{card.label}**")
             st.caption(card.says)
             st.page_link(
