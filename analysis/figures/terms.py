@@ -143,8 +143,9 @@ def terms_aggregates(params: Params) -> Figure:
         title="Over all heads, two ways" if measure == "share" else "Over all heads",
         frame=lambda: frame,
         caption=(
-            f"{MEASURES[measure].capitalize()}, {first.model}, layer 0, {first.texts} texts. {told[0].upper()}{told[1:]}.{why} "
-            "Lines at the dots: 95 % bootstrap intervals over texts, 2,000 resamples; they say nothing about other models."
+            f"{MEASURES[measure].capitalize()}, {first.model}, layer 0, {first.texts} texts. "
+            f"{told[0].upper()}{told[1:]}.{why} Lines at the dots: 95 % bootstrap intervals over texts, "
+            "2,000 resamples; they say nothing about other models."
         ),
         alt=f"Dot plot of 16 terms. {told}.",
         command=str(first.command),
