@@ -17,6 +17,10 @@ class StoreError(AddendError):
     """The DuckDB store, or a results file it is built from, cannot be used as it is."""
 
 
+class StoreLocked(StoreError):
+    """Another process holds the store; it may be fine in a moment."""
+
+
 class ModelError(AddendError):
     """A model cannot be found, is refused, or is of no supported architecture."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.errors import StoreError
+from analysis.errors import LinkError, StoreError
 from analysis.provenance import model_options
 from analysis.store import files, read
 from analysis.terms.result import SOURCES, Decomposition, Provenance, TokenInfo
@@ -161,6 +161,8 @@ def obtain(params: Mapping[str, Any]) -> Decomposition:
     """The decomposition a link asks for: the saved probe it names, else its text run now."""
     if params.get("probe"):
         return saved(str(params["probe"]))
+    if "text" not in params:
+        raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
     return run(
         str(params["model"]),
         str(params["text"]),

@@ -169,8 +169,13 @@ def link(page: str, values: Mapping[str, Value] | None = None, address: str | No
 
 def parse(address: str) -> tuple[View, dict[str, Value]]:
     """The view of a link and its values. Raises LinkError for an unknown page, field or value."""
-    parts = urlsplit(address)
-    page = parts.path.strip("/").rsplit("/", 1)[-1]
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise LinkError(f"{address!r} is no link; expected one that a page's Copy link gives.") from None
+    # Behind a proxy the app may lie under a path of its own, which the home page's link ends with.
+    path = parts.path.rstrip("/").removeprefix(urlsplit(public_address()).path)
+    page = path.rsplit("/", 1)[-1]
     if page not in VIEWS:
         raise LinkError(f"The link names the page {page!r}; expected one of: {', '.join(_pages())}.")
     view = VIEWS[page]

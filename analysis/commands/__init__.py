@@ -8,6 +8,7 @@ from importlib import import_module
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from analysis.errors import AddendError
 
@@ -30,5 +31,5 @@ def main() -> None:
     try:
         app()
     except AddendError as problem:
-        Console(stderr=True, highlight=False).print(f"[red]Error:[/red] {problem}", soft_wrap=True)
+        Console(stderr=True, highlight=False).print(f"[red]Error:[/red] {escape(str(problem))}", soft_wrap=True)
         sys.exit(1)

@@ -20,6 +20,7 @@ def probe(
 ) -> None:
     """Splits the attention scores of a layer into the sixteen terms of word, position, segment and bias."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from analysis import probes
@@ -57,7 +58,7 @@ def probe(
             )
         )
         return
-    table = Table("term", "share", "effect (nats)", title=f"{about.model}, layer {made.layer}, mean over heads")
+    table = Table("term", "share", "effect (nats)", title=f"{escape(about.model)}, layer {made.layer}, mean over heads")
     for term in TERMS:
         table.add_row(term, f"{shares[term].mean():.3f}", f"{effects[term].mean():.3f}")
     console = Console()

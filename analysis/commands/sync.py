@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -17,12 +18,12 @@ def sync(
     with console.status("Reading the results files"):
         report = catalogue.refresh(rebuild=rebuild)
     if not report.rebuilt:
-        console.print(f"{report.path} is current.", soft_wrap=True)
+        console.print(f"{escape(str(report.path))} is current.", soft_wrap=True)
     else:
-        console.print(f"{report.path} built.", soft_wrap=True)
+        console.print(f"{escape(str(report.path))} built.", soft_wrap=True)
         table = Table("table", "rows")
         for name, rows in report.counts.items():
             table.add_row(name, f"{rows:,}")
         console.print(table)
     for file, problem in report.problems:
-        console.print(f"[yellow]Left out:[/yellow] {file}: {problem}", soft_wrap=True)
+        console.print(f"[yellow]Left out:[/yellow] {escape(f'{file}: {problem}')}", soft_wrap=True)

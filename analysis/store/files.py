@@ -22,6 +22,8 @@ from analysis.provenance import git_sha, library_versions, now
 from analysis.store.paths import data_folder
 
 Upgrade = Callable[[pa.Table], pa.Table]
+RUN_NEEDS = {"run_id", "kind", "command", "created", "config"}
+"""What a file must say of its run. The rest may be missing: older files lack what later ones say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,10 +150,23 @@ def write(kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None =
     """Writes one results file, whole or not at all, and returns its path.
 
     columns: column name -> values, as `KINDS[kind].schema` lists them.
-    Raises StoreError when the folder cannot be written.
+    Raises StoreError when the folder cannot be written or the columns are not those of the kind.
     """
     entry = KINDS[kind]
-    table = pa.table(dict(columns), schema=entry.schema)
+    if wrong := sorted(set(columns) ^ set(entry.schema.names)):
+        raise StoreError(
+            f"A {kind!r} file {'has no' if wrong[0] in columns else 'lacks the'} column {wrong[0]!r}; "
+            f"expected: {', '.join(entry.schema.names)}."
+        )
+    try:
+        # Cast after the fact: told the type at once, Arrow would cut 1.5 to 1 without a word.
+        arrays = [pa.array(columns[column.name]).cast(column.type) for column in entry.schema]
+        table = pa.Table.from_arrays(arrays, schema=entry.schema)
+    except (pa.ArrowException, TypeError) as wrong:
+        raise StoreError(
+            f"The columns of a {kind!r} file could not be taken ({wrong}); expected equally many values in each, "
+            "of the types that analysis/store/files.py lists."
+        ) from None
     about = {"addend.kind": kind, "addend.version": str(entry.version), "addend.run": json.dumps(asdict(run))}
     folder = data_folder() / entry.folder
     target = folder / f"{name or run.run_id}.parquet"
@@ -176,31 +191,65 @@ def write(kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None =
 def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     """A results file's kind, its rows in the newest version, and its run.
 
-    Raises StoreError when it is truncated, of no known kind, of a newer version, or lacks a column.
+    Raises StoreError when it is truncated, of no known kind, of a newer version, of one that cannot be
+    upgraded, lacks a column, or does not say which run it holds.
     """
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as broken:
         raise StoreError(f"{path.name} is not a readable Parquet file ({broken}). Restore or remove it.") from None
-    about = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    kind = KINDS.get(about.get("addend.kind", ""))
-    if kind is None or "addend.run" not in about:
+    about = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
+    kind = KINDS.get(about.get(b"addend.kind", ""))
+    if kind is None:
         raise StoreError(f"{path.name} is no results file of ours: it names no known kind. Remove it from data/.")
-    version = int(about["addend.version"])
-    if version > kind.version:
-        raise StoreError(
-            f"{path.name} is of version {version} and this Addend reads up to {kind.version}. Update Addend."
-        )
-    for step in range(version, kind.version):
-        table = kind.upgrades[step](table)
+    stated = about.get(b"addend.version", "")
+    if not stated.isdecimal():
+        raise StoreError(f"{path.name} is of version {stated!r}; expected a whole number. Restore or remove it.")
+    table = _upgraded(path, table, kind, int(stated))
+    run = _run(path, about.get(b"addend.run", ""))
     missing = [name for name in kind.schema.names if name not in table.column_names]
     if missing:
         raise StoreError(f"{path.name} lacks the column {missing[0]!r} of kind {kind.name!r}. Restore or remove it.")
     try:
         table = table.select(kind.schema.names).cast(kind.schema)
     except (pa.ArrowException, ValueError) as broken:
-        raise StoreError(f"{path.name} has a column of another type than expected ({broken}).") from None
-    return kind.name, table.replace_schema_metadata(None), json.loads(about["addend.run"])
+        raise StoreError(
+            f"{path.name} has a column of another type than expected ({broken}). Restore or remove it."
+        ) from None
+    return kind.name, table.replace_schema_metadata(None), run
+
+
+def _upgraded(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table:
+    if version > kind.version:
+        raise StoreError(
+            f"{path.name} is of version {version} and this Addend reads up to {kind.version}. Update Addend."
+        )
+    for step in range(version, kind.version):
+        if step not in kind.upgrades:
+            raise StoreError(
+                f"{path.name} is of version {step}, which cannot be brought to {kind.version}. "
+                "Measure it again, or read it with the Addend that wrote it."
+            )
+        try:
+            table = kind.upgrades[step](table)
+        except (pa.ArrowException, LookupError, TypeError, ValueError) as wrong:
+            raise StoreError(
+                f"{path.name} could not be brought from version {step} to {step + 1} ({wrong}). Restore or remove it."
+            ) from None
+    return table
+
+
+def _run(path: Path, stated: str) -> dict[str, Any]:
+    try:
+        run = json.loads(stated)
+    except json.JSONDecodeError:
+        run = None
+    if not isinstance(run, dict) or not run.keys() >= RUN_NEEDS or not isinstance(run["config"], dict):
+        raise StoreError(
+            f"{path.name} does not describe its run; expected at least {', '.join(sorted(RUN_NEEDS))}. "
+            "Restore or remove it."
+        )
+    return run
 
 
 def results_files() -> list[Path]:

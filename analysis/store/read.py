@@ -10,11 +10,15 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from analysis.errors import StoreError
+from analysis.errors import StoreError, StoreLocked
 from analysis.store.paths import store_path
 
 REBUILD = "Run: python -m analysis sync --rebuild (nothing is lost: the files under data/ are the truth)"
 LOCK_SECONDS = 5.0
+LOCKED = "could not set lock on file"
+"""How DuckDB says it; the word alone may stand in a path."""
+DAMAGED = (duckdb.IOException, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
+REFUSED = "Queries may read the tables and views of the store, nothing else; SHOW TABLES lists them."
 
 # DuckDB keeps one database per path alive in a process as long as a connection to it lives. Were the file
 # replaced meanwhile, new connections would still see the old data; so reads and replacements take turns.
@@ -41,16 +45,16 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
         try:
             return duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
         except duckdb.Error as refused:
-            if "lock" in str(refused).lower():
+            if LOCKED in str(refused).lower():
                 if time.monotonic() < deadline:
                     time.sleep(0.1)
                     continue
-                raise StoreError(
+                raise StoreLocked(
                     f"The store {path} is locked by another process that writes to it. "
                     "Try again in a moment, or close that process."
                 ) from None
-            if isinstance(refused, duckdb.IOException | duckdb.SerializationException | duckdb.InternalException):
-                raise StoreError(f"The store {path} is damaged or not a DuckDB file. {REBUILD}.") from None
+            if _is_damage(refused):
+                raise StoreError(_damaged(path)) from None
             raise StoreError(f"The store {path} could not be opened ({refused}). {REBUILD}.") from None
 
 
@@ -58,12 +62,36 @@ def query(sql: str, parameters: Sequence[Any] = (), path: Path | None = None) ->
     """The rows of one SELECT. Parameters stand for the question marks in `sql`."""
     with connect(path) as connection:
         try:
-            return connection.execute(sql, list(parameters)).df()
+            # An empty statement gives None.
+            found = connection.execute(sql, list(parameters))
+            if not found:
+                raise StoreError("The query is empty; expected one SELECT over the store's tables and views.")
+            return found.df()
         except duckdb.CatalogException as unknown:
-            raise StoreError(f"{_first_line(unknown)} If the store is older than this Addend: {REBUILD}.") from None
+            raise StoreError(
+                f"{_sentence(unknown)} SHOW TABLES lists what there is. "
+                f"{REBUILD}, if this Addend is newer than the store."
+            ) from None
+        except duckdb.PermissionException as refused:
+            raise StoreError(f"The query was refused: {_sentence(refused)}. {REFUSED}") from None
+        except duckdb.InvalidInputException as refused:
+            advice = f" {REFUSED}" if "read-only" in str(refused) else ""
+            raise StoreError(f"The query was refused: {_sentence(refused)}{advice}") from None
         except duckdb.Error as refused:
-            raise StoreError(f"The query failed: {_first_line(refused)}") from None
+            if _is_damage(refused):
+                raise StoreError(_damaged(path or store_path())) from None
+            raise StoreError(f"The query failed: {_sentence(refused)}") from None
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+def _is_damage(error: duckdb.Error) -> bool:
+    # A wrong checksum has no exception of its own.
+    return isinstance(error, DAMAGED) or "corrupt database" in str(error).lower()
+
+
+def _damaged(path: Path) -> str:
+    return f"The store {path} is damaged or not a DuckDB file. {REBUILD}."
+
+
+def _sentence(error: Exception) -> str:
+    """DuckDB's message with the names it proposes, without the quoted SQL under it."""
+    return " ".join(str(error).split("\n\nLINE ")[0].split())

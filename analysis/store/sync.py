@@ -3,31 +3,26 @@
 A store is current when its fingerprint equals that of the files, the schema and the dimension tables.
 """
 
-import csv
 import hashlib
 import json
 import os
-import re
-import tempfile
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from analysis.errors import StoreError
+from analysis.errors import StoreError, StoreLocked
 from analysis.provenance import git_sha, library_versions, now
-from analysis.store import files, read
+from analysis.store import files, fill, read
+from analysis.store.fill import Rows
 from analysis.store.paths import data_folder, store_path
 
-Rows = Sequence[Mapping[str, Any]]
 SCHEMA = Path(__file__).parent / "schema"
 LOCK_SECONDS = 60.0
-PUBLISHED = "published"
-PROBE_SET = "probe_set"
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class Report:
     path: Path
     rebuilt: bool
     counts: dict[str, int]
-    problems: list[tuple[str, str]]
+    problems: fill.Problems
 
 
 def schema_version() -> int:
@@ -66,9 +61,11 @@ def stored_fingerprint(path: Path) -> str | None:
         return None
     try:
         found = read.query("SELECT schema_version, fingerprint FROM meta", path=path)
-    except StoreError as unreadable:
-        if "locked" in str(unreadable):
-            raise
+    except StoreLocked:
+        raise
+    except StoreError:
+        return None
+    if found.empty:
         return None
     version = int(found.schema_version[0])
     if version > schema_version():
@@ -86,38 +83,44 @@ def sync(dimensions: Mapping[str, Rows], *, rebuild: bool = False) -> Report:
     rebuild: build anew even when it is current, unreadable, or written by a newer Addend.
     """
     path = store_path()
+
+    def is_current() -> bool:
+        return not rebuild and stored_fingerprint(path) == fingerprint(dimensions)
+
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
-            wanted = fingerprint(dimensions)
-            if not rebuild and stored_fingerprint(path) == wanted:
-                return Report(path, False, {}, _stored_problems(path))
-            return _build(path, dimensions, wanted)
+        # Asked before the lock too: a current store can be read from a folder that cannot be written.
+        if not is_current():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
+                if not is_current():
+                    return _build(path, dimensions)
+        return Report(path, False, {}, _stored_problems(path))
     except Timeout:
         raise StoreError(
             f"Another process has been building the store {path} for {LOCK_SECONDS:.0f} s. Wait, or end that process."
         ) from None
-    except OSError as refused:
+    except (OSError, duckdb.Error) as refused:
         raise StoreError(
-            f"The store {path} could not be written ({refused.strerror or refused}). Free space or make the folder "
-            "writable, or set ADDEND_STORE to a path that is."
+            f"The store {path} could not be written ({getattr(refused, 'strerror', None) or refused}). "
+            "Free space or make the folder writable, or set ADDEND_STORE to a path that is."
         ) from None
 
 
-def _build(path: Path, dimensions: Mapping[str, Rows], wanted: str) -> Report:
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".building-") as folder:
-        built = Path(folder) / "addend.duckdb"
+def _build(path: Path, dimensions: Mapping[str, Rows]) -> Report:
+    unreadable = _is_unreadable(path)
+    wanted = fingerprint(dimensions)
+    problems: fill.Problems = []
+    with _building(path) as built:
         connection = duckdb.connect(str(built))
-        problems: list[tuple[str, str]] = []
         try:
             for migration in sorted(SCHEMA.glob("*.sql")):
                 connection.execute(migration.read_text(encoding="utf-8"))
             for table, rows in dimensions.items():
-                _insert(connection, table, rows)
-            _insert_published(connection, problems)
-            _insert_probe_set(connection)
-            _insert_results(connection, problems)
-            _insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
+                fill.insert(connection, table, rows)
+            fill.published(connection, problems)
+            fill.probe_set(connection, problems)
+            fill.results(connection, problems)
+            fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
             about = {
                 "schema_version": schema_version(),
                 "fingerprint": wanted,
@@ -125,124 +128,63 @@ def _build(path: Path, dimensions: Mapping[str, Rows], wanted: str) -> Report:
                 "git_sha": git_sha(),
                 "versions": library_versions(),
             }
-            _insert(connection, "meta", [about])
+            fill.insert(connection, "meta", [about])
             tables = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
             counts = {table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0] for table in tables}
+            # Closing does this too, but says nothing when the disk is full; an empty store would replace the old one.
+            connection.execute("CHECKPOINT")
         finally:
             connection.close()
         with read.in_process:
+            if unreadable:
+                os.replace(path, f"{path}.unreadable")
             os.replace(built, path)
             Path(f"{path}.wal").unlink(missing_ok=True)
     return Report(path, True, counts, problems)
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows | pa.Table) -> None:
-    if len(rows):
-        incoming = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist([dict(row) for row in rows])
-        connection.register("incoming", incoming)
-        connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM incoming')
-        connection.unregister("incoming")
+@contextmanager
+def _building(path: Path) -> Iterator[Path]:
+    """A place beside the store to build it in, which is gone afterwards."""
+    folder = path.with_name(f".{path.name}.building")
+    # A build that was killed leaves its folder behind. The lock is ours, so no living build's is removed.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder / path.name
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _insert_results(connection: duckdb.DuckDBPyConnection, problems: list[tuple[str, str]]) -> None:
-    seen: set[str] = set()
-    for path in files.results_files():
-        name = str(path.relative_to(data_folder()))
-        try:
-            kind, table, run = files.read(path)
-            if run["run_id"] in seen:
-                raise StoreError(f"{path.name} repeats the run {run['run_id']} of another file. Remove one of them.")
-        except StoreError as problem:
-            problems.append((name, str(problem)))
-            continue
-        seen.add(run["run_id"])
-        config = run.pop("config", {})
-        _insert(connection, "runs", [{**run, "file": name, "config": json.dumps(config)}])
-        if kind == "probe":
-            _insert_probe(connection, table, run, config)
-        else:
-            _insert(connection, kind, table.append_column("run_id", pa.array([run["run_id"]] * len(table))))
+def _is_unreadable(path: Path) -> bool:
+    """Whether a file lies at the store's path that cannot be read; it is then put aside, not replaced.
 
-
-def _insert_probe(
-    connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any], config: Mapping[str, Any]
-) -> None:
-    shared = {key: run[key] for key in ("run_id", "model", "revision", "device", "dtype", "created", "seconds")}
-    row = {**config, **shared, "probe_id": run["run_id"], "tokens": json.dumps(config["tokens"])}
-    _insert(connection, "probes", [row])
-    _insert(connection, "probe_heads", heads.append_column("probe_id", pa.array([run["run_id"]] * len(heads))))
+    Raises StoreError for a database of somebody else's, which ADDEND_STORE names by mistake.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    try:
+        tables = set(read.query("SELECT table_name FROM duckdb_tables()", path=path).table_name)
+    except StoreLocked:
+        raise
+    except StoreError:
+        return True
+    if tables and "meta" not in tables:
+        raise StoreError(
+            f"{path} is a database but no store of ours (it has no table 'meta'), so it is left as it is. "
+            "Set ADDEND_STORE to another path, or remove that file."
+        )
+    return False
 
 
 def _text_files() -> list[Path]:
     folder = data_folder()
     found = [
-        *folder.glob(f"{PUBLISHED}/**/*.csv"),
-        *folder.glob(f"{PUBLISHED}/*.bib"),
-        *folder.glob(f"{PROBE_SET}/*.csv"),
+        *folder.glob(f"{fill.PUBLISHED}/**/*.csv"),
+        *folder.glob(f"{fill.PUBLISHED}/*.bib"),
+        *folder.glob(f"{fill.PROBE_SET}/*.csv"),
     ]
     return sorted(found)
-
-
-def _csv(path: Path) -> list[dict[str, str | None]]:
-    """Rows of a CSV file, all as text; empty cells are None."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [{key: value or None for key, value in row.items()} for row in csv.DictReader(file)]
-
-
-def _insert_published(connection: duckdb.DuckDBPyConnection, problems: list[tuple[str, str]]) -> None:
-    folder = data_folder() / PUBLISHED
-    for table in ("papers", "caveats", "metrics", "variants"):
-        if (folder / f"{table}.csv").is_file():
-            _insert(connection, table, _csv(folder / f"{table}.csv"))
-    connection.execute(
-        "INSERT INTO tasks SELECT task, any_value(task_title), bool_or(glue) FROM metrics GROUP BY task ORDER BY task"
-    )
-    if (folder / "citations.bib").is_file():
-        entries = re.split(r"\n(?=@)", (folder / "citations.bib").read_text(encoding="utf-8"))
-        found = [(match[1], entry.strip()) for entry in entries if (match := re.match(r"\s*@\w+\{([^,\s]+),", entry))]
-        _insert(connection, "citations", [{"citation_key": key, "bibtex": entry} for key, entry in found])
-    figures: list[dict[str, Any]] = []
-    for path in sorted((folder / "figures").glob("*.csv")):
-        for line, row in enumerate(_csv(path), start=2):
-            try:
-                figures.append(
-                    {
-                        "row_number": len(figures),
-                        "file": path.name,
-                        "paper": row["paper"],
-                        "arxiv": row["arxiv"],
-                        "year": int(row["year"]) if row["year"] else None,
-                        "table_name": row["table"],
-                        "variant": row["variant"],
-                        "steps": row["steps"],
-                        "setting": row["setting"],
-                        "task": row["task"],
-                        "metric": row["metric"],
-                        "value": float(row["value"]) if row["value"] else None,
-                        "sd": float(row["sd"]) if row["sd"] else None,
-                        "printed": row["text"] or row["value"],
-                        "transcribed_from": row["transcribed_from"],
-                    }
-                )
-            except (KeyError, ValueError) as wrong:
-                problems.append((f"{PUBLISHED}/figures/{path.name}", f"line {line}: {wrong}; the row is left out."))
-    _insert(connection, "published", figures)
-
-
-def _insert_probe_set(connection: duckdb.DuckDBPyConnection) -> None:
-    folder = data_folder() / PROBE_SET
-    rows = [row for path in sorted(folder.glob("*.csv")) for row in _csv(path)]
-    texts = [
-        {
-            "corpus": PROBE_SET,
-            "text_id": r["id"],
-            "category": r["category"],
-            "text": r["text"],
-            "text_pair": r.get("text_pair"),
-        }
-        for r in rows
-    ]
-    _insert(connection, "corpora", texts)
 
 
 def _stored_problems(path: Path) -> list[tuple[str, str]]:

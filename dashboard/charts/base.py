@@ -30,6 +30,14 @@ FONT = "Source Sans Pro"
 """The dashboard's own typeface; a package carries it, so that exports look alike on every machine."""
 
 
+_UNPRINTABLE = dict.fromkeys([*(set(range(32)) - {9, 10, 13}), *range(127, 160), 0xFFFE, 0xFFFF], "\ufffd")
+
+
+def printable(text: str) -> str:
+    """The text without characters that XML, and so every export, forbids: they would end the whole process."""
+    return text.translate(_UNPRINTABLE)
+
+
 @dataclass(frozen=True)
 class Look:
     """Light or dark ground, on screen or in an export; exports are light."""
@@ -76,8 +84,7 @@ def drawing(name: str, *, columns: int = 1) -> Callable[[Callable[[Figure, Look]
 
 def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
     """The panels of a figure."""
-    with alt.data_transformers.enable("default", max_rows=None):
-        return CHARTS[figure.name].draw(figure, look or Look())
+    return CHARTS[figure.name].draw(figure, look or Look())
 
 
 def columns(figure: Figure) -> int:
@@ -89,10 +96,9 @@ def compose(figure: Figure) -> Chart:
     """The whole figure as one light picture, as it is exported."""
     drawn = panels(figure)
     ink = Look().ink
-    # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain.
-    whole = (
-        drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent")
-    )
+    # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
+    # put into a row as well, lest the figure's title replace its own.
+    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent")
     return (
         whole.properties(
             title=alt.TitleParams(figure.title, anchor="start", fontSize=15, offset=12), background="white"

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 from collections.abc import Sequence
 
 import altair as alt
@@ -10,7 +11,7 @@ import pandas as pd
 from numpy import ndarray
 from PIL import Image
 
-from dashboard.charts.base import DIVERGING, SEQUENTIAL, Chart, Look
+from dashboard.charts.base import DIVERGING, SEQUENTIAL, Chart, Look, printable
 
 LEGEND_PIXELS = 62
 MOST_LABELS = 20
@@ -58,8 +59,8 @@ def heatmap(
 
 def _axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
     step = max(1, -(-len(labels) // room))
-    names = [label.replace("\\", "\\\\").replace("'", "\\'") for label in labels]
-    lookup = "[" + ",".join(f"'{name}'" for name in names) + "][datum.value]"
+    # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
+    lookup = f"{json.dumps([printable(label) for label in labels])}[datum.value]"
     values = list(range(0, len(labels), step))
     return alt.Axis(
         title=title,

@@ -9,7 +9,10 @@ import json
 from collections.abc import Callable, Mapping
 from html import escape
 from importlib.resources import files
+from typing import Any
 
+import altair as alt
+import pandas as pd
 import vl_convert as vlc
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -18,7 +21,7 @@ from pypdf import PdfReader, PdfWriter
 from analysis import __version__
 from analysis.figures import Figure
 from analysis.provenance import git_sha, library_versions, now
-from dashboard.charts.base import compose
+from dashboard.charts.base import Chart, compose, printable
 
 vlc.register_font_directory(str(files("font_source_sans_pro") / "files"))
 
@@ -51,14 +54,41 @@ def csv(figure: Figure) -> bytes:
 
 
 def _specification(figure: Figure) -> dict:
-    return compose(figure).to_dict()
+    chart = compose(figure)
+    _carry_data(chart)
+    return _printable(chart.to_dict())
+
+
+def _carry_data(chart: Chart) -> None:
+    """Puts the rows of every frame into the chart.
+
+    Altair would do so by a setting that all threads share: it refuses frames of over 5,000 rows, and
+    while Streamlit draws a chart in another thread it takes the data out.
+    """
+    if isinstance(chart.data, pd.DataFrame):
+        chart.data = alt.InlineData(values=alt.to_values(chart.data)["values"])
+    for parts in ("layer", "concat", "hconcat", "vconcat"):
+        for part in getattr(chart, parts, ()):
+            _carry_data(part)
+    if isinstance(inner := getattr(chart, "spec", None), alt.TopLevelMixin):
+        _carry_data(inner)
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    if isinstance(value, dict):
+        return {_printable(key): _printable(item) for key, item in value.items()}
+    return value
 
 
 def _svg(figure: Figure, about: Manifest) -> bytes:
     drawn = vlc.vegalite_to_svg(_specification(figure))
     start = drawn.index(">", drawn.index("<svg")) + 1
     inside = (
-        f"<title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>"
+        f"<title>{escape(printable(figure.title))}</title><desc>{escape(printable(figure.alt))}</desc>"
         f"<metadata>{escape(json.dumps(about))}</metadata>"
     )
     return (drawn[:start] + inside + drawn[start:]).encode()

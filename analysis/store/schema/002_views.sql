@@ -42,11 +42,13 @@ SELECT
 FROM published_rows
 ORDER BY row_number;
 
--- The newest measurement of each model, revision, method and corpus; one row a head.
+-- The newest measurement of each model, revision, method and corpus; one row a head. Of two made in the
+-- same second, one is taken all the same.
 CREATE VIEW newest_terms AS
 SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, t.*
 FROM terms t JOIN runs r USING (run_id)
-QUALIFY r.created = max(r.created) OVER (PARTITION BY r.model, r.revision, t.method, t.corpus, t.layer);
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
+    OVER (PARTITION BY r.model, r.revision, t.method, t.corpus, t.layer);
 
 CREATE VIEW term_stats AS
 SELECT model, revision, method, layer, head, term, corpus, share, effect, rms

@@ -1,0 +1,155 @@
+"""Fills the tables of a new store from the files under data/. A file that cannot be taken in is left out and named."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from analysis.errors import StoreError
+from analysis.store import files
+from analysis.store.paths import data_folder
+
+Rows = Sequence[Mapping[str, Any]]
+Problems = list[tuple[str, str]]
+"""Files that could not be taken in, in whole or in part, each with a sentence."""
+
+PUBLISHED = "published"
+PROBE_SET = "probe_set"
+BIBTEX_KEY = re.compile(r"\s*@\w+\{([^,\s]+),")
+
+
+def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows | pa.Table) -> None:
+    """Adds rows to a table by the names of their columns."""
+    if len(rows):
+        incoming = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist([dict(row) for row in rows])
+        connection.register("incoming", incoming)
+        connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM incoming')
+        connection.unregister("incoming")
+
+
+@contextmanager
+def _whole(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems) -> Iterator[None]:
+    """Takes a file in whole, or leaves it out, says so in `problems`, and goes on to the next."""
+    connection.begin()
+    try:
+        yield
+    except StoreError as problem:
+        connection.rollback()
+        problems.append((file, _in_a_line(problem)))
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
+        raise  # Not the file's fault: no space is left for the store.
+    except (OSError, csv.Error, pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError) as wrong:
+        connection.rollback()
+        said = f"lacks {wrong}" if isinstance(wrong, KeyError) else f"could not be taken in ({_in_a_line(wrong)})"
+        problems.append((file, f"{Path(file).name} {said}. Restore or remove it."))
+    else:
+        connection.commit()
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n\nLINE ")[0].split())
+
+
+def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
+    """Every results file: its run and its rows."""
+    seen: set[str] = set()
+    for path in files.results_files():
+        name = str(path.relative_to(data_folder()))
+        with _whole(connection, name, problems):
+            kind, table, run = files.read(path)
+            if run["run_id"] in seen:
+                raise StoreError(f"{path.name} repeats the run {run['run_id']} of another file. Remove one of them.")
+            config = run.pop("config")
+            insert(connection, "runs", [{**run, "file": name, "config": json.dumps(config)}])
+            if kind == "probe":
+                _insert_probe(connection, table, run, config)
+            else:
+                insert(connection, kind, table.append_column("run_id", pa.array([run["run_id"]] * len(table))))
+            seen.add(run["run_id"])
+
+
+def _insert_probe(
+    connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any], config: Mapping[str, Any]
+) -> None:
+    shared = {key: run[key] for key in ("run_id", "model", "revision", "device", "dtype", "created", "seconds")}
+    row = {**config, **shared, "probe_id": run["run_id"], "tokens": json.dumps(config["tokens"])}
+    insert(connection, "probes", [row])
+    insert(connection, "probe_heads", heads.append_column("probe_id", pa.array([run["run_id"]] * len(heads))))
+
+
+def _csv(path: Path) -> list[dict[str, str | None]]:
+    """Rows of a CSV file, all as text; empty cells are None."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return [{key: value or None for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def published(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
+    """The literature: papers, citations, metrics, caveats, and every printed figure."""
+    folder = data_folder() / PUBLISHED
+    for table in ("papers", "caveats", "metrics", "variants"):
+        if (folder / f"{table}.csv").is_file():
+            with _whole(connection, f"{PUBLISHED}/{table}.csv", problems):
+                insert(connection, table, _csv(folder / f"{table}.csv"))
+    connection.execute(
+        "INSERT INTO tasks SELECT task, any_value(task_title), bool_or(glue) FROM metrics "
+        "WHERE task IS NOT NULL GROUP BY task ORDER BY task"
+    )
+    if (folder / "citations.bib").is_file():
+        with _whole(connection, f"{PUBLISHED}/citations.bib", problems):
+            entries = re.split(r"\n(?=@)", (folder / "citations.bib").read_text(encoding="utf-8-sig"))
+            cited = [(key[1], entry.strip()) for entry in entries if (key := BIBTEX_KEY.match(entry))]
+            insert(connection, "citations", [{"citation_key": key, "bibtex": entry} for key, entry in cited])
+    count = 0
+    for path in sorted((folder / "figures").glob("*.csv")):
+        name = f"{PUBLISHED}/figures/{path.name}"
+        with _whole(connection, name, problems):
+            figures = []
+            for line, row in enumerate(_csv(path), start=2):
+                try:
+                    figures.append({"row_number": count + len(figures), "file": path.name, **_figure(row)})
+                except ValueError as wrong:
+                    problems.append((name, f"line {line}: {wrong}; the row is left out. Correct it."))
+            insert(connection, "published", figures)
+            count += len(figures)
+
+
+def _figure(row: Mapping[str, str | None]) -> dict[str, Any]:
+    """A printed figure as the store keeps it. Raises ValueError for a number that is none."""
+    return {
+        "paper": row["paper"],
+        "arxiv": row["arxiv"],
+        "year": int(row["year"]) if row["year"] else None,
+        "table_name": row["table"],
+        "variant": row["variant"],
+        "steps": row["steps"],
+        "setting": row["setting"],
+        "task": row["task"],
+        "metric": row["metric"],
+        "value": float(row["value"]) if row["value"] else None,
+        "sd": float(row["sd"]) if row["sd"] else None,
+        "printed": row["text"] or row["value"],
+        "transcribed_from": row["transcribed_from"],
+    }
+
+
+def probe_set(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
+    """The texts of the probe set."""
+    for path in sorted((data_folder() / PROBE_SET).glob("*.csv")):
+        with _whole(connection, f"{PROBE_SET}/{path.name}", problems):
+            texts = [
+                {
+                    "corpus": PROBE_SET,
+                    "text_id": row["id"],
+                    "category": row["category"],
+                    "text": row["text"],
+                    "text_pair": row.get("text_pair"),
+                }
+                for row in _csv(path)
+            ]
+            insert(connection, "corpora", texts)

@@ -1,0 +1,39 @@
+"""Fixtures that several files share: an empty data folder of the test's own, and a store of the committed data."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder with its store inside; both are the test's own."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("ADDEND_DATA", str(folder))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store built once from the committed data, for tests that only read it."""
+    from analysis import catalogue
+
+    path = tmp_path_factory.mktemp("store") / "addend.duckdb"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(ROOT / "data"))
+        patch.setenv("ADDEND_STORE", str(path))
+        report = catalogue.refresh()
+    assert report.problems == []
+    return path
+
+
+@pytest.fixture
+def store(built: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The store of the committed data, as this process's store."""
+    monkeypatch.setenv("ADDEND_DATA", str(ROOT / "data"))
+    monkeypatch.setenv("ADDEND_STORE", str(built))
+    return built

@@ -1,0 +1,413 @@
+"""Proves that a figure's export is a sound file that shows what it should and says where it comes from.
+
+Read back with libraries that had no part in making it (an XML parser, Pillow, pypdf, Vega-Lite's own schema):
+pixels have the colours of the scale, text is really drawn, texts of readers come out as text and not as markup,
+and no character of theirs, no size, and nothing another thread does to Altair costs the picture.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import threading
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import altair as alt
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from pypdf import PdfReader
+
+from analysis import __version__
+from analysis.figures import Figure
+from dashboard import charts
+from dashboard.charts import CHARTS, Look, base, render
+from dashboard.charts.heatmap import MOST_CELLS, heatmap
+
+LINK = "https://addend.example/terms?head=3"
+NO_SIGN = "\U000e0fff"
+"""A code point that no font has a sign for."""
+SVG = "{http://www.w3.org/2000/svg}"
+EVIL = "<script>alert(1)</script>&\"'"
+
+
+@pytest.fixture(autouse=True)
+def _own_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers is gone after it."""
+    monkeypatch.setattr(CHARTS, "_entries", dict(CHARTS._entries))
+
+
+def drawn(*panels: Any, columns: int = 1, **more: Any) -> Figure:
+    """A figure named "made_up" with these panels."""
+    CHARTS._entries.pop("made_up", None)
+    base.drawing("made_up", columns=columns)(lambda figure, look: list(panels))
+    given: dict[str, Any] = {
+        "name": "made_up",
+        "title": "Word → position",
+        "frame": lambda: pd.DataFrame({"token": ["a", "b,c"], "value": [0.1, 2 / 3]}),
+        "caption": "A caption",
+        "alt": "What it shows",
+        "command": "python -m analysis query 'SELECT 1'",
+        "provenance": {"model": "all-MiniLM-L6-v2 (sha256:53aa)", "text": "two words", "versions": "numpy 2"},
+        "citation_keys": ("ke2021tupe",),
+    }
+    return Figure(**{**given, **more})
+
+
+def square(values: np.ndarray, labels: list[str] | None = None, **more: Any) -> Any:
+    """A heat map from -1 to 1."""
+    rows, columns = ([str(i) for i in range(n)] for n in values.shape)
+    given: dict[str, Any] = {"domain": (-1, 1), "row_title": "query", "column_title": "key", "value_title": "score"}
+    return heatmap(values, labels or rows, labels or columns, **{**given, **more})
+
+
+def marks(specification: Any) -> Iterator[dict[str, Any]]:
+    """Every unit of a specification that has a mark."""
+    if "mark" in specification:
+        yield specification
+    for part in ("layer", "concat", "hconcat", "vconcat"):
+        for inner in specification.get(part, []):
+            yield from marks(inner)
+
+
+def image_of(chart: Any) -> np.ndarray:
+    """The picture inside a heat map that is drawn as an image: red, green, blue and opacity of (row, column)."""
+    (url,) = chart.layer[0].data.url
+    head, data = url.split(",")
+    assert head == "data:image/png;base64"
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGBA")).astype(int)
+    (height, width), (x, x2, y, y2) = pixels.shape[:2], chart.layer[0].data[["x", "x2", "y", "y2"]].to_numpy()[0]
+    tall, wide = height / (y2 - y), width / (x2 - x)
+    assert tall % 1 == wide % 1 == 0, "a cell must be whole pixels"
+    cells = pixels[:: int(tall), :: int(wide)]
+    assert (cells.repeat(int(tall), 0).repeat(int(wide), 1) == pixels).all(), "a cell must be of one colour"
+    return cells
+
+
+def rgb(colour: str) -> list[int]:
+    return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+def png(figure: Figure) -> np.ndarray:
+    """A figure's PNG as grey values: (row, column)."""
+    return np.asarray(Image.open(io.BytesIO(render.render(figure, "png", LINK))).convert("L"))
+
+
+# Heat maps
+
+
+def test_few_cells_are_cells_with_tooltips_and_many_are_an_image() -> None:
+    side = int(MOST_CELLS**0.5)
+    few, many = square(np.zeros((side, side))).to_dict(), square(np.zeros((side, side + 1))).to_dict()
+    (cells,) = marks(few)
+    assert cells["mark"]["type"] == "rect"
+    assert [field["field"] for field in cells["encoding"]["tooltip"]] == ["row_label", "column_label", "value"]
+    assert sum(len(rows) for rows in few["datasets"].values()) == MOST_CELLS
+    assert [unit["mark"]["type"] for unit in marks(many)] == ["image", "point"]
+
+
+def test_cells_hold_the_values_where_they_belong() -> None:
+    values = np.array([[0.1, -0.2, 0.3], [0.4, 0.5, -0.6]])
+    chart = heatmap(
+        values,
+        ["the", "the"],
+        ["a", "b", "a"],
+        domain=(-1, 1),
+        row_title="query",
+        column_title="key",
+        value_title="score",
+    )
+    frame = chart.data
+    assert frame.pivot(index="row", columns="column", values="value").to_numpy().tolist() == values.tolist()
+    assert frame.row_label.tolist() == ["the"] * 6, "a label may repeat"
+    assert frame.column_label.tolist() == ["a", "b", "a"] * 2
+
+
+@pytest.mark.parametrize(("diverging", "stops"), [(True, base.DIVERGING), (False, base.SEQUENTIAL)])
+def test_an_images_colours_are_those_of_the_scale(diverging: bool, stops: list[str]) -> None:
+    """At the stops theirs to half of one of 254 steps, halfway between two their mean, beyond the ends the ends'."""
+    values = np.zeros((65, 65))
+    knots = np.linspace(-2, 2, len(stops))
+    values[0, : len(stops)] = knots
+    values[1, :2] = -9, 9
+    values[2, 0] = (knots[0] + knots[1]) / 2
+    chart = square(values, domain=(-2, 2), diverging=diverging)
+    pixels = image_of(chart)[..., :3]
+    assert pixels.shape == (65, 65, 3)
+    step = np.abs(np.diff([rgb(stop) for stop in stops], axis=0)).max() * (len(stops) - 1) / 254
+    np.testing.assert_allclose(pixels[0, : len(stops)], [rgb(stop) for stop in stops], atol=step / 2 + 0.5)
+    assert pixels[1, :2].tolist() == [rgb(stops[0]), rgb(stops[-1])]
+    halfway = np.mean([rgb(stops[0]), rgb(stops[1])], axis=0)
+    np.testing.assert_allclose(pixels[2, 0], halfway, atol=step / 2 + 0.5)
+    (key,) = (unit for unit in marks(chart.to_dict()) if unit["mark"]["type"] == "point")
+    scale = key["encoding"]["color"]["scale"]
+    assert scale["range"] == stops, "the legend is that of the picture"
+    np.testing.assert_allclose(scale["domain"], knots)
+
+
+def test_zero_is_the_middle_of_a_diverging_scale() -> None:
+    assert len(base.DIVERGING) % 2 == 1
+    middle = rgb(base.DIVERGING[len(base.DIVERGING) // 2])
+    assert image_of(square(np.zeros((65, 65)))).reshape(-1, 4).tolist() == [[*middle, 255]] * 65**2
+    assert min(middle) > 230, "near-white, so that nothing looks like nothing"
+
+
+def test_no_value_has_no_colour() -> None:
+    """Zero is a value; what is missing must not look like it."""
+    values = np.zeros((65, 65))
+    values[3, 4] = np.nan
+    opacity = image_of(square(values))[..., 3]
+    assert opacity[3, 4] == 0
+    assert (np.delete(opacity.ravel(), 3 * 65 + 4) == 255).all()
+
+
+def test_an_image_is_drawn_in_the_colours_of_cells() -> None:
+    """Both as Vega draws them: four by four patches, as 32 x 32 cells and as an image of 128 x 128."""
+    patches = np.linspace(-1, 1, 16).reshape(4, 4)
+    colours = []
+    for size in (8, 32):
+        values = np.kron(patches, np.ones((size, size)))
+        panel = square(values, row_title="", column_title="", legend=False, side=256)
+        picture = Image.open(io.BytesIO(render.render(drawn(panel, title=" "), "png", LINK))).convert("RGB")
+        pixels = np.asarray(picture).astype(int)
+        # The map is where there is colour; its blue and its brown corner make its extent certain.
+        (top, left), (bottom, right) = (
+            edge(np.argwhere(np.ptp(pixels, axis=-1) > 40), axis=0) for edge in (np.min, np.max)
+        )
+        rows, columns = (
+            (low + (np.arange(4) + 0.5) / 4 * (high - low + 1)).astype(int)
+            for low, high in ((top, bottom), (left, right))
+        )
+        colours.append(pixels[np.ix_(rows, columns)])
+    assert 32 * 32 <= MOST_CELLS < 128 * 128
+    np.testing.assert_allclose(colours[0], colours[1], atol=2)
+    np.testing.assert_allclose(colours[0][[0, -1], [0, -1]], [rgb(base.DIVERGING[0]), rgb(base.DIVERGING[-1])], atol=2)
+
+
+def test_a_large_map_is_less_than_a_megabyte() -> None:
+    """512 x 512 of noise, the worst an encoding can be for the picture, would be 20 MB of JSON as cells."""
+    values = np.random.default_rng(0).normal(size=(512, 512))
+    reach = float(np.abs(values).max())
+    assert len(json.dumps(square(values, domain=(-reach, reach)).to_dict())) < 1_000_000
+
+
+def test_a_map_of_one_value_is_drawn() -> None:
+    for side in (3, 65):
+        ET.fromstring(render.render(drawn(square(np.zeros((side, side)), domain=(0, 0))), "svg", LINK))
+
+
+def test_on_screen_a_map_without_a_legend_stays_as_large_as_one_with() -> None:
+    screen = Look(screen=True)
+    with_legend, without = (square(np.eye(3), legend=legend, look=screen) for legend in (True, False))
+    assert without.height < with_legend.height
+    assert square(np.eye(3), legend=False).height == square(np.eye(3)).height
+
+
+# Files
+
+
+@pytest.fixture
+def figure() -> Figure:
+    return drawn(square(np.eye(3), ["the", "cat", "sat"]), square(np.eye(2)), columns=2)
+
+
+def test_svg_is_xml_that_says_where_it_comes_from(figure: Figure) -> None:
+    root = ET.fromstring(render.render(figure, "svg", LINK))
+    assert root.tag == f"{SVG}svg"
+    assert root.findtext(f"{SVG}title") == figure.title
+    assert root.findtext(f"{SVG}desc") == figure.alt
+    about = json.loads(root.findtext(f"{SVG}metadata") or "")
+    assert about["link"] == LINK
+    assert about["provenance"] == dict(figure.provenance)
+    assert about["command"] == figure.command
+    assert about["made_by"] == f"Addend {__version__}"
+    assert about["cite"] == ["ke2021tupe"]
+    assert about["data_sha256"] == hashlib.sha256(render.render(figure, "csv", LINK)).hexdigest()
+    for library in ("python", "torch", "transformers", "numpy", "duckdb"):
+        assert f"{library} " in about["versions"]
+    assert {"code", "exported", "figure", "title", "caption"} <= set(about)
+    assert figure.title in "".join(root.itertext())
+
+
+def test_png_is_twice_as_large_as_svg_and_carries_the_manifest(figure: Figure) -> None:
+    root = ET.fromstring(render.render(figure, "svg", LINK))
+    picture = Image.open(io.BytesIO(render.render(figure, "png", LINK)))
+    expected = (render.PNG_SCALE * float(root.attrib["width"]), render.PNG_SCALE * float(root.attrib["height"]))
+    assert picture.size == pytest.approx(expected, abs=2)
+    assert render.PNG_SCALE == 2
+    picture.load()
+    assert picture.info["Title"] == figure.title
+    assert picture.info["Description"] == figure.alt
+    assert json.loads(picture.info["Addend"])["link"] == LINK
+
+
+def test_pdf_opens_and_holds_the_manifest(figure: Figure) -> None:
+    reader = PdfReader(io.BytesIO(render.render(figure, "pdf", LINK)))
+    assert len(reader.pages) == 1
+    assert reader.metadata is not None
+    assert reader.metadata.title == figure.title
+    (attached,) = reader.attachments["manifest.json"]
+    assert json.loads(attached)["link"] == LINK
+    assert "Word" in reader.pages[0].extract_text()
+
+
+def test_json_is_vega_lite_by_its_own_schema(figure: Figure) -> None:
+    specification = json.loads(render.render(figure, "json", LINK))
+    schema = json.loads((files("altair") / "vegalite/v6/schema/vega-lite-schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(specification, schema)
+    assert specification["$schema"].startswith("https://vega.github.io/schema/vega-lite/v6")
+    assert specification["usermeta"]["addend"]["link"] == LINK
+    assert len(list(marks(specification))) == 2
+
+
+def test_csv_is_the_frame(figure: Figure) -> None:
+    pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(render.render(figure, "csv", LINK))), figure.frame())
+
+
+def test_the_formats_are_the_promised_ones() -> None:
+    assert {form: media for form, (media, _) in render.FORMATS.items()} == {
+        "svg": "image/svg+xml",
+        "png": "image/png",
+        "pdf": "application/pdf",
+        "json": "application/json",
+        "csv": "text/csv",
+    }
+
+
+# Text
+
+
+@cache
+def titled(title: str) -> np.ndarray:
+    """A picture with a title, as grey values."""
+    return png(drawn(square(np.eye(2), legend=False, side=60), title=title))
+
+
+def ink(title: str) -> int:
+    """How many dark pixels a title adds, in the strip above the panel."""
+    with_title, without = (int((titled(text)[:50] < 128).sum()) for text in (title, " "))
+    return with_title - without
+
+
+def test_text_is_really_drawn() -> None:
+    """Without its font the renderer leaves text out and says nothing."""
+    assert ink("Head 3, term by term") > 200
+    root = ET.fromstring(render.render(drawn(square(np.eye(2))), "svg", LINK))
+    assert base.FONT in {node.attrib.get("font-family", "").strip("'\"") for node in root.iter(f"{SVG}text")}
+
+
+@pytest.mark.parametrize("sign", list("→‖–−×²αé…%"))
+def test_every_sign_that_our_texts_use_is_drawn(sign: str) -> None:
+    """It must leave ink, and other ink than the box that stands for a missing sign."""
+    shown, missing = titled(sign * 3), titled(NO_SIGN * 3)
+    assert ink(sign * 3) > 3
+    assert shown.shape != missing.shape or (shown != missing).any()
+
+
+def test_texts_of_readers_are_text_not_markup() -> None:
+    figure = drawn(
+        square(np.eye(2), [EVIL, "b"], row_title=EVIL, title=EVIL),
+        title=EVIL,
+        alt=EVIL,
+        caption=EVIL,
+        command=EVIL,
+        provenance={"text": EVIL},
+    )
+    svg = render.render(figure, "svg", f"{LINK}&text={EVIL}")
+    root = ET.fromstring(svg)
+    assert {node.tag for node in root.iter()}.isdisjoint({f"{SVG}script", "script"})
+    assert b"<script" not in svg
+    shown = [node.text for node in root.iter(f"{SVG}text")]
+    assert shown.count(EVIL) == 3, "the figure's title, the panel's and the axis's are there to be read"
+    assert root.findtext(f"{SVG}title") == root.findtext(f"{SVG}desc") == EVIL
+    assert json.loads(root.findtext(f"{SVG}metadata") or "")["provenance"]["text"] == EVIL
+    for form in ("png", "pdf", "json"):
+        assert render.render(figure, form, LINK)
+
+
+@pytest.mark.parametrize(
+    "label", ["it's", 'say "so"', "back\\slash", "a\nb", "a\rb", "a\u2028b", "${x}", "datum.value]"]
+)
+def test_any_label_is_drawn_as_it_is(label: str) -> None:
+    """Labels go through an expression of Vega's, where a quote or a line break could end the string they are in."""
+    root = ET.fromstring(render.render(drawn(square(np.eye(2), [label, "b"])), "svg", LINK))
+    shown = ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
+    assert label.split() in [text.split() for text in shown]
+
+
+@pytest.mark.parametrize("sign", ["\x00", "\x01", "\x1b", "\x7f", "\ufffe"])
+def test_a_sign_that_no_file_may_hold_is_replaced(sign: str) -> None:
+    """The renderer ends the whole process at such a sign: no test could catch it, and no server would live on."""
+    text = f"a{sign}b"
+    figure = drawn(square(np.eye(2), [text, "b"], title=text, row_title=text), title=text, alt=text)
+    root = ET.fromstring(render.render(figure, "svg", LINK))
+    assert root.findtext(f"{SVG}title") == "a\ufffdb"
+    assert "a\ufffdb" in {node.text for node in root.iter(f"{SVG}text")}
+
+
+# Panels
+
+
+def test_panels_keep_their_own_colour_scale() -> None:
+    """Side by side, a map from -1 to 1 and one from 0 to 100: neither is drawn on the scale of the other."""
+    left, right = square(np.full((2, 2), 1.0)), square(np.full((2, 2), 100.0), domain=(0, 100), diverging=False)
+    specification = charts.compose(drawn(left, right, columns=2)).to_dict()
+    assert specification["resolve"]["scale"]["color"] == "independent"
+    domains = [unit["encoding"]["color"]["scale"]["domain"] for unit in marks(specification)]
+    assert [(domain[0], domain[-1]) for domain in domains] == [(-1, 1), (0, 100)]
+    root = ET.fromstring(render.render(drawn(left, right, columns=2), "svg", LINK))
+    colours = {node.attrib["fill"] for node in root.iter(f"{SVG}path") if node.attrib.get("fill", "").startswith("rgb")}
+    wanted = {f"rgb({', '.join(map(str, rgb(stops[-1])))})" for stops in (base.DIVERGING, base.SEQUENTIAL)}
+    assert wanted <= colours
+
+
+def test_the_content_of_a_figure_may_say_how_many_panels_stand_abreast() -> None:
+    panels = [square(np.eye(2)) for _ in range(4)]
+    figure = drawn(*panels, columns=2)
+    assert charts.columns(figure) == charts.compose(figure).to_dict()["columns"] == 2
+    assert charts.columns(drawn(*panels, columns=2, content={"columns": 4})) == 4
+
+
+def scatter(figure: Figure, look: Look) -> list[Any]:
+    frame = pd.DataFrame({"x": np.arange(6_000), "y": np.arange(6_000) % 7})
+    dots = alt.Chart(frame).mark_point().encode(x="x:Q", y="y:Q")
+    line = alt.Chart().mark_rule().encode(y=alt.datum(3))
+    return [dots, line + dots]
+
+
+def test_a_figure_of_many_rows_is_exported() -> None:
+    """Altair refuses frames of over 5,000 rows unless told otherwise."""
+    figure = drawn()
+    CHARTS._entries["made_up"] = base.Drawing(draw=scatter)
+    specification = json.loads(render.render(figure, "json", LINK))
+    assert max(len(rows) for rows in specification["datasets"].values()) == 6_000
+
+
+def test_an_export_holds_its_data_whatever_another_thread_does_to_altair() -> None:
+    """Streamlit, while it draws a chart, tells Altair to take the data out, for all threads at once."""
+    figure = drawn(square(np.eye(3)))
+    expected = render.render(figure, "svg", LINK)
+    taken: list[Any] = []
+
+    def take_out(data: Any, **_: Any) -> dict[str, str]:
+        taken.append(data)
+        return {"name": "elsewhere"}
+
+    alt.data_transformers.register("take_out", take_out)
+    done: list[bytes] = []
+    with alt.data_transformers.enable("take_out"):
+        export = threading.Thread(target=lambda: done.append(render.render(figure, "svg", LINK)))
+        export.start()
+        export.join()
+        assert alt.data_transformers.active == "take_out", "nor must an export change it for the others"
+    assert taken == []
+    without: Callable[[bytes], list[str | None]] = lambda svg: [  # noqa: E731
+        node.attrib.get("d") for node in ET.fromstring(svg).iter(f"{SVG}path")
+    ]
+    assert without(done[0]) == without(expected)

@@ -1,0 +1,293 @@
+"""Proves that the command line does what it says: every command is listed and works, or ends in a sentence.
+
+Commands run as a reader runs them, through `main` with their arguments; what they print is compared with what the
+libraries beneath give, and files they write are read back. A reader's SQL can neither write nor reach another file.
+"""
+
+import io
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from pypdf import PdfReader
+
+from analysis import commands
+from analysis.encodings import ENCODINGS
+from analysis.encodings import encode as table_of
+from analysis.store import read
+from analysis.terms import FOUR, TERMS
+from dashboard.links import link
+
+ROOT = Path(__file__).resolve().parents[2]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process: its exit code, what it printed, and what it said on stderr."""
+    # Rich fits tables to the terminal; a wide one keeps sentences on one line.
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["analysis", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            commands.main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def refused(answer: tuple[int, str, str], *expected: str) -> None:
+    """A command ended with 1, no output, and one sentence."""
+    code, out, error = answer
+    assert code == 1
+    assert out == ""
+    assert error.startswith("Error: ")
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+    for part in expected:
+        assert part in error
+
+
+# Completeness
+
+
+def test_help_lists_every_command() -> None:
+    """In a process of its own, without the torch that only some commands need."""
+    code = (
+        "import sys; sys.argv = ['analysis', '--help']\n"
+        "try:\n    from analysis.__main__ import main; main()\n"
+        "finally:\n    assert 'torch' not in sys.modules and 'streamlit' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    listed = re.findall(r"^│ ([a-z][a-z-]*)  +\S", done.stdout, flags=re.M)
+    assert listed == [name.replace("_", "-") for name in commands.COMMANDS]
+
+
+def test_every_commands_file_is_registered_and_documented() -> None:
+    there = {path.stem for path in (ROOT / "analysis/commands").glob("*.py")} - {"__init__"}
+    assert set(commands.COMMANDS) == there
+    registered = {entry.callback.__name__: entry for entry in commands.app.registered_commands if entry.callback}
+    assert set(registered) == there
+    for name, entry in registered.items():
+        assert entry.callback is not None
+        assert entry.callback.__doc__, f"the command {name} does not say what it does"
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_every_command_has_help(run: Run, name: str) -> None:
+    code, out, _ = run(name.replace("_", "-"), "--help")
+    assert code == 0
+    assert "Usage: " in out
+
+
+# sync and query
+
+
+def test_sync_builds_and_then_does_nothing(run: Run, data: Path) -> None:
+    code, out, _ = run("sync")
+    assert code == 0
+    assert f"{data / 'store' / 'addend.duckdb'} built." in out
+    assert re.search(rf"encodings\s+│\s+{len(ENCODINGS)}\b", out)
+    code, out, _ = run("sync")
+    assert (code, out) == (0, f"{data / 'store' / 'addend.duckdb'} is current.\n")
+    code, out, _ = run("sync", "--rebuild")
+    assert "built." in out
+
+
+def test_sync_names_what_it_left_out(run: Run, data: Path) -> None:
+    """Each time, not only when it builds. Its name holds what Rich would take for markup."""
+    folder = data / "results" / "terms"
+    folder.mkdir(parents=True)
+    (folder / "[bold]a[red].parquet").write_text("no Parquet")
+    for _ in range(2):
+        code, out, _ = run("sync")
+        assert code == 0
+        assert (
+            "Left out: results/terms/[bold]a[red].parquet: [bold]a[red].parquet is not a readable Parquet file" in out
+        )
+        assert "Restore or remove it." in out
+
+
+def test_a_query_builds_the_store_and_prints_csv(run: Run, data: Path) -> None:
+    code, out, _ = run("query", "SELECT encoding, title FROM encodings ORDER BY encoding", "--csv")
+    assert code == 0
+    found = pd.read_csv(io.StringIO(out))
+    assert dict(found.to_numpy()) == {name: encoding.title for name, encoding in ENCODINGS.items()}
+
+
+def test_a_query_prints_every_figure_of_a_number(run: Run, store: Path) -> None:
+    _, out, _ = run("query", "SELECT share FROM term_stats ORDER BY head, term", "--csv")
+    shares = pd.read_csv(io.StringIO(out)).share
+    assert shares.tolist() == read.query("SELECT share FROM term_stats ORDER BY head, term").share.tolist()
+
+
+def test_a_query_prints_a_table(run: Run, store: Path) -> None:
+    code, out, _ = run("query", "SELECT 1 AS one, 'two' AS two")
+    assert (code, out.split()) == (0, ["one", "two", "1", "two"])
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FROM nowhere", "Table with name nowhere does not exist"),
+        ("SELECT nope FROM runs", 'Referenced column "nope" not found'),
+        ("SELEC 1", "syntax error"),
+        ("", "The query is empty; expected one SELECT"),
+        ("SELECT '[/x]'::INTEGER", "'[/x]'"),
+        ("INSERT INTO problems VALUES ('a', 'b')", "Queries may read the tables and views of the store, nothing else"),
+        ("DELETE FROM published", "Queries may read the tables and views of the store, nothing else"),
+        ("COPY runs TO '{folder}/out.csv'", "Queries may read the tables and views of the store, nothing else"),
+        ("ATTACH '{folder}/other.db'", "Queries may read the tables and views of the store, nothing else"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "Queries may read the tables and views of the store, nothing else"),
+        ("SET enable_external_access = true", "Cannot enable external access"),
+    ],
+)
+def test_a_query_that_may_not_be_is_refused(run: Run, store: Path, tmp_path: Path, sql: str, expected: str) -> None:
+    before = store.read_bytes()
+    refused(run("query", sql.format(folder=tmp_path)), expected)
+    assert store.read_bytes() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+# encode
+
+
+def test_encode_prints_the_table_that_the_library_gives(run: Run) -> None:
+    code, out, _ = run("encode", "sinusoidal", "--length", "7", "--dim", "10", "--csv")
+    assert code == 0
+    found = pd.read_csv(io.StringIO(out), index_col=0)
+    assert found.shape == (7, 10)
+    np.testing.assert_array_equal(found.to_numpy(), table_of("sinusoidal", length=7, dim=10))
+    assert found.index.name == ENCODINGS["sinusoidal"].rows
+
+
+def test_encode_without_csv_prints_a_summary(run: Run) -> None:
+    code, out, _ = run("encode", "sinusoidal")
+    assert code == 0
+    assert "..." in out
+    assert len(out.splitlines()) < 15
+
+
+def test_encode_of_an_unknown_name_lists_the_known_ones(run: Run) -> None:
+    refused(run("encode", "sinusoid"), "no encoding named 'sinusoid'", f"Known: {', '.join(ENCODINGS)}.")
+
+
+def test_encode_of_an_impossible_size_is_said(run: Run) -> None:
+    refused(run("encode", "sinusoidal", "--length", "0"), "length")
+
+
+# probe
+
+
+def test_probe_prints_json_whose_shares_sum_to_one(run: Run) -> None:
+    code, out, _ = run("probe", "--text", "The keys are on the table.", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["model"] == "all-MiniLM-L6-v2"
+    assert found["layer"] == 0
+    assert [token.lower() for token in found["tokens"]][1:-1] == ["the", "keys", "are", "on", "the", "table", "."]
+    assert set(found["terms"]) == set(TERMS) > set(FOUR)
+    shares = np.array([found["terms"][term]["share"] for term in TERMS])
+    assert shares.shape == (16, 12)
+    np.testing.assert_allclose(shares.sum(0), 1, atol=1e-5)
+    assert found["pattern_error"] < 1e-5
+    assert found["probe"] is None
+    assert {"revision", "device", "dtype", "seconds", "truncated_from", "max_error", "relative_error"} <= set(found)
+
+
+def test_probe_of_nothing_or_of_an_unknown_model_is_said(run: Run) -> None:
+    refused(run("probe", "--text", " "), "text")
+    refused(run("probe", "--text", "a", "--model", "/nowhere/[/at all]"), "/nowhere/[/at all]")
+
+
+def test_a_saved_probe_is_in_the_store_and_its_link_is_exported(run: Run, data: Path) -> None:
+    code, out, _ = run("probe", "--text", "Dogs bite [/men].", "--save", "--json")
+    assert code == 0
+    probe = json.loads(out)["probe"]
+    assert [path.stem for path in (data / "probes").iterdir()] == [probe]
+    code, out, _ = run("query", "SELECT probe_id, text FROM saved_probes", "--csv")
+    assert out == f"probe_id,text\n{probe},Dogs bite [/men].\n"
+    target = data / "maps.csv"
+    code, _, error = run("export", link("probe", {"probe": probe, "head": 2}), "-o", str(target))
+    assert code == 0, error
+    assert json.loads((data / "maps.csv.manifest.json").read_text())["provenance"]["text"] == "Dogs bite [/men]."
+
+
+# export
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf", "json", "csv"])
+def test_a_link_is_exported_with_its_manifest_beside(run: Run, store: Path, tmp_path: Path, form: str) -> None:
+    address = link("terms", {"measure": "effect"})
+    target = tmp_path / f"heads.{form}"
+    code, out, error = run("export", address, "-o", str(target))
+    assert code == 0, error
+    assert out == f"{target} and heads.{form}.manifest.json\n"
+    about = json.loads((tmp_path / f"heads.{form}.manifest.json").read_text())
+    assert about["link"] == address
+    assert about["figure"] == "terms_heads"
+    raw = target.read_bytes()
+    if form == "svg":
+        assert ET.fromstring(raw).tag.endswith("svg")
+    elif form == "png":
+        assert json.loads(Image.open(io.BytesIO(raw)).info["Addend"])["link"] == address
+    elif form == "pdf":
+        assert list(PdfReader(io.BytesIO(raw)).attachments) == ["manifest.json"]
+    elif form == "json":
+        assert json.loads(raw)["usermeta"]["addend"]["link"] == address
+    else:
+        frame = pd.read_csv(io.BytesIO(raw))
+        expected = read.query("SELECT effect FROM term_stats ORDER BY head, term").effect
+        np.testing.assert_allclose(frame.sort_values(["head", "term"]).effect, expected, rtol=1e-12)
+
+
+def test_the_format_and_the_figure_can_be_said(run: Run, store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "figure.txt"
+    code, _, error = run("export", link("terms"), "-o", str(target), "--format", "csv", "--figure", "terms_aggregates")
+    assert code == 0, error
+    assert json.loads(Path(f"{target}.manifest.json").read_text())["figure"] == "terms_aggregates"
+    assert "aggregation" in target.read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["http://localhost:8501/termz", "-o", "a.svg"], "names the page 'termz'; expected one of: (root), terms"),
+        (["http://localhost:8501/terms?colour=red", "-o", "a.svg"], "has no field 'colour'; it has: "),
+        (["http://localhost:8501/terms?head=x", "-o", "a.svg"], "says head='x'; expected a whole number"),
+        (["http://localhost:8501/terms?measure=size", "-o", "a.svg"], "says measure='size'; expected one of: share"),
+        (["http://localhost:8501/terms?model=none", "-o", "a.svg"], "no terms of the model 'none'"),
+        (["http://[", "-o", "a.svg"], "is no link; expected one that a page's Copy link gives"),
+        (["http://localhost:8501/terms", "-o", "a.gif"], "The format 'gif' is not one of svg, png, pdf, json, csv"),
+        (["http://localhost:8501/terms", "-o", "a"], "The format '' is not one of svg"),
+        (["http://localhost:8501/terms", "-o", "a.svg", "--format", "gif"], "say --format svg"),
+        (["http://localhost:8501/about", "-o", "a.svg"], "has no figure None; it has: none"),
+        (["http://localhost:8501/terms", "-o", "a.svg", "--figure", "x"], "has no figure 'x'; it has: terms_heads"),
+        (["http://localhost:8501/terms?probe=gone", "-o", "a.svg", "--figure", "probe_maps"], "no saved probe 'gone'"),
+        (["http://localhost:8501/terms?probe=", "-o", "a.svg", "--figure", "probe_maps"], "names no saved probe"),
+        (["http://localhost:8501/terms", "-o", "no/such/folder/a.csv"], "could not be written (No such file or direc"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(
+    run: Run,
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    expected: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(run("export", *arguments), expected)
+    assert list(tmp_path.iterdir()) == []
