@@ -327,6 +327,7 @@ def offline_mode(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("trouble", [closed_port, silent_server, black_hole, nonsense_address, offline_mode])
 def test_no_network_is_told_within_seconds_and_a_fetched_model_still_works(trouble, hub, monkeypatch):
+    hub.repositories["owner/tiny"].files[SHA]["README.md"] = b"not fetched, and not missed"
     fetched = resolve("owner/tiny")
     undo = trouble(monkeypatch)
     started = time.monotonic()

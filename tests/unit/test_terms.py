@@ -17,6 +17,7 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, BertMod
 
 from analysis.errors import ModelError
 from analysis.models import expand
+from analysis.models.capture import IMPLEMENTATION
 from analysis.models.families import FAMILIES, bert
 from analysis.terms import SOURCES, TERMS, decompose
 
@@ -211,7 +212,7 @@ def test_layer_norm_statistics_are_those_of_the_whole():
 # The model is left as it was -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+@pytest.mark.parametrize("implementation", ["eager", "sdpa", IMPLEMENTATION])
 @pytest.mark.parametrize("kind", [BertModel, BertForMaskedLM, BertForSequenceClassification])
 def test_the_model_computes_afterwards_what_it_computed_before(kind, implementation):
     model: Any = tiny_bert(kind)
