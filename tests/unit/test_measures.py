@@ -51,12 +51,10 @@ def naive(
             pattern = softmax(total)
             centred = total - total.mean()
             power[h] += (centred**2).sum()
-            for a in range(sources):
-                for b in range(sources):
-                    part[a, b, h] += ((row[a, b] - row[a, b].mean()) * centred).sum()
-                    without = total - row[a, b]
-                    kl[a, b, h, i] = entropy(pattern, softmax(without))
-                    kept[a, b, h, i] = without.argmax() == total.argmax()
+            part[:, :, h] += ((row - row.mean(-1, keepdims=True)) * centred).sum(-1)
+            without = total - row
+            kl[:, :, h, i] = entropy(np.broadcast_to(pattern, row.shape), softmax(without, -1), axis=-1)
+            kept[:, :, h, i] = without.argmax(-1) == total.argmax()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a mean over no query
         return {
