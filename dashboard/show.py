@@ -10,10 +10,10 @@ from analysis.errors import AddendError
 from analysis.figures import Figure
 from dashboard import charts, links, queries
 from dashboard.charts import render
+from dashboard.drawn import specifications
 from dashboard.links import Value
 
 ROWS_SHOWN = 5_000
-FRAME_PIXELS = 130
 FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
 
 
@@ -51,16 +51,13 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
     """One figure with all that stands behind it."""
     if title:
         st.subheader(figure.title, anchor=False)
-    drawn = charts.panels(figure, look())
+    drawn = specifications(figure, look())
     columns = charts.columns(figure)
     for start in range(0, len(drawn), columns):
         row = drawn[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]
         for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
-            # Streamlit fits axes, title and legend into the height that the drawing means for its marks alone.
-            if isinstance(panel.height, int):
-                panel = panel.properties(height=panel.height + FRAME_PIXELS)
-            place.altair_chart(panel, width="stretch", alt=figure.alt, key=f"{page}.{figure.name}.{number}")
+            place.vega_lite_chart(dict(panel), width="stretch", alt=figure.alt, key=f"{page}.{figure.name}.{number}")
     st.caption(figure.caption)
     with st.container(horizontal=True, gap="small"):
         _data(figure, page)

@@ -15,9 +15,9 @@ from analysis.registry import Registry
 Params = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Figure:
-    """One figure's content.
+    """One figure's content. Two figures are equal when they are the same one.
 
     frame: the data behind the chart, tidy, made when asked for (a large map has many rows).
     caption: what, on what, how many, how sure. alt: what a reader who cannot see it should be told.

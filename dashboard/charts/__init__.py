@@ -5,8 +5,8 @@ export they are one picture.
 """
 
 from analysis.registry import import_all
-from dashboard.charts.base import CHARTS, Look, columns, compose, panels
+from dashboard.charts.base import CHARTS, Look, columns, compose, panels, replace_data
 
-__all__ = ["CHARTS", "Look", "columns", "compose", "panels"]
+__all__ = ["CHARTS", "Look", "columns", "compose", "panels", "replace_data"]
 
 import_all(__name__)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from analysis.figures import Figure
 from analysis.registry import Registry
@@ -90,6 +91,21 @@ def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
 def columns(figure: Figure) -> int:
     """How many panels of a figure stand abreast."""
     return figure.content.get("columns", CHARTS[figure.name].columns)
+
+
+def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> None:
+    """Puts something in the place of every frame of a chart.
+
+    Altair would turn frames into rows by a setting that all threads share: it refuses frames of over
+    5,000 rows, and while another thread draws it may take the data out.
+    """
+    if isinstance(chart.data, pd.DataFrame):
+        chart.data = replacement(chart.data)
+    for parts in ("layer", "concat", "hconcat", "vconcat"):
+        for part in getattr(chart, parts, ()):
+            replace_data(part, replacement)
+    if isinstance(inner := getattr(chart, "spec", None), alt.TopLevelMixin):
+        replace_data(inner, replacement)
 
 
 def compose(figure: Figure) -> Chart:

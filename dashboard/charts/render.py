@@ -12,7 +12,6 @@ from importlib.resources import files
 from typing import Any
 
 import altair as alt
-import pandas as pd
 import vl_convert as vlc
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -21,7 +20,7 @@ from pypdf import PdfReader, PdfWriter
 from analysis import __version__
 from analysis.figures import Figure
 from analysis.provenance import git_sha, library_versions, now
-from dashboard.charts.base import Chart, compose, printable
+from dashboard.charts.base import compose, printable, replace_data
 
 vlc.register_font_directory(str(files("font_source_sans_pro") / "files"))
 
@@ -55,23 +54,8 @@ def csv(figure: Figure) -> bytes:
 
 def _specification(figure: Figure) -> dict:
     chart = compose(figure)
-    _carry_data(chart)
+    replace_data(chart, lambda frame: alt.InlineData(values=alt.to_values(frame)["values"]))
     return _printable(chart.to_dict())
-
-
-def _carry_data(chart: Chart) -> None:
-    """Puts the rows of every frame into the chart.
-
-    Altair would do so by a setting that all threads share: it refuses frames of over 5,000 rows, and
-    while Streamlit draws a chart in another thread it takes the data out.
-    """
-    if isinstance(chart.data, pd.DataFrame):
-        chart.data = alt.InlineData(values=alt.to_values(chart.data)["values"])
-    for parts in ("layer", "concat", "hconcat", "vconcat"):
-        for part in getattr(chart, parts, ()):
-            _carry_data(part)
-    if isinstance(inner := getattr(chart, "spec", None), alt.TopLevelMixin):
-        _carry_data(inner)
 
 
 def _printable(value: Any) -> Any:

@@ -85,7 +85,7 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
             alt.Tooltip("high:Q", title="to", format=".4f"),
         ],
     )
-    bars = base.mark_bar(opacity=0.35, height=8).encode(x=alt.X("value:Q", axis=alt.Axis(title=label)))
+    bars = base.mark_bar(opacity=0.45, height=8).encode(x=alt.X("value:Q", axis=alt.Axis(title=label)))
     spans = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
     dots = base.mark_point(filled=True, size=55, opacity=1).encode(
         x="value:Q", shape=alt.Shape("over:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=None)

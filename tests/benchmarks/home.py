@@ -1,6 +1,6 @@
 """How long Home takes to be on screen, in a real browser, as a ratio to its budget of 3 s.
 
-    python tests/benchmarks/home.py
+    python -m tests.benchmarks.home
 
 Prints the first visit after the server starts (store built already), then the median of later visits
 in fresh profiles, and what Streamlit alone takes to show a page with one line of text.

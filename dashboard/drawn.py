@@ -1,0 +1,41 @@
+"""Panels as Vega-Lite, made once a figure: building and checking a chart takes longer than showing it."""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import altair as alt
+import pandas as pd
+
+from analysis.figures import Figure
+from dashboard import charts
+
+FRAME_PIXELS = 130
+"""What Streamlit takes of a panel's height for axes, title and legend: it fits them into the height given."""
+
+Specification = dict[str, Any]
+
+_drawn: WeakKeyDictionary[Figure, dict[charts.Look, list[Specification]]] = WeakKeyDictionary()
+
+
+def specifications(figure: Figure, look: charts.Look) -> list[Specification]:
+    """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
+    looks = _drawn.setdefault(figure, {})
+    if look not in looks:
+        looks[look] = [_specification(panel) for panel in charts.panels(figure, look)]
+    return looks[look]
+
+
+def _specification(panel: Any) -> Specification:
+    frames: dict[str, pd.DataFrame] = {}
+
+    def name(frame: pd.DataFrame) -> alt.NamedData:
+        known = next((key for key, other in frames.items() if other is frame), f"data{len(frames)}")
+        frames[known] = frame
+        return alt.NamedData(name=known)
+
+    if isinstance(panel.height, int):
+        panel = panel.properties(height=panel.height + FRAME_PIXELS)
+    charts.replace_data(panel, name)
+    made = panel.to_dict()
+    made.pop("config", None)  # Altair's default size, which would keep Streamlit from fitting the width.
+    return {**made, "datasets": {**made.get("datasets", {}), **frames}}
