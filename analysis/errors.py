@@ -29,5 +29,9 @@ class TextError(AddendError):
     """A text that cannot be probed: empty, or too long for the model."""
 
 
+class TextTooLong(TextError):
+    """A text with more tokens than the model has positions; it can be cut."""
+
+
 class LinkError(AddendError):
     """A link that names no view, or a value that its view does not take."""

@@ -78,7 +78,7 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
         versions=about.versions,
         run_id=name or files.new_run_id(),
         config={
-            "title": title or about.text[:60],
+            "title": title or (name or "saved probe"),
             "layer": made.layer,
             "text": about.text,
             "text_pair": about.text_pair,

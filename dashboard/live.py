@@ -29,6 +29,9 @@ class Kept(Generic[T]):
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under `key`, or what `make` gives; the least recently asked for makes room."""
+        # What is there is given at once: only those who need something made wait for one another.
+        if (found := self._made.get(key)) is not None:
+            return found
         with self._turn:
             if key not in self._made:
                 while len(self._made) >= self.most:
@@ -39,21 +42,22 @@ class Kept(Generic[T]):
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> tuple[Kept[Any], Kept[Decomposition]]:
-    return Kept(KEPT_MODELS), Kept(KEPT_PROBES)
+def _kept() -> tuple[Kept[Any], Kept[Decomposition], Kept[Decomposition]]:
+    """Models, live results, and saved probes: reading one of these waits for no model."""
+    return Kept(KEPT_MODELS), Kept(KEPT_PROBES), Kept(KEPT_PROBES)
 
 
 def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = lambda _: None) -> Decomposition:
     """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
-    models, results = _kept()
+    models, results, read = _kept()
     if probe_id := str(values.get("probe") or ""):
-        return results.get(probe_id, lambda: probes.saved(probe_id))
+        return read.get(probe_id, lambda: probes.saved(probe_id))
     model, revision = str(values["model"]), str(values["revision"]) or None
     text, pair = str(values["text"]), str(values["pair"]) or None
     layer, truncate = int(values["layer"]), bool(values["truncate"])
 
     def load() -> Any:
-        progress(f"Loading {model}")
+        progress("Starting PyTorch")
         from analysis.models.load import load
         from analysis.models.source import resolve
 

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.links import VIEWS, Value
+from dashboard.plain import plain
 
 Show = Callable[[Any], str | None] | Mapping[Any, str]
 """How an id is shown: a function, or the labels by id."""
@@ -27,7 +28,7 @@ class Pickers:
         self.view = VIEWS[page]
         self._values, problems = self._from_url()
         for problem in problems:
-            st.warning(problem, icon=":material/link_off:")
+            st.warning(plain(problem), icon=":material/link_off:")
 
     def _from_url(self) -> tuple[dict[str, Value], list[str]]:
         raw = {name: st.query_params.get_all(name) for name in st.query_params}
@@ -55,7 +56,9 @@ class Pickers:
             default = next(field.default for field in self.view.fields if field.name == name)
             fallback = default if default in options else options[0]
             if held not in ("", default):
-                st.warning(f"The link asks for {name} {held!r}, which is not offered here; {fallback!r} is shown.")
+                st.warning(
+                    plain(f"The link asks for {name} {held!r}, which is not offered here; {fallback!r} is shown.")
+                )
             st.session_state[self._key(name)] = fallback
 
     def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
@@ -72,14 +75,6 @@ class Pickers:
         )
         return self._values[name]
 
-    def many(self, name: str, label: str, options: Sequence[str], show: Show = str, **more: Any) -> tuple[str, ...]:
-        """Any number of buttons, pressed or not."""
-        held = [value for value in self._held(name) if value in options]
-        st.session_state[self._key(name)] = held
-        picked = st.pills(label, options, format_func=_shown(show), selection_mode="multi", key=self._key(name), **more)
-        self._values[name] = tuple(picked)
-        return tuple(picked)
-
     def ticked(
         self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
     ) -> tuple[str, ...]:
@@ -90,7 +85,7 @@ class Pickers:
         held = tuple(self._held(name))
         for value in held:
             if value not in known:
-                st.warning(f"The link asks for {name} {value!r}, which is not known; it is left aside.")
+                st.warning(plain(f"The link asks for {name} {value!r}, which is not known; it is left aside."))
         held = tuple(value for value in held if value in known)
         buttons = f"{self._key(name)}.ticked"
         st.session_state[buttons] = [value for value in options if value not in held]

@@ -5,19 +5,20 @@ import os
 import streamlit as st
 
 from analysis import catalogue, probes
-from analysis.errors import AddendError, TextError
+from analysis.errors import AddendError, TextTooLong
 from analysis.models import embedded
 from analysis.terms import Decomposition
 from dashboard import queries
 from dashboard.links import TEXT_LIMIT_BYTES
 from dashboard.pickers import Pickers
+from dashboard.plain import plain
 
 
 def form(picked: Pickers) -> None:
     """Asks for a model and a text; the URL changes when the form is sent."""
     saved = str(picked.get("probe"))
     if saved:
-        st.info(f"Showing the saved probe {saved}. Send the form to probe anew.", icon=":material/bookmark:")
+        st.info(f"Showing the saved probe {plain(saved)}. Send the form to probe anew.", icon=":material/bookmark:")
     with st.form("probe.form", border=True):
         first, second, third = st.columns([3, 1, 1])
         model = first.text_input(
@@ -27,7 +28,9 @@ def form(picked: Pickers) -> None:
             "BERT architectures; safetensors only; no code of a repository is ever run.",
         )
         revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
-        layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact.")
+        layer = third.number_input(
+            "Layer", 0, None, picked.get("layer"), help="Layer 0, which is exact; deeper layers are not here yet."
+        )
         text = st.text_area("Text", picked.get("text"), height=80)
         pair = st.text_area("Second text (optional)", picked.get("pair"), height=68)
         if st.form_submit_button("Take it apart", type="primary"):
@@ -45,7 +48,7 @@ def form(picked: Pickers) -> None:
 
 def offer_truncation(picked: Pickers, problem: AddendError) -> None:
     """A button that cuts an over-long text to what the model can take."""
-    if isinstance(problem, TextError) and "positions" in str(problem) and st.button("Cut it and go on"):
+    if isinstance(problem, TextTooLong) and st.button("Cut it and go on"):
         picked.set("truncate", True)
         picked.done()
         st.rerun()

@@ -1,6 +1,5 @@
 """A published table on screen: the figures as printed, their caveats beside them, and where each one comes from."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,15 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import queries, show
+from dashboard.plain import plain
 
 BADGES: dict[str, Any] = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
 """Colours of the kinds of text a figure was read in; all others are orange."""
 SHADE = "background-color: rgba(0, 114, 178, 0.13)"
-
-
-def plain(text: str) -> str:
-    """Text for Markdown that says itself and nothing more."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:^@&])", r"\\\1", text)
 
 
 def printed(table: queries.Table, key: str) -> None:

@@ -12,6 +12,7 @@ from dashboard import charts, links, queries
 from dashboard.charts import render
 from dashboard.drawn import specifications
 from dashboard.links import Value
+from dashboard.plain import plain
 
 ROWS_SHOWN = 5_000
 FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
@@ -50,19 +51,29 @@ def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...
 def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool = True) -> None:
     """One figure with all that stands behind it."""
     if title:
-        st.subheader(figure.title, anchor=False)
+        st.subheader(plain(figure.title), anchor=False)
     drawn = specifications(figure, look())
     columns = charts.columns(figure)
     for start in range(0, len(drawn), columns):
         row = drawn[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]
         for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
-            place.vega_lite_chart(dict(panel), width="stretch", alt=figure.alt, key=f"{page}.{figure.name}.{number}")
-    st.caption(figure.caption)
+            place.vega_lite_chart(
+                dict(panel), width="stretch", alt=_alt(panel, figure), key=f"{page}.{figure.name}.{number}"
+            )
+    st.caption(plain(figure.caption))
     with st.container(horizontal=True, gap="small"):
         _data(figure, page)
         _exports(figure, page, address(page, values))
         _sources(figure, page)
+
+
+def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
+    """What a reader who cannot see the panel is told: which one it is, and what the figure shows."""
+    heading = panel.get("title")
+    text = heading.get("text", "") if isinstance(heading, dict) else heading or ""
+    name = ", ".join(text) if isinstance(text, list) else str(text)
+    return f"{name}. {figure.alt}" if name else figure.alt
 
 
 def _popover(figure: Figure, page: str, label: str, icon: str) -> Any:
@@ -134,4 +145,4 @@ def cite(keys: tuple[str, ...]) -> None:
 
 def sentence(problem: AddendError) -> None:
     """What went wrong, in the page's own flow; the app goes on."""
-    st.error(str(problem), icon=":material/error:")
+    st.error(plain(str(problem)), icon=":material/error:")

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis import published
 from analysis.errors import StoreError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.published import signed
+from analysis.figures.words import signed
 from analysis.published import Frame
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
@@ -44,7 +44,7 @@ COMPARISONS = (
     Comparison(UNTIED, "TUPE-A − BERT-A", TUPE, "TUPE-A", "BERT-A"),
     Comparison(UNTIED, "TUPE-R − BERT-R", TUPE, "TUPE-R", "BERT-R"),
     Comparison(UNTIED, "TUPE-A^mid − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
-    Comparison(UNTIED, "TUPE-A^tie-cls − BERT-A^d, cross terms only", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
+    Comparison(UNTIED, "TUPE-A^tie-cls − BERT-A^d, cross terms and scale", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
     Comparison(
         UNTIED,
         "Replication: TUPE − added positions",

@@ -8,17 +8,10 @@ import pandas as pd
 
 from analysis import published
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.words import signed
 from analysis.published import Frame, Table, average, differences
 
-__all__ = ["average", "differences", "signed"]
-
 HOME_TABLE = "ke2021tupe|Table 1"
-
-
-def signed(value: float, decimals: int = 2) -> str:
-    """A difference with its sign, as it is printed: never -0.00."""
-    rounded = round(value, decimals) + 0.0
-    return f"{rounded:+.{decimals}f}".replace("-", "−")
 
 
 def words(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Term statistics over a corpus: pooled over its queries, with intervals over its texts."""
+"""Term statistics over a corpus: pooled over its queries, with intervals over its independent texts."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,9 @@ from analysis.terms.run import decompose
 SEED = 0
 RESAMPLES = 2_000
 INTERVAL = (2.5, 97.5)
-"""Percentiles of the bootstrap over texts: a 95 % interval."""
+"""Percentiles of the bootstrap: a 95 % interval."""
+PASSAGE = 40
+"""Texts that share a passage of at least so many characters are not independent of one another."""
 
 
 def measure_corpus(
@@ -36,7 +38,7 @@ def measure_corpus(
     Per head, shares pool the queries of all texts (summed numerators over summed denominators) and
     effects average over them. Over heads, both aggregations are kept, since they may tell opposite
     stories: the mean over heads, and pooled over heads, where a head weighs as the variance of its
-    scores. Intervals: percentile bootstrap over texts, 2,000 resamples.
+    scores. Intervals: percentile bootstrap, 2,000 resamples of groups of texts that share no passage.
     """
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
@@ -66,7 +68,9 @@ def measure_corpus(
     heads = stack[1].shape[1]
     worst = np.max(errors, axis=0)
     rng = np.random.default_rng(SEED)
-    draws = rng.multinomial(len(texts), np.full(len(texts), 1 / len(texts)), size=RESAMPLES).astype(float)
+    groups = groups_of(texts)
+    count = int(groups.max()) + 1
+    draws = rng.multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)[:, groups]
     whole = np.ones((1, len(texts)))
 
     def summaries(weights: ndarray) -> dict[str, tuple[ndarray, ndarray, ndarray]]:
@@ -126,7 +130,13 @@ def measure_corpus(
         device=loaded.device,
         dtype=str(loaded.model.dtype).removeprefix("torch."),
         seed=SEED,
-        config={"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "truncated_texts": cut},
+        config={
+            "resamples": RESAMPLES,
+            "interval_percent": INTERVAL[1] - INTERVAL[0],
+            "clusters": count,
+            "longest_tenth": float(np.sort(n)[-max(1, len(n) // 10) :].sum() / n.sum()),
+            "truncated_texts": cut,
+        },
         seconds=time.perf_counter() - started,
     )
     columns = {column: [row[column] for row in rows] for column in rows[0]}
@@ -136,3 +146,25 @@ def measure_corpus(
 def _over(part: ndarray, power: ndarray) -> ndarray:
     """Shares; not a number where there is nothing to share out: a head that is constant in every text drawn."""
     return np.divide(part, power, out=np.full(part.shape, np.nan), where=power > 0)
+
+
+def groups_of(texts: Sequence[tuple[str, str | None]]) -> ndarray:
+    """The group of each text, numbered from 0: texts of different groups share no passage.
+
+    Two texts share one where a part of the one (its text or its second text), if long enough, stands in
+    a part of the other.
+    """
+    parts = [(index, part) for index, pair in enumerate(texts) for part in pair if part]
+    group = list(range(len(texts)))
+
+    def root(index: int) -> int:
+        while group[index] != index:
+            index = group[index]
+        return index
+
+    for a, passage in parts:
+        if len(passage) >= PASSAGE:
+            for b, other in parts:
+                if a != b and passage in other:
+                    group[max(root(a), root(b))] = min(root(a), root(b))
+    return np.unique([root(index) for index in range(len(texts))], return_inverse=True)[1]

@@ -2,7 +2,7 @@
 
 Shapes: S source, H head, Q query, K key, D head dimension. All functions are pure and run on the
 device of their arguments. `mask` marks the keys that a query attends to; None means every one.
-Definitions: shares and effects as in the README's method section; the algebra that spares the sixteen
+Definitions: shares and effects as in the page Method and data; the algebra that spares the sixteen
 maps is in each docstring.
 """
 

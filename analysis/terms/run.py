@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from analysis.errors import ModelError, TextError
+from analysis.errors import ModelError, TextError, TextTooLong
 from analysis.models.capture import capture
 from analysis.models.expand import Factors
 from analysis.models.families import family_of
@@ -102,7 +102,7 @@ def encode(
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:
         if not truncate:
-            raise TextError(
+            raise TextTooLong(
                 f"The text has {found} tokens and the model {limit} positions. Shorten it, or have it cut to {limit}."
             )
         cut_from = found

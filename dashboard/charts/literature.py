@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure
-from analysis.figures.published import signed
+from analysis.figures.words import signed
 from analysis.published import Frame
 from dashboard.charts.base import BLUE, GREY, VERMILION, Chart, Look, drawing
 from dashboard.charts.published import down, levelled, lines, step, values_beside, zero

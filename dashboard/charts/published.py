@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure
-from analysis.figures.published import signed
+from analysis.figures.words import signed
 from analysis.published import Frame
 from dashboard.charts.base import BLUE, DIVERGING, GREEN, GREY, ORANGE, PINK, SKY, VERMILION, Chart, Look, drawing
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from analysis.figures import Figure
 from analysis.figures.terms import FOUR, spoken
+from analysis.figures.words import signed
 from dashboard.charts.base import BLUE, DIVERGING, SEQUENTIAL, VERMILION, Chart, Look, drawing
 from dashboard.charts.heatmap import heatmap
 
@@ -113,9 +114,9 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             row_title="query",
             column_title="key",
             value_title="score",
-            title=[spoken(term), f"share {share[term]:.2f}, effect {effect[term]:.2f} nats"],
+            title=[spoken(term), f"share {signed(share[term])}, effect {effect[term]:.2f} nats"],
             legend=number >= last_row,
-            side=330 if figure.content["columns"] == 2 else 210,
+            side=330 if figure.content["columns"] == 2 else 260,
             look=look,
         )
         for number, (term, values) in enumerate(figure.content["maps"].items())

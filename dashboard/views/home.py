@@ -8,8 +8,8 @@ from dashboard.links import VIEWS
 st.title("Why add positions to words, and not concatenate them?", anchor=False)
 st.markdown(
     "A transformer gives every word a vector, every position a vector, and **adds** the two. Metres are not added to "
-    "kilograms; why are these? A decade of answers is folklore. Here is evidence: real models taken apart, published "
-    "ablations put side by side, and live probes to try for yourself. What speaks against an answer stands beside it."
+    "kilograms; why are these? Here is evidence: a real model taken apart, published ablations side by side with their "
+    "caveats, contrary results included, and live probes to try for yourself."
 )
 cards = queries.headlines()
 for start in range(0, len(cards), 2):

@@ -6,6 +6,7 @@ from analysis.errors import AddendError
 from analysis.figures.terms import MEASURES
 from dashboard import live, probe_form, show
 from dashboard.pickers import Pickers
+from dashboard.plain import plain
 from dashboard.term_pickers import map_pickers
 
 show.header("probe", "Pick a model, type a text, and see what word and position each add to its attention scores.")
@@ -14,10 +15,10 @@ probe_form.form(picked)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.decomposition(picked.values(), progress=lambda message: status.update(label=message))
+        made = live.decomposition(picked.values(), progress=lambda message: status.update(label=plain(message)))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(label=f"{about.model} ({about.revision}): {took}", state="complete")
+        status.update(label=plain(f"{about.model} ({about.revision}): {took}"), state="complete")
 except AddendError as problem:
     status.update(label="Nothing to show", state="error")
     picked.done()

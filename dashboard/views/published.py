@@ -6,6 +6,7 @@ from analysis.errors import AddendError
 from dashboard import published_table, queries, show
 from dashboard.links import Value
 from dashboard.pickers import Pickers
+from dashboard.plain import plain
 
 PAGE = "published"
 VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
@@ -40,7 +41,7 @@ if table.compares:
     own, *others = table.variants
     if (asked := picked.get("baseline")) and asked not in others:
         if asked != own:
-            st.warning(f"The link compares with {asked!r}, which this table does not have; {own!r} is taken.")
+            st.warning(plain(f"The link compares with {asked!r}, which this table does not have; {own!r} is taken."))
         picked.set("baseline", "")
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:

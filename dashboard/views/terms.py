@@ -10,7 +10,8 @@ from dashboard.term_pickers import map_pickers
 show.header(
     "terms",
     "With positions added to words, every attention score is a sum of four questions at once: word to word, word to "
-    "position, position to word, position to position (query first). Here they are pulled apart, exactly.",
+    "position, position to word, position to position (query first). Here they are pulled apart; with the LayerNorm's "
+    "statistics held at their true values, they add up exactly.",
 )
 picked = Pickers("terms")
 measured = queries.rows("SELECT DISTINCT model, corpus FROM newest_terms ORDER BY model, corpus")
@@ -24,7 +25,10 @@ with third:
 
 place = st.container()
 st.header("On one text", anchor=False)
-examples = queries.rows("SELECT probe_id, title, heads FROM saved_probes WHERE model = ? ORDER BY title", [model])
+examples = queries.rows(
+    "SELECT probe_id, title, heads FROM saved_probes WHERE model = ? AND probe_id LIKE 'example-%' ORDER BY title",
+    [model],
+)
 titles = dict(zip(examples.probe_id, examples.title, strict=True))
 probe = picked.choice("probe", "Saved probe", list(titles), titles)
 heads = int(examples.heads[examples.probe_id == probe].iloc[0]) if titles else 0

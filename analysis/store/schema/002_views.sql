@@ -45,7 +45,7 @@ ORDER BY row_number;
 -- The newest measurement of each model, revision, method and corpus; one row a head. Of two made in the
 -- same second, one is taken all the same.
 CREATE VIEW newest_terms AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, t.*
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, t.*
 FROM terms t JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
     OVER (PARTITION BY r.model, r.revision, t.method, t.corpus, t.layer);

@@ -1,0 +1,179 @@
+"""Figures of one text: the maps of its terms, and every head's shares and effects on it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from analysis import probes
+from analysis.errors import LinkError
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.terms import CITE, MEASURES, ORDER, measure_of, one_of, reading, spoken
+from analysis.terms.arrange import Arranged, arrange
+from analysis.terms.result import FOUR, SOURCES, TERMS, Decomposition
+
+GROUPS = {"four": FOUR, "all": TERMS}
+
+
+def _about(made: Decomposition) -> dict[str, str]:
+    about = made.provenance
+    return {
+        "model": f"{about.model} ({about.revision})",
+        "text": about.text,
+        **({"second text": about.text_pair} if about.text_pair else {}),
+        "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
+        "device": f"{about.device}, {about.dtype}",
+        "versions": about.versions,
+    }
+
+
+def _live_errors(made: Decomposition) -> str:
+    about = made.provenance
+    return (
+        f"Sum of the sixteen terms against the model's own scores: {made.max_error:.1e} at most "
+        f"({made.relative_error:.1e} of their range); patterns: {made.pattern_error:.1e} "
+        f"({about.dtype} on {about.device})."
+    )
+
+
+def _where(made: Decomposition, head: int | None = None) -> str:
+    cut = f", cut from {made.provenance.truncated_from}" if made.provenance.truncated_from else ""
+    which = f", head {head}" if head is not None else f", {made.heads} heads"
+    return f"{made.provenance.model}, layer {made.layer}{which}, one text of {len(made.tokens)} tokens{cut}"
+
+
+@figure("probe_heads", live=True)
+def probe_heads(params: Params, made: Decomposition) -> Figure:
+    """Every head's sixteen terms, on one text."""
+    measure = measure_of(params)
+    by_term = made.shares() if measure == "share" else made.effects()
+    table = pd.DataFrame(by_term)[list(ORDER)]
+    table.index.name = "head"
+    long = table.reset_index().melt("head", var_name="term", value_name=measure)
+    return Figure(
+        name="probe_heads",
+        title="Every head on this text",
+        frame=lambda: long,
+        caption=f"{MEASURES[measure].capitalize()}, {_where(made)}. {reading(measure)} {_live_errors(made)}",
+        alt=f"Heat map of {made.heads} heads by 16 terms on one text of {len(made.tokens)} tokens.",
+        command=probes.command(made),
+        provenance=_about(made),
+        citation_keys=CITE,
+        content={"table": table, "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged]:
+    head = int(params["head"])
+    if not 0 <= head < made.heads:
+        raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
+    terms = GROUPS[one_of(params, "group", GROUPS)]
+    view = arrange(
+        made,
+        head,
+        terms,
+        words=bool(params["words"]),
+        specials=bool(params["specials"]),
+        centred=bool(params["centred"]),
+    )
+    if not view.labels:
+        raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")
+    return head, view
+
+
+def _reach(view: Arranged) -> float:
+    """One scale for every map of a head: terms, rest and total, so that they can be compared."""
+    return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
+
+
+def _map_frame(maps: Mapping[str, np.ndarray], labels: list[str]) -> pd.DataFrame:
+    names = np.asarray(labels, dtype=object)
+    parts = []
+    for name, values in maps.items():
+        query, key = np.indices(values.shape)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "map": name,
+                    "query": query.ravel(),
+                    "key": key.ravel(),
+                    "query_token": names[query.ravel()],
+                    "key_token": names[key.ravel()],
+                    "value": values.ravel(),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _drawn(params: Params) -> str:
+    said = ["key-centred (each row less its mean)" if params["centred"] else "as they are, before centring"]
+    if params["words"]:
+        said.append("word pieces averaged to words")
+    if not params["specials"]:
+        said.append("special tokens hidden")
+    return ", ".join(said)
+
+
+@figure("probe_maps", live=True)
+def probe_maps(params: Params, made: Decomposition) -> Figure:
+    """The terms of one head, side by side on one scale."""
+    head, view = _arranged(params, made)
+    maps = view.terms
+    largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
+    share = {term: float(made.shares()[term][head]) for term in maps}
+    effect = {term: float(made.effects()[term][head]) for term in maps}
+    return Figure(
+        name="probe_maps",
+        title=f"Head {head}, term by term",
+        frame=lambda: _map_frame(maps, view.labels),
+        caption=(
+            f"Pre-softmax scores, {_where(made, head)}; {_drawn(params)}. Rows ask (query), columns answer (key); "
+            f"one scale for all maps of this head. {_live_errors(made)}"
+        ),
+        alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {spoken(largest)}.",
+        command=probes.command(made),
+        provenance=_about(made),
+        citation_keys=CITE,
+        content={
+            "maps": maps,
+            "labels": view.labels,
+            "reach": _reach(view),
+            "share": share,
+            "effect": effect,
+            "columns": 2 if len(maps) == len(FOUR) else len(SOURCES),
+        },
+    )
+
+
+@figure("probe_total", live=True)
+def probe_total(params: Params, made: Decomposition) -> Figure:
+    """What the terms add up to: the rest, the total, and the pattern after softmax."""
+    head, view = _arranged(params, made)
+    rest = {"the other terms": view.rest} if len(view.terms) < len(TERMS) else {}
+    maps = {**rest, "total": view.total, "pattern": view.pattern}
+    own = (
+        f"rebuilt from the saved terms, within {made.max_error:.1e} of the model's own score"
+        if made.probe_id
+        else "the model's own score"
+    )
+    query, key = np.unravel_index(int(view.pattern.argmax()), view.pattern.shape)
+    return Figure(
+        name="probe_total",
+        title=f"Head {head}, added up",
+        frame=lambda: _map_frame(maps, view.labels),
+        caption=(
+            f"The total is {own}, on the scale of the maps above; the pattern is its softmax over keys, "
+            f"from 0 to {view.pattern.max():.2f}. {_where(made, head)}; {_drawn(params)}."
+        ),
+        alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
+        command=probes.command(made),
+        provenance=_about(made),
+        citation_keys=CITE,
+        content={
+            "scores": {**rest, "total": view.total},
+            "pattern": view.pattern,
+            "labels": view.labels,
+            "reach": _reach(view),
+        },
+    )

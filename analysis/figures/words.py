@@ -1,0 +1,17 @@
+"""Numbers as they are printed on screen."""
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """A number with its sign, as it is printed: a true minus, never -0.00."""
+    rounded = round(value, decimals) + 0.0
+    return f"{rounded:+.{decimals}f}".replace("-", "−")
+
+
+def percent(fraction: float, decimals: int = 0) -> str:
+    """A fraction as a percentage, with a true minus: 38 %."""
+    return f"{100 * fraction:.{decimals}f} %".replace("-", "−")
+
+
+def signed_percent(fraction: float, decimals: int = 0) -> str:
+    """A fraction as a percentage with its sign: +5 %."""
+    return f"{signed(100 * fraction, decimals)} %"
