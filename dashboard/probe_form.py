@@ -28,9 +28,7 @@ def form(picked: Pickers) -> None:
             "BERT architectures; safetensors only; no code of a repository is ever run.",
         )
         revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
-        layer = third.number_input(
-            "Layer", 0, None, picked.get("layer"), help="Layer 0, which is exact; deeper layers are not here yet."
-        )
+        layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact; no other so far.")
         text = st.text_area("Text", picked.get("text"), height=80)
         pair = st.text_area("Second text (optional)", picked.get("pair"), height=68)
         if st.form_submit_button("Take it apart", type="primary"):

@@ -48,7 +48,11 @@ def heatmap(
     """
     stops = DIVERGING if diverging else SEQUENTIAL
     scale = alt.Scale(domain=list(np.linspace(*domain, len(stops))), range=stops, clamp=True, interpolate="rgb")
-    shown = alt.Legend(title=value_title, orient="bottom", gradientLength=180, format=".3~g") if legend else None
+    shown = (
+        alt.Legend(title=value_title, orient="bottom", gradientLength=180 if side >= 300 else 100, format=".3~g")
+        if legend
+        else None
+    )
     build = _image if values.size > MOST_CELLS or max(values.shape) > MOST_NAMES else _cells
     chart = build(values, rows, columns, scale, stops, domain, shown, row_title, column_title, value_title)
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.

@@ -37,9 +37,7 @@ runs = queries.rows(
     "SELECT kind, model, revision, device, dtype, seed, created, git_sha AS code, command, versions, file "
     "FROM runs WHERE kind <> 'probe' OR run_id LIKE 'example-%' ORDER BY created DESC"
 )
-st.caption(
-    "Every stored number belongs to one of these runs, or to a citation. Probes that readers saved are not listed."
-)
+st.caption("Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed.")
 st.dataframe(runs, hide_index=True)
 counts = queries.rows(
     "SELECT table_name AS name, estimated_size AS rows FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"

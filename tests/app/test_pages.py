@@ -1,13 +1,16 @@
 """Every page renders as it first opens, and a link that asks for nonsense gets a sentence, not a traceback."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis import probes
 from dashboard.links import VIEWS
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "dashboard" / "app.py"
 FILES = {page: f"views/{page or 'home'}.py" for page in VIEWS}
 
 
@@ -83,3 +86,34 @@ def test_an_over_long_text_can_be_cut():
     assert not app.exception
     assert not app.error
     assert any("cut from 602 to 512 tokens" in warning.value for warning in app.warning)
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters"),
+    [
+        ("probe", {"model": "![](http://localhost:1/x)"}),
+        ("probe", {"probe": "[click](http://localhost:1)"}),
+        ("terms", {"head": "[click](http://localhost:1)"}),
+        ("terms", {"probe": "![](http://localhost:1/x)"}),
+        ("published", {"baseline": "![](http://localhost:1/x)"}),
+    ],
+)
+def test_a_link_cannot_write_markdown_into_our_sentences(page, parameters):
+    app = opened(page, **parameters)
+    said = [box.value for box in (*app.error, *app.warning, *app.info)]
+    assert any("localhost" in text for text in said), said
+    assert not any("](http" in text for text in said)
+
+
+def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("store"))
+    monkeypatch.setenv("ADDEND_DATA", str(data))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
+    probes.save(probes.run("all-MiniLM-L6-v2", "a secret of mine"))
+    for page in ("terms", "about"):
+        app = opened(page)
+        assert not app.exception
+        shown = [str(table.value.to_dict()) for table in app.dataframe]
+        offered = [str(box.options) for box in app.selectbox]
+        assert not any("secret" in text for text in (*shown, *offered))
