@@ -1,11 +1,10 @@
 """The encodings page: every part and every picker's options render, and what a link may get wrong is said."""
 
-import re
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.encodings import ENCODINGS
+from tests.app.shown import shown
 from tests.app.test_pages import opened
 
 HEADINGS = {
@@ -66,7 +65,7 @@ def test_pickers_change_what_is_shown():
     app.selectbox(key="encodings.other").select("")
     app.run()
     fine(app)
-    captions = re.sub(r"\\(.)", r"\1", " ".join(caption.value for caption in app.caption))  # Markdown's escapes
+    captions = " ".join(shown(caption.value) for caption in app.caption)
     assert "Sinusoidal, tensor2tensor: one matrix for every position" in captions
     assert "Learned" not in captions
 
@@ -88,7 +87,7 @@ def test_a_bad_link_is_said_and_falls_back(parameters, said):
     app = opened("encodings", **parameters)
     assert not app.exception
     assert not app.error
-    assert [said in warning.value for warning in app.warning] == [True]
+    assert [said in shown(warning.value) for warning in app.warning] == [True]
     assert len(app.subheader) == len(
         HEADINGS[parameters.get("part", "values")] if said != "'nothing'" else HEADINGS["values"]
     )

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import catalogue, published
+from tests.app.shown import shown
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
@@ -29,7 +30,7 @@ def silent(app: AppTest) -> bool:
 
 
 def headings(app: AppTest) -> list[str]:
-    return [heading.value for heading in app.subheader]
+    return [shown(heading.value) for heading in app.subheader]
 
 
 def test_opens_with_the_finding():
@@ -95,5 +96,5 @@ def test_another_baseline_and_then_another_table():
 def test_a_wrong_link_gets_a_sentence_and_the_default(parameters, said):
     app = opened(**parameters)
     assert not app.exception
-    assert any(said in warning.value for warning in app.warning)
+    assert any(said in shown(warning.value) for warning in app.warning)
     assert any("TUPE" in heading and "without CoLA" in heading for heading in headings(app)) or "without" in parameters
