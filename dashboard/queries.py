@@ -53,7 +53,7 @@ def headlines() -> list[Headline]:
 
 @st.cache_data(max_entries=4, show_spinner=False)
 def _headlines(version: tuple[str, int, int]) -> list[Headline]:
-    return home.headlines()
+    return home.headlines(figure("home_published", {}))
 
 
 def published_tables() -> pd.DataFrame:
