@@ -41,12 +41,18 @@ def scores(values: tuple[float, ...] = (0.5, 0.75), **more: Any) -> Path:
     """Writes a results file of made-up scores."""
     n = len(values)
     columns = {
+        "pretraining": ["made-up"] * n,
         "variant": ["bert_a"] * n,
         "preset": ["debug"] * n,
         "task": ["rte"] * n,
         "metric": ["accuracy"] * n,
         "seed": list(range(n)),
         "finetune_seed": [0] * n,
+        "learning_rate": [1e-4] * n,
+        "data": ["official"] * n,
+        "train_examples": [100] * n,
+        "dev_examples": [100] * n,
+        "seconds": [1.0] * n,
         "value": list(values),
     }
     name = more.pop("name", None)
@@ -819,8 +825,8 @@ def test_writing_is_whole_or_not_at_all(data: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_written_is_what_is_read(data: Path) -> None:
     run = files.Run(kind="scores", command="made up", config={"steps": 3, "unicode": "α→β"}, seconds=1.5, seed=7)
-    columns = {name: ["x"] for name in ("variant", "preset", "task", "metric")}
-    path = files.write("scores", {**columns, "seed": [1], "finetune_seed": [None], "value": [float("nan")]}, run)
+    columns = {column.name: ["x"] if column.type == pa.string() else [1] for column in files.KINDS["scores"].schema}
+    path = files.write("scores", {**columns, "finetune_seed": [None], "value": [float("nan")]}, run)
     kind, table, said = files.read(path)
     assert kind == "scores"
     assert table.schema.equals(files.KINDS["scores"].schema)

@@ -34,13 +34,25 @@ CREATE TABLE terms (
 CREATE TABLE encoding_measures (
     run_id VARCHAR, encoding VARCHAR, length INTEGER, dim INTEGER, measure VARCHAR, value DOUBLE
 );
+-- Fine-tuning: one row a metric of one fine-tuning. `pretraining` is the run that made the checkpoint; `data` says
+-- which rows of the task were used ('official', or what is partial about them). Values are fractions.
 CREATE TABLE scores (
-    run_id VARCHAR, variant VARCHAR, preset VARCHAR, task VARCHAR, metric VARCHAR, seed INTEGER,
-    finetune_seed INTEGER, value DOUBLE
+    run_id VARCHAR, pretraining VARCHAR, variant VARCHAR, preset VARCHAR, task VARCHAR, metric VARCHAR, seed INTEGER,
+    finetune_seed INTEGER, learning_rate DOUBLE, data VARCHAR, train_examples INTEGER, dev_examples INTEGER,
+    seconds DOUBLE, value DOUBLE
 );
+-- What each fine-tuning answered for every dev example, in the order of the file; and its main metric on resamples
+-- of those examples that are the same for every run, so that differences of runs can be resampled without the labels.
+CREATE TABLE predictions (
+    run_id VARCHAR, pretraining VARCHAR, variant VARCHAR, preset VARCHAR, task VARCHAR, metric VARCHAR, seed INTEGER,
+    finetune_seed INTEGER, learning_rate DOUBLE, prediction FLOAT[], replicates FLOAT[]
+);
+-- Pre-training: losses in nats a masked token against steps, tokens and seconds of training.
 CREATE TABLE curves (
-    run_id VARCHAR, variant VARCHAR, metric VARCHAR, step BIGINT, tokens BIGINT, seconds DOUBLE, value DOUBLE
+    run_id VARCHAR, variant VARCHAR, preset VARCHAR, seed INTEGER, metric VARCHAR, step BIGINT, tokens BIGINT,
+    seconds DOUBLE, value DOUBLE
 );
+CREATE TABLE costs (run_id VARCHAR, variant VARCHAR, preset VARCHAR, measure VARCHAR, value DOUBLE);
 
 -- Saved live probes: the sources' queries and keys, from which every map follows.
 CREATE TABLE probes (
