@@ -1,0 +1,1 @@
+"""The ablation laboratory: one small encoder trained with every way of combining word and position."""

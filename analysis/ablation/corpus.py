@@ -1,0 +1,233 @@
+"""A text corpus as token ids: trained tokenizer, packed windows of two segments, masks drawn anew at every step.
+
+A corpus is a UTF-8 text file: articles apart by an empty line, one paragraph a line. Prepared, it is a
+folder with `tokenizer.json`, `train.npy`, `valid.npy` (uint16 ids, articles joined by [SEP]) and
+`corpus.json`, which says what they were made from. Nothing here needs more than numpy and tokenizers.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Bool, Int64, UInt16
+
+from analysis.errors import AddendError
+
+SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+PAD, UNK, CLS, SEP, MASK = range(len(SPECIALS))
+IGNORED = -100
+"""A label that no loss counts."""
+MASKED_SHARE, TO_MASK, TO_RANDOM = 0.15, 0.8, 0.1
+"""Devlin et al. 2019, section 3.1: 15 % are predicted; of these 80 % show [MASK], 10 % a random word."""
+BATCH = 2_000
+ALPHABET = 128
+"""Characters that the vocabulary holds, the most frequent ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """A prepared corpus."""
+
+    folder: Path
+    train: UInt16[np.ndarray, " tokens"]
+    valid: UInt16[np.ndarray, " tokens"]
+    vocabulary: int
+    digest: str
+    """SHA-256 over the tokenizer and both token files."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's input. Labels are IGNORED wherever nothing is to be predicted."""
+
+    ids: Int64[np.ndarray, "batch length"]
+    segments: Int64[np.ndarray, "batch length"]
+    labels: Int64[np.ndarray, "batch length"]
+
+
+def paragraphs(path: Path) -> Iterator[str]:
+    """Lines of a text file, empty ones included. Raises AddendError where it is missing or not UTF-8."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                yield line.rstrip("\n")
+    except FileNotFoundError:
+        raise AddendError(
+            f"There is no corpus file {path}; expected a UTF-8 text, articles apart by an empty line. "
+            "Name one with --corpus."
+        ) from None
+    except UnicodeDecodeError as wrong:
+        raise AddendError(
+            f"{path} is not UTF-8 text ({wrong.reason} at byte {wrong.start}); unpack it first."
+        ) from None
+
+
+def prepare(train: Path, valid: Path, folder: Path, *, vocabulary: int, limit: int | None = None) -> Corpus:
+    """Trains the tokenizer on the training text and writes both texts as ids; `limit` caps training characters."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIALS[UNK]))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    # Rare characters become [UNK]: a small vocabulary has better uses than one entry each.
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary, special_tokens=list(SPECIALS), limit_alphabet=ALPHABET, show_progress=False
+    )
+    tokenizer.train_from_iterator(_capped(paragraphs(train), limit), trainer)
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    for name, path, cap in (("train", train, limit), ("valid", valid, None)):
+        pieces = [np.array([SEP], np.uint16)]
+        for some in _batches(_capped(paragraphs(path), cap)):
+            for line, encoded in zip(some, tokenizer.encode_batch_fast(some), strict=True):
+                pieces.append(np.array(encoded.ids if line else [SEP], np.uint16))
+        _save(folder / f"{name}.npy", np.concatenate(pieces))
+    about = {
+        "train": train.name,
+        "valid": valid.name,
+        "train_sha256": _sha256(train),
+        "valid_sha256": _sha256(valid),
+        "limit": limit,
+        "vocabulary": tokenizer.get_vocab_size(),
+    }
+    (folder / "corpus.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    return load(folder)
+
+
+def load(folder: Path) -> Corpus:
+    """A prepared corpus, its tokens mapped from disk."""
+    files = [folder / name for name in ("tokenizer.json", "train.npy", "valid.npy")]
+    if missing := [file.name for file in (*files, folder / "corpus.json") if not file.is_file()]:
+        raise AddendError(
+            f"{folder} is no prepared corpus: it lacks {missing[0]}. Prepare it again with --corpus FILE."
+        )
+    about = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
+    digest = hashlib.sha256("".join(_sha256(file) for file in files).encode()).hexdigest()[:16]
+    train, valid = (np.load(file, mmap_mode="r") for file in files[1:])
+    return Corpus(folder=folder, train=train, valid=valid, vocabulary=about["vocabulary"], digest=digest)
+
+
+def _capped(lines: Iterator[str], limit: int | None) -> Iterator[str]:
+    seen = 0
+    for line in lines:
+        seen += len(line) + 1
+        if limit is not None and seen > limit:
+            return
+        yield line
+
+
+def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
+    some: list[str] = []
+    for line in lines:
+        some.append(line)
+        if len(some) == BATCH:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _save(path: Path, tokens: np.ndarray) -> None:
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as file:
+        np.save(file, tokens)
+    os.replace(partial, path)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """Packed windows over a token stream: no padding, so no token of a batch is wasted.
+
+    A window is [CLS] A [SEP] B [SEP] of exactly `length` tokens, A and B being consecutive text cut at
+    the stop nearest the middle, segments 0 and 1. Which windows a step takes, and which tokens it masks,
+    depends on (seed, step) alone: every variant sees the same.
+    """
+
+    tokens: UInt16[np.ndarray, " tokens"]
+    length: int
+    vocabulary: int
+    stop: int
+    """The id of the full stop."""
+
+    @property
+    def count(self) -> int:
+        """Windows in the stream."""
+        return len(self.tokens) // (self.length - 3)
+
+    def packed(self, chosen: Int64[np.ndarray, " batch"]) -> tuple[np.ndarray, np.ndarray]:
+        """Ids and segments (batch, length) of the chosen windows."""
+        body = self.length - 3
+        text = np.stack([self.tokens[i * body : (i + 1) * body] for i in chosen]).astype(np.int64)
+        distance = np.where(text[:, :-1] == self.stop, np.abs(np.arange(body - 1) - body // 2), body)
+        # One past the stop; the middle where there is none.
+        cut = np.where(distance.min(1) < body, distance.argmin(1) + 1, body // 2)
+        where = np.arange(self.length)
+        second = where[None] > cut[:, None] + 1  # after the first [SEP]
+        source = where[None] - 1 - second
+        ids = np.take_along_axis(text, source.clip(0, body - 1), axis=1)
+        ids[:, 0] = CLS
+        ids[np.arange(len(ids)), cut + 1] = SEP
+        ids[:, -1] = SEP
+        return ids, second.astype(np.int64)
+
+    def masked(self, chosen: Int64[np.ndarray, " batch"], rng: np.random.Generator) -> Batch:
+        """A batch for masked-language modelling: 15 % of the words are predicted, 80/10/10."""
+        ids, segments = self.packed(chosen)
+        words: Bool[np.ndarray, "batch length"] = ids >= len(SPECIALS)
+        # The same number in every window, so that every step predicts equally many.
+        wanted = max(1, round(MASKED_SHARE * (self.length - 3)))
+        order = np.where(words, rng.random(ids.shape), 2.0)
+        picked = np.argpartition(order, wanted, axis=1)[:, :wanted]
+        labels = np.full_like(ids, IGNORED)
+        np.put_along_axis(labels, picked, np.take_along_axis(np.where(words, ids, IGNORED), picked, 1), axis=1)
+        fate = rng.random(ids.shape)
+        random = rng.integers(len(SPECIALS), self.vocabulary, ids.shape)
+        shown = np.where(fate < TO_MASK, MASK, np.where(fate < TO_MASK + TO_RANDOM, random, ids))
+        return Batch(np.where(labels != IGNORED, shown, ids), segments, labels)
+
+    def causal(self, chosen: Int64[np.ndarray, " batch"]) -> Batch:
+        """A batch for next-token prediction: a token's label is the one after it; special tokens are not predicted."""
+        ids, segments = self.packed(chosen)
+        labels = np.full_like(ids, IGNORED)
+        labels[:, :-1] = np.where(ids[:, 1:] >= len(SPECIALS), ids[:, 1:], IGNORED)
+        return Batch(ids, segments, labels)
+
+    def step(self, step: int, size: int, seed: int, *, causal: bool) -> Batch:
+        """The batch of a step (from 0): windows in an order shuffled anew each time through the corpus."""
+        per_pass = self.count // size
+        if not per_pass:
+            raise AddendError(
+                f"The corpus has {self.count} windows of {self.length} tokens and a batch takes {size}; "
+                "give it more text or a smaller batch."
+            )
+        order = _order(self.count, seed, step // per_pass)
+        at = step % per_pass * size
+        chosen = order[at : at + size]
+        return self.causal(chosen) if causal else self.masked(chosen, np.random.default_rng([seed, 1, step]))
+
+
+_orders: dict[tuple[int, int, int], np.ndarray] = {}
+
+
+def _order(count: int, seed: int, turn: int) -> np.ndarray:
+    key = (count, seed, turn)
+    if key not in _orders:
+        _orders.clear()
+        _orders[key] = np.random.default_rng([seed, 0, turn]).permutation(count)
+    return _orders[key]
+
+
+def describe(corpus: Corpus) -> dict[str, object]:
+    """What a run's settings say of its corpus."""
+    about = json.loads((corpus.folder / "corpus.json").read_text(encoding="utf-8"))
+    return {**about, "digest": corpus.digest, "train_tokens": len(corpus.train), "valid_tokens": len(corpus.valid)}

@@ -1,0 +1,11 @@
+"""One BERT-style encoder for all variants, as transformers models registered with the Auto classes."""
+
+from analysis.ablation.encoder.config import AddendConfig
+from analysis.ablation.encoder.model import (
+    AddendForMaskedLM,
+    AddendForSequenceClassification,
+    AddendModel,
+    seeded,
+)
+
+__all__ = ["AddendConfig", "AddendForMaskedLM", "AddendForSequenceClassification", "AddendModel", "seeded"]

@@ -1,0 +1,82 @@
+"""The encoder's config: BERT's fields, and what says how word and position are combined."""
+
+from huggingface_hub.dataclasses import strict
+from transformers import PreTrainedConfig
+
+MODEL_TYPE = "addend"
+
+
+@strict
+class AddendConfig(PreTrainedConfig):
+    """A BERT-style encoder whose way of combining word and position is a set of fields.
+
+    The fields below `variant` are what a file of `analysis/ablation/variants` sets; a checkpoint carries
+    them, so it opens without that file. Unless said otherwise their defaults leave position out.
+
+    position: which table of positions there is: none, learned, sinusoidal or random_fixed.
+    combine: how it enters the input: none, add, concat or multiply.
+    position_dim: with concat, the width that positions take (of hidden_size).
+    blocked: with concat, each part keeps a normalisation and a block of every head's W_Q and W_K to itself.
+    position_norm: with add, word + segment and position are each layer-normalised, and not the sum.
+    scale_words: words are multiplied by sqrt(hidden_size) (Vaswani et al. 2017, section 3.4).
+    segments: whether segment embeddings are added. freeze_words: the word table is not trained.
+    untied: positions in the scores apart from words: none; own (TUPE: projections of their own, once for
+    all layers); word (each layer's word projections); added (projections of their own, added to the
+    queries and keys, so that all four terms are there: BERT-A^d).
+    untie_cls: the first token's row and column of position scores are reset (TUPE).
+    relative_buckets: T5's bias on the scores, this many buckets; 0 for none.
+    rotary, alibi: as named. disentangled: DeBERTa's c2p and p2c over this distance; 0 for none.
+    scale_terms: scores are divided by sqrt(scale_terms * head dimension).
+    window: keys attended on each side ([CLS] sees and is seen by all); 0 for all.
+    recurrent: a bidirectional GRU before the first layer. causal: keys after the query are masked.
+    norm: post (BERT's) or pre.
+    """
+
+    model_type = MODEL_TYPE
+
+    vocab_size: int = 2048
+    hidden_size: int = 128
+    num_hidden_layers: int = 4
+    num_attention_heads: int = 4
+    intermediate_size: int = 512
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float | int = 0.0
+    attention_probs_dropout_prob: float | int = 0.0
+    max_position_embeddings: int = 256
+    type_vocab_size: int = 2
+    initializer_range: float = 0.02
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int | None = 0
+    classifier_dropout: float | int | None = None
+    tie_word_embeddings: bool = True
+    norm: str = "post"
+
+    variant: str = ""
+    position: str = "none"
+    combine: str = "none"
+    position_dim: int = 0
+    blocked: bool = False
+    position_norm: bool = False
+    scale_words: bool = False
+    segments: bool = True
+    freeze_words: bool = False
+    untied: str = "none"
+    untie_cls: bool = False
+    relative_buckets: int = 0
+    rotary: bool = False
+    alibi: bool = False
+    disentangled: int = 0
+    scale_terms: int = 1
+    window: int = 0
+    recurrent: bool = False
+    causal: bool = False
+
+    @property
+    def word_dim(self) -> int:
+        """The width of the word table."""
+        return self.hidden_size - (self.position_dim if self.combine == "concat" else 0)
+
+    @property
+    def head_dim(self) -> int:
+        """The width of one head."""
+        return self.hidden_size // self.num_attention_heads

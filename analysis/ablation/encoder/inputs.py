@@ -1,0 +1,96 @@
+"""How word, position and segment become the first layer's input.
+
+Shapes: B batch, L length, E hidden size, W word width, P position width.
+"""
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from analysis.ablation.encoder.config import AddendConfig
+from analysis.encodings import encode
+
+
+class Inputs(nn.Module):
+    """Embeds ids, under BERT's parameter names."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = config.word_dim
+        self.word_embeddings = nn.Embedding(config.vocab_size, width, padding_idx=config.pad_token_id)
+        if config.combine != "none":
+            self.position_embeddings = PositionTable(config, config.position_dim or config.hidden_size)
+        if config.segments:
+            self.token_type_embeddings = nn.Embedding(config.type_vocab_size, width)
+        self.LayerNorm = nn.LayerNorm(width if config.blocked else config.hidden_size, eps=config.layer_norm_eps)
+        if config.blocked or config.position_norm:
+            part = config.position_dim if config.blocked else config.hidden_size
+            self.position_LayerNorm = nn.LayerNorm(part, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        if config.recurrent:
+            self.recurrent = nn.GRU(config.hidden_size, config.hidden_size // 2, batch_first=True, bidirectional=True)
+
+    def forward(self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"] | None) -> Float[Tensor, "B L E"]:
+        """The hidden states that enter layer 0."""
+        hidden = self.dropout(self._combined(ids, segments))
+        return self.recurrent(hidden)[0] if self.config.recurrent else hidden
+
+    def words(self, ids: Int64[Tensor, "B L"]) -> Float[Tensor, "B L W"]:
+        """Word embeddings, scaled where the variant scales them."""
+        words = self.word_embeddings(ids)
+        return words * self.config.hidden_size**0.5 if self.config.scale_words else words
+
+    def _combined(self, ids: Tensor, segments: Tensor | None) -> Tensor:
+        config = self.config
+        words = self.words(ids)
+        if config.segments:
+            words = words + self.token_type_embeddings(torch.zeros_like(ids) if segments is None else segments)
+        if config.combine == "none":
+            return self.LayerNorm(words)
+        positions = self.position_embeddings(ids.shape[1])
+        if config.combine == "multiply":
+            return self.LayerNorm(words * positions)
+        if config.combine == "add":
+            if config.position_norm:
+                return self.LayerNorm(words) + self.position_LayerNorm(positions)
+            return self.LayerNorm(words + positions)
+        positions = positions.expand(len(ids), -1, -1)
+        if config.blocked:
+            return torch.cat([self.LayerNorm(words), self.position_LayerNorm(positions)], -1)
+        return self.LayerNorm(torch.cat([words, positions], -1))
+
+
+class PositionTable(nn.Module):
+    """A table of positions: learned, or fixed and kept with the weights."""
+
+    def __init__(self, config: AddendConfig, width: int) -> None:
+        super().__init__()
+        self.config = config
+        learned = config.position == "learned"
+        self.weight = nn.Parameter(torch.empty(config.max_position_embeddings, width), requires_grad=learned)
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draws or computes the table.
+
+        A learned one is normal with the config's deviation; one that multiplies is 1 plus a standard
+        normal, so that what a word keeps everywhere and what is peculiar to a position start equally strong.
+        """
+        length, width = self.weight.shape
+        if self.config.position == "sinusoidal":
+            table = encode("sinusoidal", length=length, dim=width)
+        elif self.config.position == "random_fixed":
+            # The sinusoids' root mean square, so that only the structure differs.
+            table = np.random.default_rng(generator.initial_seed()).normal(0, 0.5**0.5, (length, width))
+        elif self.config.combine == "multiply":
+            self.weight.data.normal_(1.0, 1.0, generator=generator)
+            return
+        else:
+            self.weight.data.normal_(0.0, self.config.initializer_range, generator=generator)
+            return
+        self.weight.data.copy_(torch.from_numpy(table))
+
+    def forward(self, length: int) -> Float[Tensor, "L P"]:
+        """The rows of the first positions."""
+        return self.weight[:length]

@@ -1,0 +1,329 @@
+"""The encoder as transformers models: base, masked or causal language model, classifier.
+
+Parameters carry BERT's names, so that with nothing special switched on the weights are BERT's. Shapes:
+B batch, L length, E hidden size, V vocabulary, N labels, M predicted tokens.
+"""
+
+import zlib
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers.activations import ACT2FN
+from transformers.modeling_outputs import BaseModelOutputWithPooling, MaskedLMOutput, SequenceClassifierOutput
+from transformers.modeling_utils import PreTrainedModel
+from transformers.models.bert.modeling_bert import BertIntermediate, BertOutput, BertPooler, BertSelfOutput
+from transformers.utils.output_capturing import capture_outputs
+
+from analysis.ablation.encoder.attention import SelfAttention, Shared, angles
+from analysis.ablation.encoder.config import MODEL_TYPE, AddendConfig
+from analysis.ablation.encoder.inputs import Inputs, PositionTable
+from analysis.ablation.encoder.scores import PositionScores
+
+IGNORED = -100
+
+
+class Attention(nn.Module):
+    """Self-attention and what follows it, as BERT nests them."""
+
+    def __init__(self, config: AddendConfig, scores: PositionScores) -> None:
+        super().__init__()
+        self.self = SelfAttention(config, scores)
+        self.output = BertSelfOutput(config)
+
+
+class Layer(nn.Module):
+    """One layer; the norm stands after each residual sum, or before each part of the layer."""
+
+    def __init__(self, config: AddendConfig, scores: PositionScores) -> None:
+        super().__init__()
+        self.before = config.norm == "pre"
+        self.attention = Attention(config, scores)
+        self.intermediate = BertIntermediate(config)
+        self.output = BertOutput(config)
+        if config.blocked:
+            # One normalisation per part, or the sum would mix their statistics.
+            self.attention.output.LayerNorm = PartNorm(config)
+            self.output.LayerNorm = PartNorm(config)
+
+    def forward(self, hidden: Float[Tensor, "B L E"], shared: Shared) -> Float[Tensor, "B L E"]:
+        """The hidden states after the layer."""
+        if not self.before:
+            attended = self.attention.output(self.attention.self(hidden, shared)[0], hidden)
+            return self.output(self.intermediate(attended), attended)
+        after, last = self.attention.output, self.output
+        hidden = hidden + after.dropout(after.dense(self.attention.self(after.LayerNorm(hidden), shared)[0]))
+        return hidden + last.dropout(last.dense(self.intermediate(last.LayerNorm(hidden))))
+
+
+class PartNorm(nn.Module):
+    """A LayerNorm for the word part and one for the position part."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.widths = [config.word_dim, config.position_dim]
+        self.word, self.position = (nn.LayerNorm(width, eps=config.layer_norm_eps) for width in self.widths)
+
+    def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... E"]:
+        """Both parts normalised."""
+        words, positions = hidden.split(self.widths, -1)
+        return torch.cat([self.word(words), self.position(positions)], -1)
+
+
+class Encoder(nn.Module):
+    """The stack of layers, and the position scores they share."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.position_scores = PositionScores(config)
+        self.layer = nn.ModuleList([Layer(config, self.position_scores) for _ in range(config.num_hidden_layers)])
+        if config.norm == "pre":
+            self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        if config.disentangled:
+            self.relative = nn.Embedding(2 * config.disentangled, config.hidden_size)
+
+    def forward(self, hidden: Float[Tensor, "B L E"], mask: Int64[Tensor, "B L"] | None) -> Float[Tensor, "B L E"]:
+        """The last layer's hidden states."""
+        shared = self.shared(hidden, mask)
+        for layer in self.layer:
+            hidden = layer(hidden, shared)
+        return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
+
+    def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
+        """What is computed once for all layers."""
+        config, length = self.config, hidden.shape[1]
+        return Shared(
+            bias=self.position_scores(length),
+            mask=self.hidden_keys(mask, length, hidden),
+            added=self.position_scores.queries_and_keys(length) if config.untied == "added" else None,
+            angles=angles(length, config.head_dim, hidden) if config.rotary else None,
+            own=self.position_scores.normed(length) if config.untied == "word" else None,
+            relative=self.relative.weight if config.disentangled else None,
+        )
+
+    def hidden_keys(self, mask: Tensor | None, length: int, like: Tensor) -> Float[Tensor, "B 1 L L"] | None:
+        """0 where a query may attend, the least number where not; None where it may everywhere."""
+        config = self.config
+        seen: Tensor | None = None
+        if mask is not None and not bool(mask.all()):
+            seen = mask[:, None, None].bool()
+        if config.causal or config.window:
+            at = torch.arange(length, device=like.device)
+            ahead = at[None] - at[:, None]
+            allowed = torch.ones(length, length, dtype=torch.bool, device=like.device)
+            if config.window:
+                allowed &= (ahead.abs() <= config.window) | (at[None] == 0) | (at[:, None] == 0)
+            if config.causal:
+                allowed &= ahead <= 0
+            seen = allowed[None, None] if seen is None else seen & allowed
+        if seen is None:
+            return None
+        return torch.zeros(seen.shape, dtype=like.dtype, device=like.device).masked_fill(
+            ~seen, torch.finfo(like.dtype).min
+        )
+
+
+class AddendPreTrainedModel(PreTrainedModel):
+    """What transformers needs to know of the architecture."""
+
+    config_class = AddendConfig
+    config: AddendConfig
+    base_model_prefix = MODEL_TYPE
+    _supports_sdpa = True
+    _supports_attention_backend = True
+    _can_record_outputs = {"hidden_states": Layer, "attentions": SelfAttention}  # noqa: RUF012
+
+    @classmethod
+    def _can_set_attn_implementation(cls) -> bool:
+        return True  # transformers looks for the interface in this file; it is called in attention.py
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        super()._init_weights(module)
+        if isinstance(module, PositionTable):
+            module.initialise(torch.Generator().manual_seed(torch.initial_seed() % 2**32))
+        elif isinstance(module, PositionScores):
+            module.initialise()
+
+
+class AddendModel(AddendPreTrainedModel):
+    """Hidden states of the last layer, and a pooled first token."""
+
+    def __init__(self, config: AddendConfig, add_pooling_layer: bool = True) -> None:
+        super().__init__(config)
+        self.embeddings = Inputs(config)
+        self.encoder = Encoder(config)
+        self.pooler = BertPooler(config) if add_pooling_layer else None
+        self.embeddings.word_embeddings.weight.requires_grad_(not config.freeze_words)
+        self.post_init()
+
+    def get_input_embeddings(self) -> nn.Module:
+        """The word table."""
+        return self.embeddings.word_embeddings
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        """Replaces the word table."""
+        self.embeddings.word_embeddings = value  # pyright: ignore[reportAttributeAccessIssue]
+
+    def hidden(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """The last layer's hidden states (B, L, E), nothing recorded: what training calls."""
+        limit = self.config.max_position_embeddings
+        if ids.shape[1] > limit:
+            raise ValueError(f"The text has {ids.shape[1]} tokens and the model {limit} positions; shorten it.")
+        return self.encoder(self.embeddings(ids, segments), mask)
+
+    @capture_outputs
+    def forward(
+        self,
+        input_ids: Int64[Tensor, "B L"],
+        attention_mask: Int64[Tensor, "B L"] | None = None,
+        token_type_ids: Int64[Tensor, "B L"] | None = None,
+        **_: Any,
+    ) -> BaseModelOutputWithPooling:
+        """As BertModel."""
+        hidden = self.hidden(input_ids, attention_mask, token_type_ids)
+        return BaseModelOutputWithPooling(
+            last_hidden_state=hidden, pooler_output=None if self.pooler is None else self.pooler(hidden)
+        )
+
+
+class Head(nn.Module):
+    """BERT's prediction head; the transform ends in the word table's width."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.transform = Transform(config)
+        self.decoder = nn.Linear(config.word_dim, config.vocab_size)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... V"]:
+        """Logits."""
+        return self.decoder(self.transform(hidden))
+
+
+class Transform(nn.Module):
+    """Dense, activation, LayerNorm."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.word_dim)
+        self.activation = ACT2FN[config.hidden_act]
+        self.LayerNorm = nn.LayerNorm(config.word_dim, eps=config.layer_norm_eps)
+
+    def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... W"]:
+        """Ready for the word table."""
+        return self.LayerNorm(self.activation(self.dense(hidden)))
+
+
+class Predictions(nn.Module):
+    """Holds the head where BERT has it."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.predictions = Head(config)
+
+
+class AddendForMaskedLM(AddendPreTrainedModel):
+    """Predicts masked tokens; with `causal` in its config, the next token."""
+
+    _tied_weights_keys = {  # noqa: RUF012  transformers' own form
+        "cls.predictions.decoder.weight": "addend.embeddings.word_embeddings.weight",
+        "cls.predictions.decoder.bias": "cls.predictions.bias",
+    }
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__(config)
+        self.addend = AddendModel(config, add_pooling_layer=False)
+        self.cls = Predictions(config)
+        self.post_init()
+
+    def get_output_embeddings(self) -> nn.Module:
+        """The decoder."""
+        return self.cls.predictions.decoder
+
+    def set_output_embeddings(self, value: nn.Module) -> None:
+        """Replaces the decoder."""
+        self.cls.predictions.decoder = value  # pyright: ignore[reportAttributeAccessIssue]
+
+    def losses(self, ids: Tensor, segments: Tensor, labels: Tensor) -> Float[Tensor, " M"]:
+        """Cross-entropy in nats of every predicted token. The head sees these tokens only."""
+        hidden = self.addend.hidden(ids, None, segments)
+        where = (labels != IGNORED).flatten().nonzero().squeeze(1)
+        logits = self.cls.predictions(hidden.flatten(0, 1).index_select(0, where))
+        return nn.functional.cross_entropy(logits.float(), labels.flatten()[where], reduction="none")
+
+    def forward(
+        self,
+        input_ids: Int64[Tensor, "B L"],
+        attention_mask: Int64[Tensor, "B L"] | None = None,
+        token_type_ids: Int64[Tensor, "B L"] | None = None,
+        labels: Int64[Tensor, "B L"] | None = None,
+        **more: Any,
+    ) -> MaskedLMOutput:
+        """As BertForMaskedLM. Labels are not shifted: with a causal config they say each token's next."""
+        output = self.addend(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **more)
+        logits = self.cls.predictions(output.last_hidden_state)
+        loss = None
+        if labels is not None:
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+        return MaskedLMOutput(
+            loss=loss, logits=logits, hidden_states=output.hidden_states, attentions=output.attentions
+        )
+
+
+class AddendForSequenceClassification(AddendPreTrainedModel):
+    """A label, or a number, for a text or a pair; reads the first token, a causal model the last one."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__(config)
+        self.num_labels = config.num_labels
+        self.addend = AddendModel(config)
+        self.dropout = nn.Dropout(
+            config.hidden_dropout_prob if config.classifier_dropout is None else config.classifier_dropout
+        )
+        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: Int64[Tensor, "B L"],
+        attention_mask: Int64[Tensor, "B L"] | None = None,
+        token_type_ids: Int64[Tensor, "B L"] | None = None,
+        **_: Any,
+    ) -> SequenceClassifierOutput:
+        """Logits (B, N)."""
+        hidden = self.addend.hidden(input_ids, attention_mask, token_type_ids)
+        if self.config.causal:
+            last = input_ids.shape[1] - 1 if attention_mask is None else attention_mask.sum(1) - 1
+            hidden = hidden[torch.arange(len(hidden), device=hidden.device), last][:, None]
+        assert self.addend.pooler is not None
+        logits: Float[Tensor, "B N"] = self.classifier(self.dropout(self.addend.pooler(hidden)))
+        return SequenceClassifierOutput(logits=logits)
+
+
+@torch.no_grad()
+def seeded(model: AddendPreTrainedModel, seed: int) -> None:
+    """Draws every weight anew from (seed, its name): variants share what they have in common.
+
+    Drawn weights are normal with the config's deviation; fixed tables, norms and biases stay as they are.
+    """
+    tables = {name: module for name, module in model.named_modules() if isinstance(module, PositionTable)}
+    owned = {f"{name}.weight" for name in tables}
+    for name, weight in model.named_parameters():
+        generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {name}".encode()))
+        if name in owned:
+            tables[name.removesuffix(".weight")].initialise(generator)
+        elif weight.ndim > 1 and ".recurrent." not in name:
+            weight.normal_(0.0, model.config.initializer_range, generator=generator)
+    pad = model.config.pad_token_id
+    if pad is not None:
+        model.get_input_embeddings().weight[pad] = 0.0  # pyright: ignore[reportIndexIssue]
+
+
+AutoConfig.register(MODEL_TYPE, AddendConfig, exist_ok=True)
+AutoModel.register(AddendConfig, AddendModel, exist_ok=True)
+AutoModelForMaskedLM.register(AddendConfig, AddendForMaskedLM, exist_ok=True)
+AutoModelForSequenceClassification.register(AddendConfig, AddendForSequenceClassification, exist_ok=True)

@@ -1,0 +1,112 @@
+"""What positions add to the scores of every layer, computed once a forward pass.
+
+Shapes: L length, H head, E hidden size, D head dimension.
+"""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from analysis.ablation.encoder.config import AddendConfig
+from analysis.encodings.alibi import slopes
+from analysis.encodings.base import relative_positions
+from analysis.encodings.t5_bias import bucket
+
+MAX_DISTANCE = 128
+"""From here on, all distances share a T5 bucket (Raffel et al. 2020)."""
+
+
+class PositionScores(nn.Module):
+    """TUPE's position-to-position scores, T5's bias, ALiBi: a (1, H, L, L) term beside the words' scores."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.config = config
+        if config.untied in ("own", "word"):
+            # Row 0 stands for [CLS] as a query; token i (from 0) uses row i + 1.
+            self.positions = nn.Embedding(config.max_position_embeddings + 1, config.hidden_size)
+            self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        elif config.untied == "added":
+            self.positions = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+            self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        if config.untied in ("own", "added"):
+            self.query = nn.Linear(config.hidden_size, config.hidden_size)
+            self.key = nn.Linear(config.hidden_size, config.hidden_size)
+        if config.relative_buckets:
+            # Two rows more where [CLS] has buckets of its own.
+            rows = config.relative_buckets + (1 if config.untie_cls else 0)
+            self.relative = nn.Embedding(rows, config.num_attention_heads)
+        if config.alibi:
+            self.register_buffer("slopes", torch.empty(config.num_attention_heads), persistent=False)
+        self._buckets: dict[tuple[int, torch.device], Tensor] = {}
+
+    def initialise(self) -> None:
+        """Fills what is computed, not drawn."""
+        if self.config.alibi:
+            self.slopes.copy_(torch.from_numpy(slopes(self.config.num_attention_heads)))
+
+    def normed(self, length: int) -> Float[Tensor, "rows E"]:
+        """The layer-normalised rows that a text of this length uses."""
+        extra = 0 if self.config.untied == "added" else 1
+        return self.LayerNorm(self.positions.weight[: length + extra])
+
+    def heads(self, rows: Float[Tensor, "rows E"]) -> Float[Tensor, "H rows D"]:
+        """Split into heads."""
+        return rows.unflatten(-1, (self.config.num_attention_heads, -1)).transpose(0, 1)
+
+    def untied(self, query: Float[Tensor, "H rows D"], key: Float[Tensor, "H rows D"]) -> Float[Tensor, "1 H L L"]:
+        """Ke et al. 2021, equations 7 and 10, as the official code has them.
+
+        theta_1 comes from row 0 and fills the first row, corner included; theta_2 from row 1 and fills the
+        rest of the first column. Without untie_cls, row 0 is not used.
+        """
+        scale = (self.config.scale_terms * self.config.head_dim) ** -0.5
+        products = query @ key.transpose(1, 2) * scale
+        scores = products[:, 1:, 1:]
+        if not self.config.untie_cls:
+            return scores[None]
+        length = scores.shape[-1]
+        theta_1, theta_2 = products[:, 0, 0, None, None], products[:, 1, 1, None, None]
+        column = torch.cat([theta_2.expand(-1, length - 1, 1), scores[:, 1:, 1:]], -1)
+        return torch.cat([theta_1.expand(-1, 1, length), column], 1)[None]
+
+    def forward(self, length: int) -> Float[Tensor, "1 H L L"] | None:
+        """The sum of what there is; None where scores come from the hidden states alone."""
+        total: Tensor | None = None
+        if self.config.untied == "own":
+            rows = self.normed(length)
+            total = self.untied(self.heads(self.query(rows)), self.heads(self.key(rows)))
+        if self.config.relative_buckets:
+            # Unscaled, as in T5 and TUPE-R.
+            bias = self.relative(self.buckets(length)).permute(2, 0, 1)[None]
+            total = bias if total is None else total + bias
+        if self.config.alibi:
+            distance = torch.arange(length, device=self.slopes.device)
+            bias = -self.slopes[:, None, None] * (distance[None] - distance[:, None]).abs()
+            total = bias[None] if total is None else total + bias[None]
+        return total
+
+    def buckets(self, length: int) -> Tensor:
+        """T5's bucket of every query and key: int64 (L, L)."""
+        device = self.relative.weight.device
+        if (length, device) not in self._buckets:
+            count = self.config.relative_buckets
+            table = bucket(
+                relative_positions(length),
+                bidirectional=not self.config.causal,
+                buckets=count,
+                max_distance=MAX_DISTANCE,
+            )
+            if self.config.untie_cls:
+                # Official code: the column takes a row of its own, the [CLS] row the bucket that T5 leaves unused.
+                table = table.copy()
+                table[:, 0] = count
+                table[0, :] = count // 2
+            self._buckets[length, device] = torch.from_numpy(np.ascontiguousarray(table)).to(device)
+        return self._buckets[length, device]
+
+    def queries_and_keys(self, length: int) -> tuple[Float[Tensor, "1 H L D"], Float[Tensor, "1 H L D"]]:
+        """What `untied="added"` adds to every layer's queries and keys."""
+        rows = self.normed(length)
+        return self.heads(self.query(rows))[None], self.heads(self.key(rows))[None]

@@ -1,0 +1,99 @@
+"""Settings of a pre-training, and the presets: debug (seconds), cpu (minutes of one core), gpu (one accelerator)."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pretraining:
+    """One pre-training, but for its corpus. Everything here changes the result, so all of it names the run.
+
+    learning_rate is the peak; it rises linearly over the first `warmup` of the steps and falls linearly to 0.
+    Lengths are in tokens, `batch` in windows, `evaluate_every` in steps, `valid_windows` a number of windows.
+    """
+
+    variant: str = "bert_a"
+    seed: int = 0
+    preset: str = "cpu"
+    vocabulary: int = 2048
+    hidden_size: int = 128
+    layers: int = 4
+    heads: int = 4
+    length: int = 64
+    batch: int = 16
+    steps: int = 6_500
+    learning_rate: float = 1e-3
+    warmup: float = 0.05
+    weight_decay: float = 0.01
+    beta2: float = 0.98
+    clip: float = 1.0
+    norm: str = "post"
+    initializer_range: float = 0.02
+    dropout: float = 0.0
+    evaluate_every: int = 250
+    valid_windows: int = 256
+    final_windows: int = 1_024
+
+    @property
+    def positions(self) -> int:
+        """Rows of the position table: enough to evaluate at four times the training length, those left untrained."""
+        return 4 * self.length
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the whole run."""
+        return self.steps * self.batch * self.length
+
+    def config(self) -> dict[str, Any]:
+        """Fields of AddendConfig."""
+        from analysis.ablation.variants import VARIANTS
+
+        shape = {
+            "vocab_size": self.vocabulary,
+            "hidden_size": self.hidden_size,
+            "num_hidden_layers": self.layers,
+            "num_attention_heads": self.heads,
+            "intermediate_size": 4 * self.hidden_size,
+            "hidden_dropout_prob": self.dropout,
+            "attention_probs_dropout_prob": self.dropout,
+            "max_position_embeddings": self.positions,
+            "initializer_range": self.initializer_range,
+            "norm": self.norm,
+        }
+        fields = VARIANTS[self.variant].fields(hidden_size=self.hidden_size, heads=self.heads)
+        if fields.get("disentangled"):
+            fields["disentangled"] = self.length
+        return shape | fields
+
+    def run_id(self, corpus: str) -> str:
+        """The name that a run with these settings on this corpus always has."""
+        return identify({**asdict(self), "corpus": corpus})
+
+
+def identify(settings: dict[str, Any]) -> str:
+    """Twelve hexadecimal digits that stand for these settings."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
+
+
+PRESETS = {
+    "debug": Pretraining(
+        preset="debug", vocabulary=256, hidden_size=32, layers=2, heads=2, length=32, batch=8, steps=40,
+        evaluate_every=10, valid_windows=16, final_windows=32,
+    ),
+    "cpu": Pretraining(preset="cpu"),
+    "gpu": Pretraining(
+        preset="gpu", vocabulary=16_384, hidden_size=512, layers=4, heads=8, length=128, batch=256, steps=20_000,
+        learning_rate=5e-4, dropout=0.1, evaluate_every=500, valid_windows=1_024, final_windows=8_192,
+    ),
+}  # fmt: skip
+
+
+def preset(name: str, **changes: Any) -> Pretraining:
+    """A preset with some settings changed. Raises AddendError for an unknown one."""
+    from analysis.errors import UnknownName
+
+    if name not in PRESETS:
+        raise UnknownName(f"There is no preset named {name!r}. Known: {', '.join(PRESETS)}.")
+    return replace(PRESETS[name], **changes)

@@ -1,0 +1,220 @@
+"""Pre-trains one encoder: masked-language modelling (or next-token prediction), resumable to the same curve."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from analysis.ablation.corpus import Batch, Corpus, Windows
+from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, seeded
+from analysis.ablation.measure import score_variance
+from analysis.ablation.presets import Pretraining
+from analysis.errors import AddendError
+
+SAVE_SECONDS = 60.0
+"""Training is saved this often, so that a killed run loses no more."""
+CHECKPOINT = "training.pt"
+LENGTHS = (1, 2, 4)
+"""Multiples of the training length at which the trained model is evaluated."""
+EVALUATION_SEED = 12_345
+"""Validation windows are masked alike in every run."""
+
+Row = tuple[str, int, int, float, float]
+"""metric, step, tokens, seconds, value"""
+
+
+@dataclass
+class Progress:
+    """What has been done so far: the step reached, seconds of training, and the curve."""
+
+    step: int = 0
+    seconds: float = 0.0
+    rows: list[Row] = field(default_factory=list)
+
+
+def build(settings: Pretraining, words: Tensor | None = None) -> AddendForMaskedLM:
+    """The untrained model of a run; `words` replaces the word table (before it is frozen)."""
+    model = AddendForMaskedLM(AddendConfig(**settings.config()))
+    seeded(model, settings.seed)
+    if model.config.freeze_words:
+        if words is None:
+            raise AddendError(
+                f"The variant {settings.variant!r} needs the word table of another run, and none was given. "
+                "Run that variant first."
+            )
+        table = model.get_input_embeddings().weight
+        if words.shape != table.shape:
+            raise AddendError(f"The word table has the shape {tuple(words.shape)}; expected {tuple(table.shape)}.")
+        with torch.no_grad():
+            table.copy_(words)
+    return model
+
+
+def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> torch.optim.AdamW:
+    """AdamW; biases, norms and what else is a vector are not decayed."""
+    trained = [p for p in model.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": settings.weight_decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(
+        groups, lr=settings.learning_rate, betas=(0.9, settings.beta2), eps=1e-6, fused=device in ("cpu", "cuda")
+    )
+
+
+def rate(settings: Pretraining, step: int) -> float:
+    """The learning rate of a step, as a share of its peak."""
+    warm = max(1, round(settings.warmup * settings.steps))
+    return min((step + 1) / warm, (settings.steps - step) / max(1, settings.steps - warm))
+
+
+def windows(tokens: np.ndarray, corpus: Corpus, length: int) -> Windows:
+    """Windows of a length over one of a corpus's token streams."""
+    from tokenizers import Tokenizer
+
+    stop = Tokenizer.from_file(str(corpus.folder / "tokenizer.json")).token_to_id(".")
+    return Windows(tokens=tokens, length=length, vocabulary=corpus.vocabulary, stop=-1 if stop is None else stop)
+
+
+def pretrain(
+    settings: Pretraining,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    device: str = "cpu",
+    words: Tensor | None = None,
+    each: Callable[[int, int, float], None] = lambda step, steps, loss: None,
+) -> tuple[AddendForMaskedLM, Progress]:
+    """Trains to the end, from where a run in `folder` was left; returns the model (on `device`) and its curve.
+
+    each: told (steps done, steps in all, last loss) after every step.
+    """
+    model = build(settings, words).to(device)
+    if device == "cpu":
+        # At short lengths plain attention is faster on a processor than the fused kind.
+        model.set_attn_implementation("eager")
+    adam = optimiser(model, settings, device)
+    progress = _resume(folder / CHECKPOINT, settings, model, adam)
+    train = windows(corpus.train, corpus, settings.length)
+    valid = windows(corpus.valid, corpus, settings.length)
+    causal = model.config.causal
+    forward: Any = torch.compile(model.losses) if device == "cuda" else model.losses
+    now = time.process_time if device == "cpu" else time.perf_counter
+    saved = time.monotonic()
+
+    def note(metric: str, value: float) -> None:
+        tokens = progress.step * settings.batch * settings.length
+        progress.rows.append((metric, progress.step, tokens, progress.seconds, value))
+
+    def evaluate() -> None:
+        note("validation_loss", validation_loss(model, valid, settings.valid_windows, device))
+        for layer, variance in enumerate(score_variance(model, valid, device)):
+            note(f"score_variance_{layer}", variance)
+
+    if not progress.rows:
+        evaluate()
+    running: list[Tensor] = []
+    while progress.step < settings.steps:
+        started = now()
+        batch = train.step(progress.step, settings.batch, settings.seed, causal=causal)
+        for group in adam.param_groups:
+            group["lr"] = settings.learning_rate * rate(settings, progress.step)
+        # Dropout, where there is any, depends on the step alone, so that a resumed run draws the same.
+        torch.manual_seed(settings.seed * 1_000_003 + progress.step)
+        model.train()
+        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            loss = forward(*tensors(batch, device)).mean()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip, foreach=True)
+        adam.step()
+        adam.zero_grad(set_to_none=True)
+        running.append(loss.detach())
+        if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
+            torch.cuda.synchronize()
+        progress.seconds += now() - started
+        progress.step += 1
+        if progress.step % settings.evaluate_every == 0 or progress.step == settings.steps:
+            mean = torch.stack(running).mean().item()
+            running.clear()
+            if not np.isfinite(mean):
+                raise AddendError(
+                    f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
+                    f"lower the learning rate ({settings.learning_rate:g})."
+                )
+            note("training_loss", mean)
+            evaluate()
+            if time.monotonic() - saved > SAVE_SECONDS:
+                _save(folder / CHECKPOINT, settings, model, adam, progress)
+                saved = time.monotonic()
+        each(progress.step, settings.steps, float(running[-1]) if running and device == "cpu" else float("nan"))
+    for times in LENGTHS:
+        longer = windows(corpus.valid, corpus, settings.length * times)
+        note(f"final_loss_{times}x", validation_loss(model, longer, settings.final_windows // times, device))
+    return model, progress
+
+
+def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch as tensors on a device."""
+    parts = (torch.from_numpy(part) for part in (batch.ids, batch.segments, batch.labels))
+    if device == "cuda":
+        parts = (part.pin_memory().to(device, non_blocking=True) for part in parts)
+    ids, segments, labels = parts
+    return ids, segments, labels
+
+
+@torch.no_grad()
+def validation_loss(model: AddendForMaskedLM, valid: Windows, count: int, device: str) -> float:
+    """Mean cross-entropy in nats over the predicted tokens of evenly spread windows, the same in every run."""
+    model.eval()
+    chosen = np.linspace(0, valid.count - 1, min(count, valid.count)).astype(np.int64)
+    total, predicted = 0.0, 0
+    size = 64 if device == "cpu" else 512
+    for at in range(0, len(chosen), size):
+        some = chosen[at : at + size]
+        batch = (
+            valid.causal(some)
+            if model.config.causal
+            else valid.masked(some, np.random.default_rng([EVALUATION_SEED, valid.length, at // 64]))
+        )
+        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            losses = model.losses(*tensors(batch, device))
+        total += losses.double().sum().item()
+        predicted += len(losses)
+    return total / predicted
+
+
+def _save(
+    path: Path, settings: Pretraining, model: AddendForMaskedLM, adam: torch.optim.AdamW, progress: Progress
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    state = {
+        "settings": asdict(settings),
+        "model": model.state_dict(),
+        "optimiser": adam.state_dict(),
+        "step": progress.step,
+        "seconds": progress.seconds,
+        "rows": progress.rows,
+    }
+    with partial.open("wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def _resume(path: Path, settings: Pretraining, model: AddendForMaskedLM, adam: torch.optim.AdamW) -> Progress:
+    if not path.is_file():
+        return Progress()
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if state["settings"] != asdict(settings):
+        raise AddendError(f"{path.parent} holds a run with other settings; give this one a folder of its own.")
+    model.load_state_dict(state["model"])
+    adam.load_state_dict(state["optimiser"])
+    return Progress(state["step"], state["seconds"], [tuple(row) for row in state["rows"]])

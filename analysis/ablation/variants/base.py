@@ -1,0 +1,50 @@
+"""What a variant is: a name, and what it sets in the encoder's config. Imports no torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One way of combining word and position.
+
+    settings: fields of AddendConfig that differ from its defaults. position_share: with concat, the share
+    of the width that positions take; wider: the share by which the width grows beyond bert_a's.
+    needs: the variant whose run of the same seed must be there first. size: how its parameters compare
+    with bert_a's where they cannot be matched, in a sentence.
+    """
+
+    name: str
+    title: str
+    combines: str
+    summary: str
+    key: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    position_share: float = 0.0
+    wider: float = 0.0
+    needs: str | None = None
+    size: str = ""
+
+    def fields(self, *, hidden_size: int, heads: int) -> dict[str, Any]:
+        """Everything this variant sets, for a model that is this wide."""
+        fields: dict[str, Any] = {"variant": self.name, **self.settings}
+        if self.wider:
+            fields["hidden_size"] = round(hidden_size * (1 + self.wider) / heads) * heads
+            fields["intermediate_size"] = 4 * fields["hidden_size"]
+            fields["position_dim"] = fields["hidden_size"] - hidden_size
+        elif self.position_share:
+            # Even, and of a width that heads can share where each head has its block.
+            unit = heads if self.settings.get("blocked") else 2
+            fields["position_dim"] = max(unit, round(hidden_size * self.position_share / unit) * unit)
+        return fields
+
+
+VARIANTS: Registry[Variant] = Registry("variant")
+
+
+def register(variant: Variant) -> Variant:
+    """Adds a variant under its own name."""
+    return VARIANTS.add(variant.name, variant)
