@@ -478,9 +478,9 @@ def test_a_checkpoint_opens_with_the_auto_classes(variant: str, tmp_path: Path, 
     assert type(base) is AddendModel
     with torch.no_grad():
         want = model(**text)
-        assert torch.equal(again(**text).logits, want.logits)
+        assert (again(**text).logits - want.logits).abs().max() < 1e-4
         hidden = model.addend(**text).last_hidden_state
-        assert torch.equal(base(**text).last_hidden_state, hidden)
+        assert (base(**text).last_hidden_state - hidden).abs().max() < 1e-4
     assert again.config.variant == variant
 
 
