@@ -1,0 +1,1 @@
+"""Our own trainings: position encodings put into the same small model, pre-trained, fine-tuned and compared."""
