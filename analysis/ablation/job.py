@@ -99,7 +99,7 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
 
         torch.set_num_threads(job.place.threads)
         model = _pretrained(job, report)
-        if job.finetuning is not None and not job.pretraining.config().get("causal"):
+        if job.finetuning is not None:
             _scores(job, job.finetuning, model, report)
 
 

@@ -28,6 +28,7 @@ class Pretraining:
     warmup: float = 0.05
     weight_decay: float = 0.01
     beta2: float = 0.98
+    epsilon: float = 1e-6
     clip: float = 1.0
     norm: str = "post"
     initializer_range: float = 0.02

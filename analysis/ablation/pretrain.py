@@ -64,7 +64,11 @@ def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> tor
         {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
-        groups, lr=settings.learning_rate, betas=(0.9, settings.beta2), eps=1e-6, fused=device in ("cpu", "cuda")
+        groups,
+        lr=settings.learning_rate,
+        betas=(0.9, settings.beta2),
+        eps=settings.epsilon,
+        fused=device in ("cpu", "cuda"),
     )
 
 
