@@ -171,7 +171,9 @@ def _pretrained(job: Job, report: Report) -> Path:
 def save(model: Any, corpus: Path, folder: Path, length: int) -> None:
     """A checkpoint that opens with from_pretrained, tokenizer included; appears whole."""
     from transformers import PreTrainedTokenizerFast
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     partial = folder.with_name(folder.name + ".partial")
     model.save_pretrained(partial)
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), corpora.SPECIALS, strict=True))
@@ -260,6 +262,7 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     from analysis.ablation.glue.tasks import TASKS
 
     logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
     def make(labels: int) -> Any:
         made = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels)

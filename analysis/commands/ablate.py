@@ -31,6 +31,7 @@ def ablate(
     from analysis import catalogue
     from analysis.ablation import corpus as corpora
     from analysis.ablation.job import Place
+    from analysis.ablation.majority import store_majority
     from analysis.ablation.plan import FINETUNING
     from analysis.ablation.plan import jobs as planned
     from analysis.ablation.sweep import label, made, sweep
@@ -49,6 +50,8 @@ def ablate(
     prepared = corpora.load(folder)
     place = Place(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device)
     todo = made(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
+    if glue:
+        store_majority(preset, FINETUNING[preset], place)
     if ray is None:
         workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)
         failed = sweep(todo, workers, console)
