@@ -10,7 +10,8 @@ from typing import Any
 class Pretraining:
     """One pre-training, but for its corpus. Everything here changes the result, so all of it names the run.
 
-    learning_rate is the peak; it rises linearly over the first `warmup` of the steps and falls linearly to 0.
+    learning_rate is the peak; it rises linearly over the first `warmup` of the steps, stays, and falls linearly to 0
+    over the last `decay` of them.
     Lengths are in tokens, `batch` in windows, `evaluate_every` in steps, `valid_windows` a number of windows.
     """
 
@@ -26,6 +27,7 @@ class Pretraining:
     steps: int = 6_500
     learning_rate: float = 1e-3
     warmup: float = 0.05
+    decay: float = 0.2
     weight_decay: float = 0.01
     beta2: float = 0.98
     epsilon: float = 1e-6

@@ -74,8 +74,8 @@ def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> tor
 
 def rate(settings: Pretraining, step: int) -> float:
     """The learning rate of a step, as a share of its peak."""
-    warm = max(1, round(settings.warmup * settings.steps))
-    return min((step + 1) / warm, (settings.steps - step) / max(1, settings.steps - warm))
+    warm, fall = (max(1, round(share * settings.steps)) for share in (settings.warmup, settings.decay))
+    return min(1.0, (step + 1) / warm, (settings.steps - step) / fall)
 
 
 def windows(tokens: np.ndarray, corpus: Corpus, length: int) -> Windows:
