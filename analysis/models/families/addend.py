@@ -44,6 +44,12 @@ class Addend:
         """The self-attention of a layer."""
         return model.base_model.encoder.layer[layer].attention.self
 
+    def attends(self, config: Any) -> str:
+        """As the variant's mask has it."""
+        if config.causal:
+            return "causal"
+        return f"window {config.window}" if config.window else "all"
+
     def expand(self, model: Any, inputs: Mapping[str, Tensor]) -> Factors:
         """Word, position, segment and bias through the embedding norm (or norms) and W_Q, W_K of layer 0."""
         config = model.config
@@ -118,12 +124,11 @@ def _normed(sources: Float[Tensor, "S T E"], norm: Any, config: Any) -> Float[Te
 
 def _projected(sources: Tensor, linear: Any, heads: int, config: Any) -> Float[Tensor, "S H T D"]:
     """Sources through W_Q or W_K, head by head; a blocked one reads each part of the width by itself."""
+    once = config.norm == "post"  # a second norm makes the first one's beta vary along tokens
     if not config.blocked:
-        return project(sources, linear, heads)
-    width = config.word_dim
-    return torch.cat(
-        [project(sources[..., :width], linear.word, heads), project(sources[..., width:], linear.position, heads)], -1
-    )
+        return project(sources, linear, heads, constant=once)
+    parts = (sources[..., : config.word_dim], linear.word), (sources[..., config.word_dim :], linear.position)
+    return torch.cat([project(part, own, heads, constant=once) for part, own in parts], -1)
 
 
 FAMILIES.add("addend", Addend())
