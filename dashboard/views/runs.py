@@ -1,0 +1,128 @@
+"""Runs: every run in the store, and everything about one of them."""
+
+import streamlit as st
+
+from analysis.errors import AddendError
+from analysis.figures.runs import KINDS, UNREADABLE, settings
+from analysis.figures.training import COMMAND, title
+from dashboard import queries, show
+from dashboard.pickers import Pickers
+
+PAGE = "runs"
+ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
+COLUMNS = {
+    "status": "status",
+    "kind": "kind",
+    "variant": "variant",
+    "preset": "preset",
+    "seed": "seed",
+    "model": "model",
+    "device": "device",
+    "created": "made (UTC)",
+    "seconds": "seconds",
+    "run_id": "run",
+}
+
+
+def label(run_id: str) -> str:
+    """A run in a line."""
+    run = by_id.loc[run_id]
+    what = [KINDS.get(run.kind, run.kind)]
+    what += [title(run.variant)] if run.variant else [run.model] if run.model else []
+    what += [f"seed {run.seed:.0f}"] if run.variant and run.seed == run.seed else []
+    return " · ".join([*what, *([run.preset] if run.preset else []), run_id])
+
+
+def facts(run) -> None:
+    """Its command, its code and versions, and every setting."""
+    left, right = st.columns(2)
+    with left:
+        st.markdown("**Where it comes from**")
+        if run.kind == UNREADABLE:
+            st.text(run.command)
+            return
+        st.code(run.command, language="bash", wrap_lines=True)
+        about = {
+            "status": run.status,
+            "made": run.created,
+            "took": f"{run.seconds:,.0f} s" if run.seconds == run.seconds else None,
+            "device": ", ".join(part for part in (run.device, run.dtype) if part),
+            "model": " ".join(part for part in (run.model, run.revision) if part),
+            "code": run.git_sha,
+            "versions": run.versions,
+            "file": run.file,
+        }
+        st.text("\n".join(f"{name}: {value}" for name, value in about.items() if value))
+    with right:
+        st.markdown("**Every setting**")
+        found = settings(run.config)
+        if found.empty:
+            st.caption("None is stored with this run.")
+        else:
+            st.dataframe(found, hide_index=True, height="content")
+
+
+show.header(
+    PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
+)
+every = queries.every_run()
+every = every.astype(object).where(every.notna(), None).astype({"seconds": float, "seed": float})
+by_id = every.drop_duplicates("run_id").set_index("run_id")
+
+picked = Pickers(PAGE)
+shown = every
+with st.container(horizontal=True):
+    for name, nothing in ANY.items():
+        held = sorted(set(every[name].dropna()))
+        names = KINDS.get if name == "kind" else title if name == "variant" else str
+        one = picked.choice(
+            name,
+            name.capitalize(),
+            ["", *held],
+            lambda value, nothing=nothing, names=names: names(value) if value else nothing,
+            on_change=lambda: picked.set("run", ""),
+            width=210,
+        )
+        shown = shown[shown[name] == one] if one else shown
+if shown.empty:
+    picked.get("run")
+    show.copy_link(PAGE, picked.done())
+    st.info("No run is of this kind, variant and preset together.")
+    st.stop()
+
+
+def clicked() -> None:
+    """A row that is clicked is the run that is picked."""
+    if rows := st.session_state["runs.table"].selection.rows:
+        picked.set("run", shown.run_id.iloc[rows[0]])
+
+
+table = shown[list(COLUMNS)].assign(
+    kind=[KINDS.get(kind, kind) for kind in shown.kind],
+    variant=[title(name) if name else None for name in shown.variant],
+).rename(columns=COLUMNS)  # fmt: skip
+st.dataframe(
+    table.dropna(axis=1, how="all"),
+    hide_index=True,
+    height=300 if len(table) > 7 else "auto",
+    key="runs.table",
+    on_select=clicked,
+    selection_mode="single-row",
+    column_config={
+        "seconds": st.column_config.NumberColumn(format="%.0f"),
+        "seed": st.column_config.NumberColumn(format="%d"),
+    },
+)
+st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")
+if not (every.kind == "curves").any():
+    st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
+run_id = picked.choice("run", "Run", shown.run_id.tolist(), label)
+values = picked.done()
+show.copy_link(PAGE, values)
+run = by_id.loc[run_id]
+if run.kind == "curves":
+    try:
+        show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
+    except AddendError as problem:
+        show.sentence(problem)
+facts(run)
