@@ -9,7 +9,7 @@ import streamlit as st
 from analysis import catalogue, published
 from analysis.figures import FIGURES, Figure, home, runs, training, training_verdict
 from analysis.figures.home import Headline
-from analysis.published import Table
+from analysis.published import Frame, Table
 from analysis.store import read
 from analysis.store.paths import store_path
 
@@ -76,13 +76,13 @@ def _published_table(version: tuple[str, int, int], table: str) -> Table:
     return published.load(table)
 
 
-def trainings() -> pd.DataFrame:
+def trainings() -> Frame:
     """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
     return _trainings(_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _trainings(version: tuple[str, int, int]) -> pd.DataFrame:
+def _trainings(version: tuple[str, int, int]) -> Frame:
     return training.index()
 
 
@@ -96,11 +96,11 @@ def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...])
     return training_verdict.verdict(training.trained(dict(values)))
 
 
-def every_run() -> pd.DataFrame:
+def every_run() -> Frame:
     """Every stored run with its status and settings, the newest first."""
     return _every_run(_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _every_run(version: tuple[str, int, int]) -> pd.DataFrame:
+def _every_run(version: tuple[str, int, int]) -> Frame:
     return runs.listed()

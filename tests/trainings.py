@@ -1,4 +1,4 @@
-"""Made-up pre-trainings, written as a sweep writes them, so that pages and figures can be held against known numbers."""
+"""Made-up pre-trainings, written as a sweep writes them: pages and figures are held against known numbers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict

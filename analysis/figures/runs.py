@@ -10,6 +10,7 @@ from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.training import COMMAND, MASKED, UNIT, objective, title
 from analysis.figures.training_curves import thinned
+from analysis.published import Frame
 from analysis.store import read
 
 KINDS = {
@@ -24,6 +25,7 @@ KINDS = {
 LOSSES = {"validation_loss": "validation", "training_loss": "training"}
 FINISHED, STOPPED, UNREADABLE = "finished", "stopped early", "unreadable"
 
+NUMBERS = ("seed", "seconds", "steps")
 RUNS = """
 SELECT r.run_id, r.kind, r.variant, r.preset, r.seed, r.model, r.revision, r.device, r.dtype, r.created, r.seconds,
     r.git_sha, r.versions, r.command, r.config, r.file, c.steps
@@ -36,10 +38,12 @@ ORDER BY created DESC NULLS FIRST, run_id
 """
 
 
-def listed() -> pd.DataFrame:
+def listed() -> Frame:
     """One row a run, the newest first, files that could not be read before them; with its status."""
     found = read.query(RUNS)
-    return found.assign(status=[_status(run) for run in found.to_dict("records")])
+    text = [name for name in found if name not in NUMBERS]
+    found = found.assign(status=[_status(run) for run in found.to_dict("records")])
+    return found.assign(**{name: found[name].fillna("") for name in text})
 
 
 def _status(run: Mapping[str, Any]) -> str:
@@ -49,7 +53,7 @@ def _status(run: Mapping[str, Any]) -> str:
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
 
 
-def settings(config: str) -> pd.DataFrame:
+def settings(config: str) -> Frame:
     """A run's settings, one row each; what is nested has its path for a name."""
     return pd.DataFrame(_flat(json.loads(config)), columns=["setting", "value"])
 

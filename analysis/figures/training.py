@@ -5,17 +5,16 @@ learning rate. Causal and masked models are never compared: their losses are of 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlencode
-
-import pandas as pd
 
 from analysis.ablation.presets import PRESETS, Pretraining, identify
 from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
+from analysis.published import Frame
 from analysis.store import read
 
 COMMAND = "python -m analysis ablate --preset cpu"
@@ -56,7 +55,7 @@ def objective(variant: str) -> str:
     return CAUSAL if causal else MASKED
 
 
-def index() -> pd.DataFrame:
+def index() -> Frame:
     """One row a stored pre-training, with its recipe and learning rate. Empty where there is none."""
     found = read.query(INDEX)
     configs = [json.loads(text) for text in found.config]
@@ -94,7 +93,7 @@ class Trained:
     preset: str
     objective: str
     told: str
-    runs: pd.DataFrame
+    runs: Frame
     sample: str
     """What `final` was measured on."""
     left_out: str
@@ -116,12 +115,12 @@ class Trained:
         """Those of the link that were run; all, where it names none that was."""
         return [name for name in self.variants if name in params["variants"]] or self.variants
 
-    def finals(self, variant: str) -> dict[int, float]:
+    def finals(self, variant: str) -> dict[Hashable, float]:
         """Seed -> final validation loss."""
         own = self.runs[self.runs.variant == variant]
         return dict(zip(own.seed, own.final, strict=True))
 
-    def curves(self, *metrics: str, variants: list[str] | None = None) -> pd.DataFrame:
+    def curves(self, *metrics: str, variants: list[str] | None = None) -> Frame:
         """Rows of these runs' curves: variant, seed, metric, step, tokens, seconds, value; in order of step."""
         runs = self.runs if variants is None else self.runs[self.runs.variant.isin(variants)]
         found = read.query(
@@ -201,13 +200,13 @@ def trained(params: Params) -> Trained:
     )
 
 
-def usual_recipe(found: pd.DataFrame) -> str:
+def usual_recipe(found: Frame) -> str:
     """The recipe with most runs, of equals the newest."""
     counts = found.groupby("recipe").agg(runs=("run_id", "size"), created=("created", "max"))
     return str(counts.sort_values(["runs", "created"]).index[-1])
 
 
-def _only(found: pd.DataFrame, column: str, value: str, lacking: str) -> pd.DataFrame:
+def _only(found: Frame, column: str, value: str, lacking: str) -> Frame:
     kept = found[found[column] == value]
     if kept.empty:
         known = ", ".join(dict.fromkeys(found[column]))

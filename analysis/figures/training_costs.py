@@ -9,24 +9,26 @@ from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
 from analysis.figures.training import ablate, title
+from analysis.published import Frame
 from analysis.store import read
 
 
 class Cost(NamedTuple):
-    """What a measure is called, is counted in, and how it is written in a table."""
+    """What a measure is called, is counted in, and how it is written in a table and at its head."""
 
     title: str
     unit: str
     format: str
+    column: str
 
 
 COSTS = {
-    "parameters": Cost("Parameters", "parameters", ",.0f"),
-    "trained_parameters": Cost("Trained parameters", "parameters", ",.0f"),
-    "flops_per_token": Cost("Arithmetic", "FLOPs a token of training", ",.0f"),
-    "tokens_per_second": Cost("Speed", "tokens a second", ",.0f"),
-    "step_ratio": Cost("Step time", "times the baseline's", ".2f"),
-    "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f"),
+    "parameters": Cost("Parameters", "parameters", ",.0f", "Parameters"),
+    "trained_parameters": Cost("Trained parameters", "parameters", ",.0f", "Trained parameters"),
+    "flops_per_token": Cost("Arithmetic", "FLOPs a token of training", ",.0f", "FLOPs a token"),
+    "tokens_per_second": Cost("Speed", "tokens a second", ",.0f", "Tokens a second"),
+    "step_ratio": Cost("Step time", "times the baseline's", ".2f", "Step time (× baseline)"),
+    "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f", "Peak memory (MiB)"),
 }
 MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 """These depend on the machine; the others on the model alone."""
@@ -36,7 +38,7 @@ MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 def costs(params: Params) -> Figure:
     """Every variant by every measure of cost; the newest measurement of each."""
     preset = str(params["preset"])
-    rows = read.query(
+    rows: Frame = read.query(
         """
         SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command
         FROM costs c JOIN runs r USING (run_id) WHERE c.preset = ?
@@ -81,19 +83,23 @@ def costs(params: Params) -> Figure:
     )
 
 
-def _table(wide: pd.DataFrame) -> pd.DataFrame:
+def _table(wide: Frame) -> Frame:
     """As it is read: a row a variant, and how its size compares where it is not the baseline's."""
-    table = pd.DataFrame({"Variant": [title(name) for name in wide.index]})
-    for name, cost in COSTS.items():
-        if name in wide:
-            table[f"{cost.title} ({cost.unit})" if cost.unit != "parameters" else cost.title] = [
-                "" if pd.isna(value) else format(value, cost.format) for value in wide[name]
-            ]
-    if "parameters" in wide and "bert_a" in wide.index:
-        shares = wide.parameters / wide.parameters["bert_a"] - 1
-        table.insert(2, "Against BERT-A", ["" if pd.isna(one) else _percent(one) for one in shares])
-    table["Where its size is not matched"] = [VARIANTS[name].size if name in VARIANTS else "" for name in wide.index]
-    return table
+    names = [str(name) for name in wide.index]
+    written = {
+        name: ["" if pd.isna(value) else format(value, cost.format) for value in wide[name]]
+        for name, cost in COSTS.items()
+        if name in wide
+    }
+    table = {"Variant": [title(name) for name in names]}
+    if "parameters" in wide:
+        table["Parameters"] = written.pop("parameters")
+        if "bert_a" in wide.index:
+            shares = wide.parameters / wide.parameters["bert_a"] - 1
+            table["Against BERT-A"] = ["" if pd.isna(one) else _percent(one) for one in shares]
+    table["Where its size is not matched"] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
+    table |= {COSTS[name].column: values for name, values in written.items()}
+    return pd.DataFrame(table)
 
 
 def _percent(share: float) -> str:
@@ -101,7 +107,7 @@ def _percent(share: float) -> str:
     return "0 %" if share == 0 else text
 
 
-def _alt(wide: pd.DataFrame) -> str:
+def _alt(wide: Frame) -> str:
     parts = []
     for name, cost in COSTS.items():
         if name in wide and wide[name].notna().any():

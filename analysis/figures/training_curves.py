@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
@@ -11,6 +10,7 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
 from analysis.figures.training import APART, MASKED, UNIT, Trained, command, plural, title, trained
 from analysis.figures.words import signed
+from analysis.published import Frame
 from analysis.statistics import Curve, difference, steps_to
 
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
@@ -21,7 +21,7 @@ SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 LENGTHS = (1, 2, 4)
 
 
-def thinned(rows: pd.DataFrame) -> pd.DataFrame:
+def thinned(rows: Frame) -> Frame:
     """At most so many steps of every curve."""
     steps = np.unique(rows.step)
     if len(steps) <= POINTS:
@@ -30,7 +30,7 @@ def thinned(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows.step.isin(kept)].reset_index(drop=True)
 
 
-def means(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
+def means(rows: Frame, *by: str) -> Frame:
     """The mean over seeds at every step that all seeds of a variant have."""
     groups = rows.groupby([*by, "variant", "step"], sort=False)
     found = groups.agg(tokens=("tokens", "first"), seconds=("seconds", "mean"), value=("value", "mean"))
@@ -39,7 +39,7 @@ def means(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
     return found[found.seeds == found.groupby("variant").seeds.transform("max")].reset_index(drop=True)
 
 
-def curve(rows: pd.DataFrame, axis: str = "step") -> Curve:
+def curve(rows: Frame, axis: str = "step") -> Curve:
     """A run's losses, or the means of several, as the statistics take them."""
     return Curve(rows[axis].to_numpy(dtype=float), rows.value.to_numpy(dtype=float))
 
@@ -96,14 +96,12 @@ def learning_curves(params: Params) -> Figure:
     )
 
 
-def _target(mean: pd.DataFrame, baseline: str) -> float | None:
+def _target(mean: Frame, baseline: str) -> float | None:
     own = mean[mean.variant == baseline]
     return float(own.value.iloc[-1]) if len(own) else None
 
 
-def _crossings(
-    mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str
-) -> list[dict[str, Any]]:
+def _crossings(mean: Frame, variants: list[str], target: float, axis: str, baseline: str) -> list[dict[str, Any]]:
     """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
     found = []
     for name in variants:
@@ -118,11 +116,11 @@ def _crossed(crossings: list[dict[str, Any]], axis: str) -> list[str]:
     """Sentences on who got there and when, and who did not."""
     there = [f"{title(one['variant'])} at {one['at']:,.0f}" for one in crossings if one["at"] == one["at"]]
     never = [f"{title(one['variant'])} (> {one['within']:,.0f})" for one in crossings if one["at"] != one["at"]]
-    said = [f"Reached by {', '.join(there)} {UNITS[axis]}."] if there else []
-    return said + ([f"Not reached by {', '.join(never)}."] if never else [])
+    said = [f"Reached by {'; '.join(there)} {UNITS[axis]}."] if there else []
+    return said + ([f"Not reached by {'; '.join(never)}."] if never else [])
 
 
-def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
+def _alt(mean: Frame, variants: list[str], axis: str) -> str:
     ends = []
     for name in variants:
         own = mean[mean.variant == name]
@@ -149,7 +147,7 @@ def longer(params: Params) -> Figure:
         raise NoResults("These runs were not evaluated on texts longer than in training; run them again.")
     rows = rows.assign(times=rows.metric.str.extract(r"(\d+)x$")[0].astype(int))
     variants = [name for name in variants if name in set(rows.variant)]
-    mean = rows.groupby(["variant", "times"], sort=False).value.mean().reset_index()
+    mean = rows.groupby(["variant", "times"]).value.mean().reset_index()
     untrained = [title(name) for name in variants if learned_table(name)]
     told = []
     for name in variants:
@@ -163,7 +161,7 @@ def longer(params: Params) -> Figure:
             f"Validation loss in {UNIT} after the last step, at 1, 2 and 4 times the training length; the windows "
             "differ from length to length, so compare down a column. Thin: one seed; thick: the mean.",
             f"Learned tables have rows for the longer texts that no training step reached, so their loss there says "
-            f"what untrained rows do: {', '.join(untrained)}."
+            f"what untrained rows do: {'; '.join(untrained)}."
             if untrained
             else "",
             found.about(variants),
@@ -186,10 +184,15 @@ def longer(params: Params) -> Figure:
 
 @figure("training_scores")
 def score_scale(params: Params) -> Figure:
-    """The variance of the scores, layer by layer: TUPE-A with its scale and without, and the baseline."""
-    found = trained({**params, "objective": MASKED})
+    """The variance of the scores, layer by layer: TUPE-A with its scale and without, and the baseline.
+
+    Of causal models, all.
+    """
+    found = trained(params)
+    masked = found.objective == MASKED
     variants = [name for name in (found.baseline, SCALED, UNSCALED) if name in found.variants]
-    if not {SCALED, UNSCALED} & set(variants):
+    variants = variants if masked else found.variants
+    if masked and not {SCALED, UNSCALED} & set(variants):
         raise NoResults(
             f"There is no run of {title(SCALED)} or {title(UNSCALED)} with these settings. Make them with: "
             f"python -m analysis ablate --preset {found.preset} --variants {SCALED},{UNSCALED}"
@@ -197,6 +200,7 @@ def score_scale(params: Params) -> Figure:
     runs = found.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
     mean = means(rows, "layer")
+    told = _scaled(found, mean) if masked else ""
     return Figure(
         name="training_scores",
         title="The scale of the scores through training",
@@ -204,10 +208,10 @@ def score_scale(params: Params) -> Figure:
         caption=sentences(
             "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
             "Thin: one seed; thick: the mean. All layers on one logarithmic scale, from step 0.",
-            _scaled(found, mean),
+            told,
             found.about(variants),
         ),
-        alt=f"Lines of score variance against steps, one panel a layer. {_scaled(found, mean)}",
+        alt=f"Lines of score variance against steps, one panel a layer. {told}".strip(),
         command=command("training_scores", params, found, variants),
         provenance=found.provenance(variants),
         citation_keys=("ke2021tupe",),
@@ -221,7 +225,7 @@ def score_scale(params: Params) -> Figure:
     )
 
 
-def _scaled(found: Trained, mean: pd.DataFrame) -> str:
+def _scaled(found: Trained, mean: Frame) -> str:
     """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
     if not {SCALED, UNSCALED} <= set(found.variants):
         return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the scale is not judged."

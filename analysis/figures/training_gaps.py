@@ -1,5 +1,6 @@
 """Figures of what a variant gains over the baseline: in final loss, and in the training that a loss takes."""
 
+from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,8 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
 from analysis.figures.training import MASKED, ORDERLESS, UNIT, Trained, ablate, command, plural, title, trained
 from analysis.figures.training_curves import curve
-from analysis.figures.words import percent, signed
+from analysis.figures.words import percent
+from analysis.published import Frame
 from analysis.statistics import (
     Curve,
     StepsRatio,
@@ -37,6 +39,14 @@ def _detectable(n: int) -> float:
     return smallest_detectable(1.0, n, alpha=ALPHA)
 
 
+def _reach(table: Frame) -> tuple[float, float]:
+    """The ends of the axis: made for the differences, as an interval of two seeds may be ten times as wide as all."""
+    most = 1.6 * float(table.gap.abs().max()) or 1.0
+    ends = (table.low.min(), table.gap.min() * 1.1), (table.high.max(), table.gap.max() * 1.1)
+    low, high = (np.nan_to_num(np.clip(one, -most, most)) for one in ends)
+    return float(min(0, *low)), float(max(0, *high))
+
+
 @figure("training_gap")
 def gap(params: Params) -> Figure:
     """Every variant's final loss, and how far it is from the baseline's, paired by seed."""
@@ -60,11 +70,13 @@ def gap(params: Params) -> Figure:
             "note": "the baseline" if name == base else between.note if between else "no seed in common",
         }
         rows.append(row)
-    table = pd.DataFrame(rows)
+    table: Frame = pd.DataFrame(rows)
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
     table["told_apart"] = corrected.rejected
     table = table.assign(title=[title(name) for name in table.variant]).sort_values("mean", ignore_index=True)
+    reach = _reach(table)
+    cut = bool((table.low < reach[0]).any() or (table.high > reach[1]).any())
     runs = found.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
         name="training_gap",
@@ -75,17 +87,18 @@ def gap(params: Params) -> Figure:
             f"difference to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
             f"Filled: told apart from 0 after Holm's correction over {plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
+            "Intervals far wider than all differences are cut at the edge." if cut else "",
             _resolution(table),
             found.about(),
         ),
         alt=f"Dots, one row a variant. {_told(table, base)}",
         command=command("training_gap", params, found, found.variants),
         provenance=found.provenance(),
-        content={"table": table, "runs": runs, "baseline": title(base)},
+        content={"table": table, "runs": runs, "baseline": title(base), "reach": reach},
     )
 
 
-def _resolution(table: pd.DataFrame) -> str:
+def _resolution(table: Frame) -> str:
     found = table.detectable.dropna()
     if found.empty:
         return "With one seed in common nothing can be resolved."
@@ -95,7 +108,7 @@ def _resolution(table: pd.DataFrame) -> str:
     )
 
 
-def _told(table: pd.DataFrame, base: str) -> str:
+def _told(table: Frame, base: str) -> str:
     apart = table[table.told_apart]
     better, worse = ("; ".join(apart.title[side]) or "none" for side in (apart.gap < 0, apart.gap > 0))
     open_ = int(((~table.told_apart) & (table.variant != base)).sum())
@@ -105,7 +118,7 @@ def _told(table: pd.DataFrame, base: str) -> str:
 # ---- How soon a loss is reached ----
 
 
-def curves_by_seed(found: Trained, axis: str) -> dict[str, dict[int, Curve]]:
+def curves_by_seed(found: Trained, axis: str) -> dict[str, dict[Hashable, Curve]]:
     """Validation loss of every run, by variant and seed."""
     rows = found.curves("validation_loss")
     return {
@@ -137,7 +150,7 @@ def convergence(params: Params) -> Figure:
             f"There is no run beside {title(found.baseline)} at one of its seeds, so there is nothing to compare. "
             f"Run: {ablate(found.preset, ['tupe_a'])}"
         )
-    table = pd.DataFrame(rows)
+    table: Frame = pd.DataFrame(rows)
     steps = table[table.axis == "step"].sort_values(["censored", "ratio"], na_position="last")
     told = _claim(ratios.get(("step", "tupe_a")), found) if found.objective == MASKED else ""
     return Figure(
@@ -264,7 +277,7 @@ def plateau(params: Params) -> Figure:
                 "told": f"> {max(one.within for one in stuck):,.0f}" if stuck else f"{mean.mean:,.0f}",
             }
         )
-    table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
+    table: Frame = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
     return Figure(
         name="training_plateau",
         title="Steps to leave the plateau",

@@ -1,10 +1,13 @@
 """Drawings along a pre-training: a thin line a seed, the mean thick, names at the end of the lines."""
 
+import math
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure
+from analysis.published import Frame
 from dashboard.charts.base import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION, Chart, Look, drawing
 from dashboard.charts.encodings import heading
 
@@ -64,19 +67,24 @@ def apart(values: np.ndarray, domain: tuple[float, float], height: int, *, log: 
     return placed
 
 
-def names(ends: pd.DataFrame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:
-    """Names right of the plot, each with a dot of its line's colour. ends: variant, value."""
-    colour, _ = scales(figure, look)
+def names(ends: Frame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:
+    """Names right of the plot, each with a piece of its line. ends: variant, value.
+
+    Their scale is that of the plot's pixels, which a page may stretch.
+    """
+    colour, dash = scales(figure, look)
     frame = ends.assign(
         name=[figure.content["titles"][name] for name in ends.variant],
         place=apart(ends.value.to_numpy(dtype=float), domain, height, **more),
     )
     base = alt.Chart(frame[["variant", "name", "place"]]).encode(
-        y=alt.Y("place:Q", scale=None, axis=None), x=alt.value("width")
+        y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
     )
-    dots = base.mark_point(filled=True, size=50, opacity=1, xOffset=8).encode(color=colour)
-    text = base.mark_text(align="left", baseline="middle", dx=15, fontSize=11.5, color=look.ink).encode(text="name:N")
-    return alt.layer(dots, text)
+    keys = base.mark_rule(strokeWidth=2.4, xOffset=5, x2Offset=21).encode(
+        x2=alt.value("width"), color=colour, strokeDash=dash
+    )
+    text = base.mark_text(align="left", baseline="middle", dx=26, fontSize=11.5, color=look.ink).encode(text="name:N")
+    return alt.layer(keys, text)
 
 
 def reach(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
@@ -86,7 +94,7 @@ def reach(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
     return low - room, high + room
 
 
-def lines(rows: pd.DataFrame, mean: pd.DataFrame, x: alt.X, y: alt.Y, figure: Figure, look: Look, tips: list) -> list:
+def lines(rows: Frame, mean: Frame, x: alt.X, y: alt.Y, figure: Figure, look: Look, tips: list) -> list:
     """A thin line a seed and the mean thick; one seed is its own mean."""
     colour, dash = scales(figure, look)
     thin = alt.Chart(rows[["variant", "seed", x_field(x), "value"]]).mark_line(strokeWidth=0.8, opacity=0.5)
@@ -194,7 +202,7 @@ def score_scale(figure: Figure, look: Look) -> list[Chart]:
         "value:Q",
         title="variance of the scores",
         scale=alt.Scale(type="log", domain=domain, nice=False),
-        axis=alt.Axis(format="~g", tickCount=6),
+        axis=alt.Axis(format="~g", values=_decades(*domain)),
     )
     tips = [
         alt.Tooltip("name:N", title="variant"),
@@ -212,6 +220,12 @@ def score_scale(figure: Figure, look: Look) -> list[Chart]:
             .properties(width=NARROW, height=260, title=heading(f"Layer {layer}", look=look))
         )
     return panels
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """1 and 3 times the powers of ten within a range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [step * 10.0**power for power in powers for step in (1, 3) if low <= step * 10.0**power <= high]
 
 
 @drawing("runs_curve")

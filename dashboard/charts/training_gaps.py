@@ -7,6 +7,7 @@ import pandas as pd
 from analysis.figures import Figure
 from analysis.figures.training_costs import COSTS
 from analysis.figures.words import signed
+from analysis.published import Frame
 from dashboard.charts.base import BLUE, GREY, SKY, VERMILION, Chart, Look, drawing
 from dashboard.charts.encodings import heading
 
@@ -18,7 +19,9 @@ TRIANGLE = "triangle-right"
 
 def down(order: list[str]) -> alt.Y:
     """One row a variant, in this order in every panel."""
-    axis = alt.Axis(labelLimit=180, labelPadding=6, ticks=False, domain=False, grid=True, labelOverlap=False)
+    axis = alt.Axis(
+        labelLimit=180, labelPadding=6, ticks=False, domain=False, grid=True, labelOverlap=False, labelFlush=False
+    )
     return alt.Y("title:N", sort=order, title=None, scale=alt.Scale(domain=order), axis=axis)
 
 
@@ -40,7 +43,7 @@ def ending(x: alt.X, field: str) -> alt.X:
     return other
 
 
-def words(frame: pd.DataFrame, text: str, y: alt.Y, look: Look) -> Chart:
+def words(frame: Frame, text: str, y: alt.Y, look: Look) -> Chart:
     """What a row says, in a column at the right of the plot, clear of every mark."""
     base = alt.Chart(frame[["title", text]]).mark_text(align="left", dx=6, fontSize=11, color=look.ink)
     return base.encode(x=alt.value("width"), y=y, text=f"{text}:N")
@@ -67,11 +70,11 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
             ],
         ),
     )  # fmt: skip
-    compared = table[table.gap.notna()].assign(written=lambda found: [_difference(row) for row in found.itertuples()])
+    compared = table.assign(written=[_difference(row) for row in table.itertuples()])
     panels = [finals.properties(width=WIDE, height=height, title=heading("Final loss", look=look))]
-    if len(compared):
+    if compared.gap.notna().any():
         panels.append(
-            _differences(compared, figure.content["baseline"], y, look).properties(
+            _differences(compared, figure.content["reach"], figure.content["baseline"], y, look).properties(
                 width=WIDE, height=height, title=heading(f"Difference to {figure.content['baseline']}", look=look)
             )
         )
@@ -79,17 +82,14 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
 
 
 def _difference(row) -> str:
-    return f"{signed(row.gap)} (n = {row.n})"
+    """The difference and how many pairs it is of; or why there is none."""
+    return f"{signed(row.gap)} (n = {row.n})" if row.n else row.note
 
 
-def _differences(table: pd.DataFrame, baseline: str, y: alt.Y, look: Look) -> Chart:
-    # An interval of two seeds may be ten times as wide as all others: the axis is made for the differences.
-    reach = 1.6 * float(table.gap.abs().max()) or 1.0
-    low, high = max(-reach, float(table.low.min())), min(reach, float(table.high.max()))
-    low, high = min(low, table.gap.min() * 1.1, 0), max(high, table.gap.max() * 1.1, 0)
+def _differences(table: Frame, reach: tuple[float, float], baseline: str, y: alt.Y, look: Look) -> Chart:
     x = alt.X(
         "gap:Q", title=f"nats, variant minus {baseline}", axis=alt.Axis(tickCount=5),
-        scale=alt.Scale(domain=[float(low), float(high)], nice=False, clamp=True, padding=8),
+        scale=alt.Scale(domain=list(reach), nice=False, clamp=True, padding=8),
     )  # fmt: skip
     shown = table[["title", "gap", "low", "high", "n", "p", "p_holm", "detectable", "told_apart", "written"]]
     tips = [
@@ -108,9 +108,9 @@ def _differences(table: pd.DataFrame, baseline: str, y: alt.Y, look: Look) -> Ch
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=blue(look), strokeWidth=2)
         .encode(x=ending(x, "low"), x2="high:Q"),
-        base.mark_point(size=75, shape="diamond", opacity=1, stroke=blue(look), strokeWidth=1.6).encode(
-            x=x, fill=fill, tooltip=tips
-        ),
+        base.transform_filter("isValid(datum.gap)")
+        .mark_point(size=75, shape="diamond", opacity=1, stroke=blue(look), strokeWidth=1.6)
+        .encode(x=x, fill=fill, tooltip=tips),
         words(shown, "written", y, look),
     )
 
@@ -164,7 +164,7 @@ def _ratio(row, unit: str) -> str:
     return f"{row.ratio:.2f} (n = {row.n})"
 
 
-def _dots(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
+def _dots(frame: Frame, x: alt.X, y: alt.Y, look: Look) -> Chart:
     """The seeds; a triangle is one that was not there by the end of its run."""
     shape = alt.condition("datum.censored", alt.value(TRIANGLE), alt.value("circle"))
     base = alt.Chart(frame).mark_point(filled=True, size=26, opacity=0.8, color=GREY)
@@ -226,7 +226,7 @@ def costs(figure: Figure, look: Look) -> list[Chart]:
             continue
         x = alt.X(
             "value:Q", title=cost.unit, scale=alt.Scale(zero=True, nice=True),
-            axis=alt.Axis(format="~s" if own.value.max() >= 10_000 else "~g", tickCount=4),
+            axis=alt.Axis(format="~s" if own.value.max() >= 10_000 else ",~r", tickCount=4),
         )  # fmt: skip
         tips = [alt.Tooltip("title:N", title="variant"), alt.Tooltip("value:Q", title=cost.title, format=cost.format)]
         base = alt.Chart(own).encode(x=x, y=y, tooltip=tips)

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from analysis.errors import AddendError
-from analysis.figures.runs import KINDS, UNREADABLE, settings
+from analysis.figures.runs import KINDS
 from analysis.figures.training import COMMAND, title
 from dashboard import queries, show
 from dashboard.pickers import Pickers
+from dashboard.run_facts import facts, label
 
 PAGE = "runs"
 ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
@@ -24,50 +25,11 @@ COLUMNS = {
 }
 
 
-def label(run_id: str) -> str:
-    """A run in a line."""
-    run = by_id.loc[run_id]
-    what = [KINDS.get(run.kind, run.kind)]
-    what += [title(run.variant)] if run.variant else [run.model] if run.model else []
-    what += [f"seed {run.seed:.0f}"] if run.variant and run.seed == run.seed else []
-    return " · ".join([*what, *([run.preset] if run.preset else []), run_id])
-
-
-def facts(run) -> None:
-    """Its command, its code and versions, and every setting."""
-    left, right = st.columns(2)
-    with left:
-        st.markdown("**Where it comes from**")
-        if run.kind == UNREADABLE:
-            st.text(run.command)
-            return
-        st.code(run.command, language="bash", wrap_lines=True)
-        about = {
-            "status": run.status,
-            "made": run.created,
-            "took": f"{run.seconds:,.0f} s" if run.seconds == run.seconds else None,
-            "device": ", ".join(part for part in (run.device, run.dtype) if part),
-            "model": " ".join(part for part in (run.model, run.revision) if part),
-            "code": run.git_sha,
-            "versions": run.versions,
-            "file": run.file,
-        }
-        st.text("\n".join(f"{name}: {value}" for name, value in about.items() if value))
-    with right:
-        st.markdown("**Every setting**")
-        found = settings(run.config)
-        if found.empty:
-            st.caption("None is stored with this run.")
-        else:
-            st.dataframe(found, hide_index=True, height="content")
-
-
 show.header(
     PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
 )
 every = queries.every_run()
-every = every.astype(object).where(every.notna(), None).astype({"seconds": float, "seed": float})
-by_id = every.drop_duplicates("run_id").set_index("run_id")
+by_id = {run["run_id"]: run for run in every.to_dict("records")}
 
 picked = Pickers(PAGE)
 shown = every
@@ -109,20 +71,19 @@ st.dataframe(
     on_select=clicked,
     selection_mode="single-row",
     column_config={
-        "seconds": st.column_config.NumberColumn(format="%.0f"),
+        "seconds": st.column_config.NumberColumn(format="%.1f"),
         "seed": st.column_config.NumberColumn(format="%d"),
     },
 )
 st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")
 if not (every.kind == "curves").any():
     st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
-run_id = picked.choice("run", "Run", shown.run_id.tolist(), label)
+run_id = picked.choice("run", "Run", shown.run_id.tolist(), lambda one: label(by_id[one]))
 values = picked.done()
 show.copy_link(PAGE, values)
-run = by_id.loc[run_id]
-if run.kind == "curves":
+if by_id[run_id]["kind"] == "curves":
     try:
         show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
     except AddendError as problem:
         show.sentence(problem)
-facts(run)
+facts(by_id[run_id])

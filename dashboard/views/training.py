@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
-from analysis.figures.training import COMMAND, OBJECTIVES, title, usual_recipe
+from analysis.figures.training import COMMAND, MASKED
 from analysis.figures.training_curves import AXES
 from dashboard import queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
+from dashboard.training_pickers import which_runs, which_variants
 
 PAGE = "training"
 PARTS = {
@@ -45,8 +45,9 @@ def draw(name: str) -> None:
     for sentence in figure.content.get("sentences", ()):
         st.markdown(plain(sentence))
     show.show(figure, PAGE, values)
-    if "table" in figure.content and name == "training_costs":
-        st.dataframe(figure.content["table"], hide_index=True, height="content")
+    if name == "training_costs":
+        pinned = {"Variant": st.column_config.Column(pinned=True)}
+        st.dataframe(figure.content["table"], hide_index=True, height="content", column_config=pinned)
 
 
 def judge() -> None:
@@ -75,40 +76,23 @@ if every.empty:
     st.caption("Without options: every variant. --variants bert_a,no_position,tupe_a --seeds 0,1,2 picks some.")
     st.stop()
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=110)
-    found = every[every.preset == preset]
-    offered = [name for name in OBJECTIVES if name in set(found.objective)]
-    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=210)
-    found = found[found.objective == objective]
-    recipes = dict(zip(found.recipe, found.told, strict=True))
-    if len(recipes) > 1:
-        usual = usual_recipe(found)
-        names = ["", *(recipe for recipe in recipes if recipe != usual)]
-        recipe = picked.choice("recipe", "Settings", names, lambda one: recipes[one or usual], width=300)
-        found = found[found.recipe == (recipe or usual)]
-    else:
-        picked.fixed("recipe", ["", *recipes])
-    rates = sorted(set(found.rate), key=float) if "" not in set(found.rate) else [""]
-    if len(rates) > 1:
-        picked.choice(
-            "rate", "Peak learning rate", ["", *rates], lambda rate: rate or "most seeds, then best", width=210
-        )
-    else:
-        picked.fixed("rate", ["", *rates])
-part = picked.segments("part", "Show", list(PARTS), PARTS)
-ran = set(found.variant)
-if part in ("curves", "length") and objective == "masked":
-    known = [*VARIANTS, *sorted(ran - set(VARIANTS))]
-    picked.several("variants", "Variants", [name for name in known if name in ran], known, title)
-else:
-    picked.get("variants")
+
+found = which_runs(picked, every)
+left, place_of_link = st.columns([5, 1], vertical_alignment="bottom")
+with left:
+    part = picked.segments("part", "Show", list(PARTS), PARTS)
+left, right = st.columns([5, 2])
+for name in ("variants", "axis"):
+    picked.get(name)
+if part in ("curves", "length") and set(found.objective) == {MASKED}:
+    with left:
+        which_variants(picked, found.variant.tolist())
 if part == "curves":
-    picked.segments("axis", "Against", list(AXES), AXES)
-else:
-    picked.get("axis")
+    with right:
+        picked.segments("axis", "Against", list(AXES), AXES)
 values = picked.done()
-show.copy_link(PAGE, values)
+with place_of_link:
+    show.copy_link(PAGE, values)
 if part != "costs":
     judge()
 for name in FIGURES[part]:
