@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from analysis.ablation.variants import VARIANTS
 from analysis.figures.training import OBJECTIVES, title, usual_recipe
 from analysis.published import Frame
@@ -17,29 +15,28 @@ def which_runs(picked: Pickers, every: Frame) -> Frame:
         for name in names:  # What was picked among options that are others now.
             picked.set(name, "")
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        anew = {"on_change": forget, "args": ("recipe", "rate")}
-        preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=100, **anew)
-        found = every[every.preset == preset]
-        offered = [name for name in OBJECTIVES if name in set(found.objective)]
-        objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=190, **anew)
-        found = found[found.objective == objective]
-        recipes = dict(zip(found.recipe, found.told, strict=True))
-        usual = usual_recipe(found)
-        if len(recipes) > 1:
-            others = [recipe for recipe in recipes if recipe != usual]
-            shown = {"": recipes[usual], **recipes}
-            more = {"on_change": forget, "args": ("rate",)}
-            recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=230, **more)
-        else:
-            recipe = picked.fixed("recipe", ["", usual])
-        found = found[found.recipe == (recipe or usual)]
-        rates = sorted(set(found.rate), key=lambda rate: float(rate or 0))
-        if len(rates) > 1:
-            each = "each variant's own"
-            picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=190)
-        else:
-            picked.fixed("rate", ["", *rates])
+    anew = {"on_change": forget, "args": ("recipe", "rate")}
+    preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=90, **anew)
+    found = every[every.preset == preset]
+    offered = [name for name in OBJECTIVES if name in set(found.objective)]
+    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **anew)
+    found = found[found.objective == objective]
+    recipes = dict(zip(found.recipe, found.told, strict=True))
+    usual = usual_recipe(found)
+    if len(recipes) > 1:
+        others = [recipe for recipe in recipes if recipe != usual]
+        shown = {"": recipes[usual], **recipes}
+        more = {"on_change": forget, "args": ("rate",)}
+        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=190, **more)
+    else:
+        recipe = picked.fixed("recipe", ["", usual])
+    found = found[found.recipe == (recipe or usual)]
+    rates = sorted(set(found.rate), key=lambda rate: float(rate or 0))
+    if len(rates) > 1:
+        each = "each variant's own"
+        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=160)
+    else:
+        picked.fixed("rate", ["", *rates])
     return found
 
 

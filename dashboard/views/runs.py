@@ -49,7 +49,11 @@ with st.container(horizontal=True):
 if shown.empty:
     picked.get("run")
     show.copy_link(PAGE, picked.done())
-    st.info("No run is of this kind, variant and preset together.")
+    st.info(
+        "No run is of this kind, variant and preset together."
+        if len(every)
+        else f"No run is stored yet. {COMMAND} trains models of our own."
+    )
     st.stop()
 
 

@@ -77,10 +77,10 @@ if every.empty:
     st.stop()
 
 
-found = which_runs(picked, every)
-left, place_of_link = st.columns([5, 1], vertical_alignment="bottom")
-with left:
-    part = picked.segments("part", "Show", list(PARTS), PARTS)
+first = st.container(horizontal=True, vertical_alignment="bottom")
+with first:
+    found = which_runs(picked, every)
+part = picked.segments("part", "Show", list(PARTS), PARTS)
 left, right = st.columns([5, 2])
 for name in ("variants", "axis"):
     picked.get(name)
@@ -91,7 +91,7 @@ if part == "curves":
     with right:
         picked.segments("axis", "Against", list(AXES), AXES)
 values = picked.done()
-with place_of_link:
+with first:
     show.copy_link(PAGE, values)
 if part != "costs":
     judge()
