@@ -31,9 +31,14 @@ st.set_page_config(page_title="Addend", page_icon=":material/add_circle:", layou
 chosen = st.navigation(
     {
         "": [page("", "home", default=True)],
-        "Evidence": [page("terms", "grid_on"), page("encodings", "waves"), page("published", "menu_book")],
+        "Evidence": [
+            page("terms", "grid_on"),
+            page("encodings", "waves"),
+            page("published", "menu_book"),
+            page("training", "show_chart"),
+        ],
         "Try it": [page("probe", "experiment")],
-        "Reference": [page("about", "info")],
+        "Reference": [page("runs", "list_alt"), page("about", "info")],
     }
 )
 st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis import catalogue, published
-from analysis.figures import FIGURES, Figure, home
+from analysis.figures import FIGURES, Figure, home, runs, training, training_verdict
 from analysis.figures.home import Headline
-from analysis.published import Table
+from analysis.published import Frame, Table
 from analysis.store import read
 from analysis.store.paths import store_path
 
@@ -74,3 +74,33 @@ def published_table(table: str) -> Table:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _published_table(version: tuple[str, int, int], table: str) -> Table:
     return published.load(table)
+
+
+def trainings() -> Frame:
+    """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
+    return _trainings(_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _trainings(version: tuple[str, int, int]) -> Frame:
+    return training.index()
+
+
+def verdict(values: Mapping[str, Any]) -> training_verdict.Verdict | None:
+    """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
+    return _verdict(_version(), tuple(sorted(values.items())))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> training_verdict.Verdict | None:
+    return training_verdict.verdict(training.trained(dict(values)))
+
+
+def every_run() -> Frame:
+    """Every stored run with its status and settings, the newest first."""
+    return _every_run(_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _every_run(version: tuple[str, int, int]) -> Frame:
+    return runs.listed()
