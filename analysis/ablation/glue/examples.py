@@ -1,0 +1,90 @@
+"""Labelled texts in memory, what they may be called, and the part of them that a run takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from zlib import crc32
+
+import numpy as np
+
+from analysis.ablation.glue.tasks import TASKS, Task
+from analysis.errors import AddendError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Texts with their labels: int64 class numbers in the order of `Task.labels`, or float64 for a regression."""
+
+    texts: list[str]
+    pairs: list[str] | None
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: np.ndarray) -> "Split":
+        """The rows of those numbers, in that order."""
+        pairs = None if self.pairs is None else [self.pairs[row] for row in rows]
+        return Split(texts=[self.texts[row] for row in rows], pairs=pairs, labels=self.labels[rows])
+
+    def items(self) -> list[tuple[str, str | None]]:
+        """(text, second text or None) of each row."""
+        return list(zip(self.texts, self.pairs or [None] * len(self.texts), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """The train set of a task and its dev sets, by the name of the task that each is scored as."""
+
+    task: str
+    train: Split
+    dev: Mapping[str, Split]
+    data: str
+    """Which data this is: "official", or what sets it apart, such as "partial train, held-out dev"."""
+    skipped: int = 0
+    """Rows of the official train file that are known to be torn, and were left out."""
+
+    def shared(self) -> dict[str, int]:
+        """How many items of each dev set also stand in train: the same text, or pair, whatever its label."""
+        trained = set(self.train.items())
+        return {name: sum(item in trained for item in split.items()) for name, split in self.dev.items()}
+
+
+def described(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
+    """What data of these sizes may be called. Only sizes are compared: equally many other rows would pass."""
+    parts = []
+    if train_rows not in task.train_rows:
+        parts.append("partial train" if train_rows < max(task.train_rows) else "enlarged train")
+    held_out = [name for name, rows in dev_rows.items() if rows != TASKS[name].dev_rows]
+    if held_out:
+        which = f" ({', '.join(held_out)})" if len(held_out) < len(dev_rows) else ""
+        parts.append(f"held-out dev{which}")
+    return ", ".join(parts) or "official"
+
+
+def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None = None) -> Data:
+    """At most so many rows of train and of each dev set, in their order; `data.data` then says how many of how many.
+
+    Which rows depends on the task and the sizes alone: every variant and every seed gets the same ones.
+    AddendError for a size below 1.
+    """
+    for what, most in (("max_train", max_train), ("max_dev", max_dev)):
+        if most is not None and most < 1:
+            raise AddendError(f"The {what} {most!r} is not a whole number from 1 up; leave it out to take every row.")
+    train, said = _cut(data.train, max_train, f"{data.task} train", "train")
+    notes = [said]
+    dev = {}
+    for name, split in data.dev.items():
+        dev[name], said = _cut(split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev")
+        notes.append(said)
+    if not any(notes):
+        return data
+    parts = [] if data.data == "official" else [data.data]
+    return replace(data, train=train, dev=dev, data=", ".join(parts + [note for note in notes if note]))
+
+
+def _cut(split: Split, most: int | None, key: str, name: str) -> tuple[Split, str]:
+    if most is None or len(split) <= most:
+        return split, ""
+    # RandomState, not default_rng: NumPy promises that its stream never changes.
+    rows = np.random.RandomState(crc32(key.encode())).permutation(len(split))[:most]
+    return split.take(np.sort(rows)), f"{most:,} of {len(split):,} {name}"

@@ -1,0 +1,225 @@
+"""Fine-tuning: a fresh model with a head, trained on a task, and what it says of the dev sets.
+
+The same model, data, settings and seed give the same predictions, bit for bit on a CPU with as many threads.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from analysis.ablation.glue import metrics
+from analysis.ablation.glue.examples import Data, subsample
+from analysis.ablation.glue.tasks import TASKS, Task
+from analysis.ablation.glue.tokens import Batch, Tokens, tokenise
+from analysis.errors import AddendError
+
+EachStep = Callable[[int, int, torch.Tensor], None]
+"""Called after each step with its number, from 1, the number of all, and its loss (a tensor where the model is)."""
+CHECK_EVERY = 50
+"""Steps between two looks at the loss: each look waits for the accelerator."""
+
+
+class Diverged(AddendError):
+    """The loss is no longer a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneSettings:
+    """How a model is fine-tuned. As BERT was (Devlin et al. 2019), but with a higher rate: the models are small."""
+
+    learning_rate: float = 1e-4
+    epochs: int = 3
+    batch_size: int = 32
+    max_length: int = 128
+    """Tokens of an example, special tokens included."""
+    warmup_share: float = 0.1
+    """The part of all steps in which the learning rate rises from 0; then it falls to 0, both linearly."""
+    weight_decay: float = 0.01
+    clip_norm: float = 1.0
+    max_train: int | None = None
+    max_dev: int | None = None
+    """At most so many rows of train, and of each dev set: the same ones for every model and seed. None for all."""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "max_length"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise AddendError(
+                    f"The {name} {value!r} is not a whole number from 1 up; leave it out for the default."
+                )
+        for name in ("learning_rate", "clip_norm"):
+            if not getattr(self, name) > 0:
+                raise AddendError(f"The {name} {getattr(self, name)!r} is not above 0; leave it out for the default.")
+        if not 0 <= self.warmup_share < 1:
+            raise AddendError(
+                f"The warmup_share {self.warmup_share!r} is not from 0 to below 1; choose for example 0.1."
+            )
+        if not self.weight_decay >= 0:
+            raise AddendError(f"The weight_decay {self.weight_decay!r} is below 0; choose for example 0.01.")
+
+    @classmethod
+    def debug(cls) -> "FinetuneSettings":
+        """A few steps on a few short texts: seconds on a CPU, and no score worth reading."""
+        return cls(epochs=1, batch_size=16, max_length=32, max_train=64, max_dev=32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a fine-tuning gave. Mappings are by dev set, which bears the name of the task it is scored as."""
+
+    task: str
+    predictions: Mapping[str, np.ndarray]
+    """Class numbers (int64), or values (float64), in the order of the dev set as `examples.subsample` leaves it."""
+    metrics: Mapping[str, Mapping[str, float]]
+    """By metric, as fractions."""
+    replicates: Mapping[str, np.ndarray]
+    """The main metric on bootstrap resamples that are the same for every run (`metrics.replicates`)."""
+    seconds: float
+    """Training alone, without tokenising and evaluation."""
+    steps: int
+    train_examples: int
+    dev_examples: Mapping[str, int]
+    truncated: Mapping[str, int]
+    """Examples cut to `max_length`, in "train" and in each dev set."""
+    data: str
+    """Which data it was: "official", or what sets it apart."""
+    settings: Mapping[str, Any]
+    seed: int
+
+
+def finetune(
+    make_model: Callable[[int], torch.nn.Module],
+    tokenizer: Any,
+    task: Task,
+    data: Data,
+    settings: FinetuneSettings,
+    seed: int,
+    device: str = "cpu",
+    each_step: EachStep | None = None,
+) -> Outcome:
+    """Trains a model on the task's train set and scores it on its dev sets.
+
+    make_model: from the number of outputs to a model whose call takes input_ids, attention_mask and
+    token_type_ids, (example, token) each, and returns something with `.logits`, (example, output). It is called
+    once, with torch seeded, so that a head drawn at random depends on `seed`. Cross-entropy, or squared error for
+    a regression; AdamW. torch's random state is left as it was.
+    Raises AddendError for data of another task or a tokenizer that will not do, Diverged when the loss is lost.
+    """
+    if data.task != task.name:
+        raise AddendError(f"The data is of {data.task}, the task is {task.name}; read the data of {task.name}.")
+    place = torch.device(device)
+    data = subsample(data, max_train=settings.max_train, max_dev=settings.max_dev)
+    train = tokenise(tokenizer, data.train, settings.max_length)
+    dev = {name: tokenise(tokenizer, split, settings.max_length) for name, split in data.dev.items()}
+    labels = torch.from_numpy(data.train.labels).to(place)
+    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
+        torch.manual_seed(seed)
+        model = make_model(task.num_labels).to(place)
+        started = time.perf_counter()
+        steps = _train(model, train, labels, task, settings, seed, place, each_step)
+        if place.type == "cuda":
+            torch.cuda.synchronize(place)
+        seconds = time.perf_counter() - started
+    predictions = {name: _predict(model, tokens, task, settings, place) for name, tokens in dev.items()}
+    scored = {name: (TASKS[name], data.dev[name].labels, predicted) for name, predicted in predictions.items()}
+    return Outcome(
+        task=task.name,
+        predictions=predictions,
+        metrics={name: metrics.score(*what) for name, what in scored.items()},
+        replicates={name: metrics.replicates(*what) for name, what in scored.items()},
+        seconds=seconds,
+        steps=steps,
+        train_examples=len(data.train),
+        dev_examples={name: len(split) for name, split in data.dev.items()},
+        truncated={"train": train.truncated} | {name: tokens.truncated for name, tokens in dev.items()},
+        data=data.data,
+        settings=asdict(settings),
+        seed=seed,
+    )
+
+
+def _train(
+    model: torch.nn.Module,
+    train: Tokens,
+    labels: torch.Tensor,
+    task: Task,
+    settings: FinetuneSettings,
+    seed: int,
+    device: torch.device,
+    each_step: EachStep | None,
+) -> int:
+    """All epochs; returns the number of steps."""
+    random = np.random.RandomState(seed)
+    batches = [rows for _ in range(settings.epochs) for rows in train.shuffled(settings.batch_size, random)]
+    optimizer = torch.optim.AdamW(
+        _groups(model, settings.weight_decay),
+        lr=settings.learning_rate,
+        fused=device.type in ("cpu", "cuda"),
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_up_and_decay(len(batches), settings.warmup_share))
+    model.train()
+    for step, rows in enumerate(batches, start=1):
+        batch = train.batch(rows, device)
+        logits = _logits(model, batch, task, device)
+        loss = _loss(logits, labels[torch.from_numpy(rows).to(device)], task)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+        optimizer.step()
+        schedule.step()
+        if (step % CHECK_EVERY == 0 or step == len(batches)) and not torch.isfinite(loss):
+            raise Diverged(
+                f"The loss of {task.name} is {loss.item()} at step {step} of {len(batches)}; lower the learning rate, "
+                f"which is {settings.learning_rate:g}."
+            )
+        if each_step is not None:
+            each_step(step, len(batches), loss.detach())
+    return len(batches)
+
+
+def _groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """The parameters that decay, and those that do not: biases and the gains of norms, all that have one axis."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return [
+        {"params": [parameter for parameter in parameters if parameter.ndim > 1], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in parameters if parameter.ndim < 2], "weight_decay": 0.0},
+    ]
+
+
+def _warm_up_and_decay(steps: int, warmup_share: float) -> Callable[[int], float]:
+    """The factor of the learning rate at each step, from 0. No step is made at a factor of 0."""
+    warm_up = round(steps * warmup_share)
+    return lambda step: (step + 1) / (warm_up + 1) if step < warm_up else (steps - step) / (steps - warm_up)
+
+
+def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.device) -> torch.Tensor:
+    """float32 (example, output)."""
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        given = {name: getattr(batch, name) for name in ("input_ids", "attention_mask", "token_type_ids")}
+        logits = model(**given).logits
+    if logits.shape != (len(batch.rows), task.num_labels):
+        raise ValueError(f"the logits are {tuple(logits.shape)}, expected {(len(batch.rows), task.num_labels)}")
+    return logits.float()
+
+
+def _loss(logits: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    if task.regression:
+        return torch.nn.functional.mse_loss(logits[:, 0], labels.float())
+    return torch.nn.functional.cross_entropy(logits, labels)
+
+
+def _predict(
+    model: torch.nn.Module, tokens: Tokens, task: Task, settings: FinetuneSettings, device: torch.device
+) -> np.ndarray:
+    """The class of the greatest output, or the output: (example,) in the order of the split."""
+    model.eval()
+    predictions = np.empty(len(tokens), np.float64 if task.regression else np.int64)
+    with torch.inference_mode():
+        for rows in tokens.sorted(4 * settings.batch_size):
+            logits = _logits(model, tokens.batch(rows, device), task, device)
+            predictions[rows] = (logits[:, 0] if task.regression else logits.argmax(dim=1)).cpu().numpy()
+    return predictions

@@ -1,0 +1,60 @@
+"""GLUE from the Hugging Face hub, through the library `datasets` where it is installed.
+
+The library is not among the requirements: everything else is read from files without it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.ablation.glue.examples import Split
+from analysis.ablation.glue.tasks import Task
+from analysis.errors import AddendError
+
+REPOSITORY = "nyu-mll/glue"
+
+
+class HubError(AddendError):
+    """The hub's copy of a task cannot be had, or is not what it was."""
+
+
+def read(task: Task, devs: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
+    """The train split and the dev splits by task name. HubError without the library, the network, or the columns."""
+    try:
+        import datasets  # type: ignore[import-not-found]  # optional: see above
+    except ImportError:
+        raise HubError(
+            f"No folder was given for {task.name}, and the library datasets, which reads it from the hub, is not "
+            "installed; give the folder of GLUE's files, or run: pip install datasets."
+        ) from None
+
+    def split(of: Task, name: str) -> Split:
+        try:
+            rows: Any = datasets.load_dataset(REPOSITORY, task.hub, split=name)
+        except (OSError, ValueError, RuntimeError) as refused:
+            raise HubError(
+                f"{REPOSITORY}, {task.hub}, {name} could not be read from the hub ({refused}); check the network, "
+                "or give the folder of GLUE's files."
+            ) from None
+        return _split(of, name, rows)
+
+    return split(task, "train"), {other.name: split(other, other.hub_dev) for other in devs}
+
+
+def _split(task: Task, name: str, rows: Any) -> Split:
+    if absent := sorted({"label", *task.hub_texts} - set(rows.column_names)):
+        raise HubError(
+            f"{REPOSITORY}, {task.hub}, {name} has no column {absent[0]!r}; expected label, "
+            f"{', '.join(task.hub_texts)}. Give the folder of GLUE's files."
+        )
+    labels = np.array(rows["label"], dtype=np.float64 if task.regression else np.int64)
+    low, high = task.bounds or (0, len(task.labels) - 1)
+    wrong = np.flatnonzero(~((labels >= low) & (labels <= high)))
+    if len(wrong):
+        raise HubError(
+            f"{REPOSITORY}, {task.hub}, {name}, row {wrong[0]}: the label {labels[wrong[0]]:g} is not from {low:g} to "
+            f"{high:g}. Give the folder of GLUE's files."
+        )
+    texts = [list(rows[column]) for column in task.hub_texts]
+    return Split(texts=texts[0], pairs=texts[1] if len(texts) > 1 else None, labels=labels)

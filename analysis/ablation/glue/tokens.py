@@ -1,0 +1,127 @@
+"""Texts as token ids, tokenised once, and batches of about equal length, padded to their own longest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from analysis.ablation.glue.examples import Split
+from analysis.errors import AddendError
+
+POOL = 50
+"""How many batches' examples are sorted by length together: enough to save padding, few enough to stay random."""
+PADDINGS = ("[PAD]", "<pad>", "<|pad|>")
+CHUNK = 4096
+"""Texts tokenised at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Some examples: int64 (example, token) each, and their rows in the split they come from."""
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    token_type_ids: torch.Tensor
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """A tokenised split. The examples lie end to end: example i is at starts[i] .. starts[i + 1]."""
+
+    ids: np.ndarray
+    segments: np.ndarray
+    """0 for the first text, 1 for the second."""
+    starts: np.ndarray
+    padding: int
+    truncated: int
+    """Examples that lost tokens to `max_length`."""
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each example."""
+        return np.diff(self.starts)
+
+    def batch(self, rows: np.ndarray, device: torch.device) -> Batch:
+        """Those examples, padded to the longest among them."""
+        lengths = self.lengths[rows]
+        mask = np.arange(int(lengths.max())) < lengths[:, None]  # (example, token)
+        places = np.concatenate([np.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows])
+        ids, segments = np.full(mask.shape, self.padding, np.int64), np.zeros(mask.shape, np.int64)
+        ids[mask], segments[mask] = self.ids[places], self.segments[places]
+        ready = (
+            torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask.astype(np.int64), segments)
+        )
+        return Batch(input_ids=next(ready), attention_mask=next(ready), token_type_ids=next(ready), rows=rows)
+
+    def shuffled(self, size: int, random: np.random.RandomState) -> list[np.ndarray]:
+        """Rows of every batch of one epoch: random examples of about equal length, in random order."""
+        order = random.permutation(len(self))
+        batches = []
+        for start in range(0, len(order), POOL * size):
+            pool = order[start : start + POOL * size]
+            pool = pool[np.argsort(self.lengths[pool], kind="stable")]
+            batches += [pool[at : at + size] for at in range(0, len(pool), size)]
+        return [batches[number] for number in random.permutation(len(batches))]
+
+    def sorted(self, size: int) -> Iterator[np.ndarray]:
+        """Rows of batches for evaluation, the longest first."""
+        order = np.argsort(-self.lengths, kind="stable")
+        for start in range(0, len(order), size):
+            yield order[start : start + size]
+
+
+def tokenise(tokenizer: Any, split: Split, max_length: int) -> Tokens:
+    """The split's token ids, with the special tokens of the tokenizer's own template.
+
+    tokenizer: a `tokenizers.Tokenizer`, or one of transformers that has one inside. It is copied, not changed.
+    Of a pair that is too long, the longer text loses tokens first. AddendError for a tokenizer without either.
+    """
+    inner = own_copy(tokenizer)
+    inner.no_padding()
+    inner.enable_truncation(max_length, strategy="longest_first")
+    ids: list[np.ndarray] = []
+    segments: list[np.ndarray] = []
+    truncated = 0
+    items: Any = split.texts if split.pairs is None else split.items()
+    for start in range(0, len(items), CHUNK):
+        for encoding in inner.encode_batch(items[start : start + CHUNK]):
+            ids.append(np.array(encoding.ids, np.int32))
+            segments.append(np.array(encoding.type_ids, np.int8))
+            truncated += bool(encoding.overflowing)
+    starts = np.concatenate([[0], np.cumsum([len(example) for example in ids])])
+    return Tokens(
+        ids=np.concatenate(ids),
+        segments=np.concatenate(segments),
+        starts=starts,
+        padding=_padding(inner),
+        truncated=truncated,
+    )
+
+
+def own_copy(tokenizer: Any) -> Tokenizer:
+    """A copy of the Rust tokenizer at the heart of any, which adds special tokens. AddendError otherwise."""
+    inner = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "backend_tokenizer", None)
+    if not isinstance(inner, Tokenizer):
+        raise AddendError(
+            f"The tokenizer is a {type(tokenizer).__name__}; expected a tokenizers.Tokenizer, or a tokenizer of "
+            "transformers that is built on one."
+        )
+    if not inner.num_special_tokens_to_add(is_pair=False):
+        raise AddendError(
+            "The tokenizer adds no special tokens, but a text is classified by its first; give it a post-processor, "
+            "such as tokenizers.processors.BertProcessing."
+        )
+    return Tokenizer.from_str(inner.to_str())
+
+
+def _padding(tokenizer: Tokenizer) -> int:
+    """The id that fills up a batch. Without one any will do, since the attention mask hides it."""
+    known = (tokenizer.token_to_id(name) for name in PADDINGS)
+    return next((number for number in known if number is not None), 0)
