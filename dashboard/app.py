@@ -31,7 +31,12 @@ st.set_page_config(page_title="Addend", page_icon=":material/add_circle:", layou
 chosen = st.navigation(
     {
         "": [page("", "home", default=True)],
-        "Evidence": [page("terms", "grid_on"), page("encodings", "waves"), page("published", "menu_book")],
+        "Evidence": [
+            page("terms", "grid_on"),
+            page("encodings", "waves"),
+            page("published", "menu_book"),
+            page("glue", "leaderboard"),
+        ],
         "Try it": [page("probe", "experiment")],
         "Reference": [page("about", "info")],
     }

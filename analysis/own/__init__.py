@@ -1,0 +1,54 @@
+"""Our own fine-tuning results, laid out so that they can stand beside a published table. Scores are in points: x100.
+
+`study` gives what the runs of one preset say under one protocol; `beside` the published table next to them.
+"""
+
+from functools import lru_cache
+
+from analysis.own.beside import Beside
+from analysis.own.results import DEFAULT_PRESET, MAKE, Results, load, presets
+from analysis.own.study import AVERAGE, MARGINS, PROTOCOLS, Study
+from analysis.store.paths import store_path
+
+__all__ = ["AVERAGE", "DEFAULT_PRESET", "MAKE", "MARGINS", "PROTOCOLS", "Beside", "Results", "Study", "presets", "study"]
+
+
+def study(
+    preset: str,
+    *,
+    baseline: str = "bert_a",
+    protocol: str = "mean",
+    without: tuple[str, ...] = (),
+    including: tuple[str, ...] = (),
+    margin: str = "1",
+) -> Study:
+    """The runs of a preset under a protocol; see `Study`. The last few are kept, until the store changes."""
+    stat = store_path().stat()
+    version = (str(store_path()), stat.st_mtime_ns, stat.st_size)
+    return _study(version, preset, baseline, protocol, without, including, margin)
+
+
+@lru_cache(maxsize=16)
+def _study(
+    version: tuple[str, int, int],
+    preset: str,
+    baseline: str,
+    protocol: str,
+    without: tuple[str, ...],
+    including: tuple[str, ...],
+    margin: str,
+) -> Study:
+    return Study.of(
+        _results(version, preset),
+        baseline=baseline,
+        protocol=protocol,
+        without=without,
+        including=including,
+        margin=margin,
+    )
+
+
+@lru_cache(maxsize=4)
+def _results(version: tuple[str, int, int], preset: str) -> Results:
+    del version  # Only tells one store from another.
+    return load(preset)
