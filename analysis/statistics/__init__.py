@@ -1,0 +1,56 @@
+"""Statistics of ablations: few pre-training seeds, fine-tuning seeds within them, tasks, and dev examples.
+
+Plain numbers in, frozen results out; nothing here reads, writes or draws. What cannot be known is NaN with a note.
+"""
+
+from analysis.statistics.averages import Average, Learnt, Summary, averages, learnt, summary
+from analysis.statistics.convergence import StepsRatio, steps_ratio
+from analysis.statistics.curves import Crossing, Curve, steps_to, steps_to_leave_plateau
+from analysis.statistics.equivalence import Equivalence, Tie, equivalence, tie
+from analysis.statistics.examples import ExamplesInterval, examples_interval
+from analysis.statistics.improvement import Improvement, improvement
+from analysis.statistics.multiple import Corrected, holm
+from analysis.statistics.paired import Difference, MeanInterval, difference, mean_interval
+from analysis.statistics.power import power_of, smallest_detectable
+from analysis.statistics.protocol import Choice, Row, Scores, choose_rates, chosen
+from analysis.statistics.seeds import PerSeed, Runs, Within, per_seed
+
+__all__ = [
+    "Average",
+    "Choice",
+    "Corrected",
+    "Crossing",
+    "Curve",
+    "Difference",
+    "Equivalence",
+    "ExamplesInterval",
+    "Improvement",
+    "Learnt",
+    "MeanInterval",
+    "PerSeed",
+    "Row",
+    "Runs",
+    "Scores",
+    "StepsRatio",
+    "Summary",
+    "Tie",
+    "Within",
+    "averages",
+    "choose_rates",
+    "chosen",
+    "difference",
+    "equivalence",
+    "examples_interval",
+    "holm",
+    "improvement",
+    "learnt",
+    "mean_interval",
+    "per_seed",
+    "power_of",
+    "smallest_detectable",
+    "steps_ratio",
+    "steps_to",
+    "steps_to_leave_plateau",
+    "summary",
+    "tie",
+]

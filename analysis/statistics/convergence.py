@@ -1,0 +1,92 @@
+"""Speed of training: the steps a variant needs for the baseline's final loss, over the baseline's own."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.statistics.curves import Crossing, Curve, steps_to
+from analysis.statistics.paired import mean_interval
+
+
+@dataclass(frozen=True)
+class StepsRatio:
+    """Steps of the variant over steps of the baseline to the same loss; below 1 is faster."""
+
+    ratio: float
+    """Geometric mean over seeds; at least this where `censored` names any."""
+    low: float
+    high: float
+    """NaN where there is no interval; the note says why."""
+    confidence: float
+    n: int
+    """Pairs of seeds in the ratio, the censored included."""
+    by_seed: dict[Hashable, float]
+    """For a censored seed, what its ratio is at least."""
+    variant: dict[Hashable, Crossing]
+    baseline: dict[Hashable, Crossing]
+    censored: tuple[Hashable, ...]
+    """Seeds at which the variant never got there."""
+    undefined: tuple[Hashable, ...]
+    """Seeds in both, yet with no ratio: the baseline's final loss is not finite, or is reached at no step above 0."""
+    dropped: tuple[Hashable, ...]
+    """Seeds that only one side has."""
+    note: str
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether the ratio is only known to be at least what it says."""
+        return bool(self.censored)
+
+
+def steps_ratio(
+    variant: Mapping[Hashable, Curve], baseline: Mapping[Hashable, Curve], *, confidence: float = 0.95
+) -> StepsRatio:
+    """Paired by pre-training seed: each variant's target is the final validation loss of its own baseline.
+
+    The baseline's steps are counted by the same rule (the first time at or below its final loss, see steps_to),
+    so that two equal curves have the ratio 1 also if they are not monotone.
+    Interval: t over the logarithms of the ratios. A seed at which the variant never got there stays in, with
+    the least that its ratio can be; that makes the mean a lower bound, and leaves no interval: a bound in
+    place of a value would narrow the spread that the interval is made from.
+    """
+    shared = [seed for seed in variant if seed in baseline]
+    dropped = tuple(s for a, b in ((variant, baseline), (baseline, variant)) for s in a if s not in b)
+    found: dict[Hashable, float] = {}
+    crossings: tuple[dict[Hashable, Crossing], dict[Hashable, Crossing]] = ({}, {})
+    censored, undefined = [], []
+    for seed in shared:
+        target = float(np.asarray(baseline[seed].values)[-1])
+        if not np.isfinite(target):
+            undefined.append(seed)
+            continue
+        mine, own = steps_to(variant[seed], target), steps_to(baseline[seed], target)
+        crossings[0][seed], crossings[1][seed] = mine, own
+        steps = mine.step if mine.reached else mine.within
+        if not (own.step > 0 and steps > 0):
+            undefined.append(seed)
+            continue
+        found[seed] = steps / own.step
+        if not mine.reached:
+            censored.append(seed)
+    mean = mean_interval({seed: float(np.log(ratio)) for seed, ratio in found.items()}, confidence=confidence)
+    low, high, note = float(np.exp(mean.low)), float(np.exp(mean.high)), mean.note
+    if censored:
+        low = high = float("nan")
+        note = f"not reached at {len(censored)} of {len(found)} seeds: the ratio is at least this, no interval"
+    if undefined:
+        note += f"{'; ' if note else ''}no ratio at {len(undefined)} more seeds"
+    return StepsRatio(
+        ratio=float(np.exp(mean.mean)),
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=len(found),
+        by_seed=found,
+        variant=crossings[0],
+        baseline=crossings[1],
+        censored=tuple(censored),
+        undefined=tuple(undefined),
+        dropped=dropped,
+        note=note,
+    )

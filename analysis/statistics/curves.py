@@ -1,0 +1,95 @@
+"""Loss curves: the step at which a curve gets somewhere, or that it did not within its steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Losses (n,), lower is better, at increasing steps (n,). A loss that is NaN or infinite counts as high."""
+
+    steps: Sequence[float] | ndarray
+    values: Sequence[float] | ndarray
+
+    def __post_init__(self) -> None:
+        steps, values = np.asarray(self.steps, dtype=float), np.asarray(self.values, dtype=float)
+        if steps.ndim != 1 or steps.shape != values.shape or not len(steps):
+            raise ValueError(f"Steps {steps.shape} and values {values.shape}; expected as many of both, at least one.")
+        if not np.isfinite(steps).all() or (np.diff(steps) <= 0).any():
+            raise ValueError("The steps of a curve must be finite and increase.")
+        object.__setattr__(self, "steps", steps)
+        object.__setattr__(self, "values", values)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """When a curve got there."""
+
+    step: float
+    """NaN: not within the curve's steps."""
+    within: float
+    """The last step of the curve."""
+    at_start: bool
+    """There at its first step already: it got there at that step or before."""
+
+    @property
+    def reached(self) -> bool:
+        """Whether it got there."""
+        return not np.isnan(self.step)
+
+    def __str__(self) -> str:
+        if not self.reached:
+            return f"> {self.within:,.0f}"
+        return f"{'<= ' if self.at_start else ''}{self.step:,.0f}"
+
+
+def steps_to(curve: Curve, target: float | ArrayLike, *, hold: int = 1) -> Crossing:
+    """The first step at or below the target, between evaluations by linear interpolation.
+
+    target: one value, or one at every step of the curve. hold: evaluations in a row, the first included, that
+    must be at or below it.
+    The first time, and not the time from which it stays: whether a curve stays depends on how long one went on
+    looking, so that a curve cut short would seem faster. Noise makes the first time early, on both sides of a
+    comparison alike as long as both are evaluated at the same steps.
+    """
+    steps, values = np.asarray(curve.steps), np.asarray(curve.values)
+    goal = np.asarray(target, dtype=float)
+    if goal.shape not in ((), values.shape):
+        raise ValueError(f"Targets of shape {goal.shape}; expected one, or {len(values)} as the curve has steps.")
+    if hold < 1:
+        raise ValueError(f"hold is {hold}; expected at least one evaluation.")
+    above = np.where(np.isfinite(values) | (values == -np.inf), values, np.inf) - goal
+    there = above <= 0
+    held = [i for i in range(len(there) - hold + 1) if there[i : i + hold].all()]
+    if not held:
+        return Crossing(float("nan"), float(steps[-1]), False)
+    i = held[0]
+    # A run of evaluations that holds starts where the one before is above, or the curve starts.
+    step = steps[i]
+    if i and np.isfinite(above[i - 1]) and np.isfinite(above[i]):
+        step = steps[i - 1] + (steps[i] - steps[i - 1]) * above[i - 1] / (above[i - 1] - above[i])
+    return Crossing(float(step), float(steps[-1]), i == 0)
+
+
+def steps_to_leave_plateau(curve: Curve, level: float | Curve, margin: float, *, hold: int = 2) -> Crossing:
+    """The first step whose loss is below the plateau's level by the margin, and at the next evaluation still.
+
+    level: the loss of the plateau: the entropy of single words, which a model without context can reach, or the
+    curve of such a model at the same steps. margin: in the unit of the loss, larger than the noise of an evaluation.
+    A stated level, rather than the steepest point of a smoothed curve: the steepest point moves with the smoothing,
+    lies at the very start of a curve that falls fast before its plateau, and exists even in one that never leaves it.
+    """
+    if not margin > 0:
+        raise ValueError(f"The margin is {margin}; expected a positive loss.")
+    if isinstance(level, Curve):
+        if not np.array_equal(np.asarray(level.steps), np.asarray(curve.steps)):
+            raise ValueError("The plateau's curve must have the steps of the curve held against it.")
+        goal = np.asarray(level.values) - margin
+        if not np.isfinite(goal).all():
+            raise ValueError("The plateau's curve must be finite.")
+        return steps_to(curve, goal, hold=hold)
+    return steps_to(curve, level - margin, hold=hold)

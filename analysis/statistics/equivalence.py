@@ -1,0 +1,76 @@
+"""Different, equivalent within a margin, or not resolved: three verdicts, and none of them from a failed test."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from analysis.statistics.paired import Difference
+
+DIFFERENT = "different"
+NOT_RESOLVED = "not resolved"
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """What a difference shows against a margin; margin and ends in the unit of the difference."""
+
+    verdict: str
+    """'different', 'equivalent within m' or 'not resolved'."""
+    within_margin: bool
+    """Shown to lie within the margin. With 'different': there is a difference, and it is less than the margin."""
+    margin: float
+    p_equivalent: float
+    """The larger of the two one-sided p-values; NaN if there is no interval."""
+    p_different: float
+    low: float
+    high: float
+    """The 1 - 2 alpha interval, within the margin exactly if p_equivalent < alpha."""
+    alpha: float
+
+
+def equivalence(found: Difference, margin: float, *, alpha: float = 0.05, p: float | None = None) -> Equivalence:
+    """Two one-sided t tests (TOST: Schuirmann 1987) beside the test of no difference.
+
+    margin: the least difference that would matter, which has to be settled before looking at the results.
+    p: the p-value of the difference where it was corrected over tasks; else its own.
+    A difference that is significant and yet within the margin is 'different', with within_margin.
+    """
+    if not (np.isfinite(margin) and margin > 0):
+        raise ValueError(f"The margin is {margin}; expected a positive number, the least difference that matters.")
+    different = found.p if p is None else p
+    error, df = found.standard_error, found.df
+    if np.isnan(found.p):
+        same = low = high = float("nan")
+    else:
+        same = float(special.stdtr(df, max(-(found.mean + margin), found.mean - margin) / error))
+        half = float(special.stdtrit(df, 1 - alpha)) * error
+        low, high = found.mean - half, found.mean + half
+    within = bool(same < alpha)
+    verdict = DIFFERENT if different < alpha else f"equivalent within {margin:g}" if within else NOT_RESOLVED
+    return Equivalence(verdict, within, margin, same, different, low, high, alpha)
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Whether a difference is too small to be told from none by the means at hand."""
+
+    tied: bool
+    difference: float
+    resolvable: float
+    sentence: str
+
+
+def tie(difference: float, resolvable: float) -> Tie:
+    """A tie where |difference| < resolvable: for figures that have no seeds of their own, as published ones.
+
+    resolvable: the least difference that could have been told from none, in the same unit; see
+    smallest_detectable. A tie is a statement about the resolution, never that the two are the same.
+    """
+    if not (np.isfinite(difference) and np.isfinite(resolvable)):
+        return Tie(False, difference, resolvable, "not known: no difference, or no resolution to hold it against")
+    if abs(difference) < resolvable:
+        sentence = f"a tie: {abs(difference):.3g} is less than {resolvable:.3g}, the least that can be resolved here"
+        return Tie(True, difference, resolvable, sentence)
+    sentence = f"no tie: {abs(difference):.3g} is not less than {resolvable:.3g}, the least that can be resolved here"
+    return Tie(False, difference, resolvable, sentence)
