@@ -113,9 +113,7 @@ class Pickers:
 
         def keep() -> None:
             pressed = st.session_state[buttons]
-            st.session_state[self._key(name)] = elsewhere + [
-                value for value in options if (value in pressed) == holds
-            ]
+            st.session_state[self._key(name)] = elsewhere + [value for value in options if (value in pressed) == holds]
 
         shown = _shown(show)
         st.pills(label, options, format_func=shown, selection_mode="multi", key=buttons, on_change=keep, **more)

@@ -111,8 +111,8 @@ def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], lis
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
 
 
-def glue_headline(study: own.Study) -> str:
-    """What our own results show, in a sentence or a few."""
+def glue_headline(study: own.Study) -> list[str]:
+    """What our own results show: a sentence, and what belongs to it."""
     return headline(study)
 
 

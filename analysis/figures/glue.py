@@ -13,7 +13,6 @@ from analysis.figures.published import words
 from analysis.figures.words import signed
 from analysis.own import AVERAGE, Beside, Study
 from analysis.own.results import MAKE, Frame
-from analysis.own.study import POWER
 from analysis.statistics import protocol
 
 TUPE = "ke2021tupe|Table 1"
@@ -24,6 +23,15 @@ OWN_COLUMNS = (
     "difference", "difference_low", "difference_high", "p", "p_corrected", "tests", "verdict", "tie",
     "smallest_detectable", "examples_low", "examples_high", "resamples", "probability_better", "note",
 )  # fmt: skip
+
+
+VALUES = {
+    "mean": "Dots: means over pre-training seeds, of which fine-tuning seeds were averaged first; bars: their 95 % t "
+    "intervals.",
+    "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
+    "seeds, since a median of so few has none, so a dot may lie off the middle of its bar.",
+}
+"""What dots and bars are, under each protocol."""
 
 
 def asked(params: Params) -> tuple[Study, Beside | None]:
@@ -64,7 +72,10 @@ def rows(study: Study, beside: Beside | None) -> Frame:
             against = against.drop(columns=["title", "task_title", "seeds", "sd", "within_margin"])
             cells = cells.merge(against, on=["variant", "task"], how="left", suffixes=("", "_compared"))
             notes = [cells.pop("note"), cells.pop("note_compared")]
-            cells["note"] = ["; ".join(dict.fromkeys(t for t in both if isinstance(t, str) and t)) for both in zip(*notes)]
+            cells["note"] = [
+                "; ".join(dict.fromkeys(t for t in both if isinstance(t, str) and t))
+                for both in zip(*notes, strict=True)
+            ]
         found.append(cells)
     if beside:
         names = {task: study.title(task) if task in study.tasks else column for task, column in beside.tasks.items()}
@@ -124,31 +135,26 @@ def _own(study: Study, shows: str) -> str:
     cells = study.cells
     tasks = [study.title(task) for task in study.kept]
     out = [study.title(task) for task in study.glue if task not in study.kept]
-    value = {
-        "mean": "mean over pre-training seeds, fine-tuning seeds averaged first",
-        "median": "median of all runs, as TUPE; bars are of the mean over seeds, so a dot may be off their middle",
-    }[study.protocol]
-    optimism = f" ({protocol.OPTIMISM})" if cells.rates_tried.max() > 1 else ""
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
     parts = [
-        f"Own: preset {study.results.preset}, {len(study.results.variants)} variants, "
-        f"{_span(cells.seeds)} pre-training seeds, dev sets; {value}, at the best learning rate of each variant and "
-        f"task{optimism}.",
-        f"Averages: {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
+        f"Own: preset {study.results.preset}, {len(study.results.variants)} variants, {_span(cells.seeds)} "
+        f"pre-training seeds, on dev sets, at the best learning rate of each variant and task"
+        + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
+        VALUES[study.protocol],
+        f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
         if tasks
         else "No task is in the average.",
         f"Partial data: {words(partial)}." if partial else "",
-        "Bars: 95 % t intervals over pre-training seeds.",
     ]
     if shows == "difference" and len(study.contrasts):
-        least = study.contrasts.smallest_detectable.dropna()
+        least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         parts += [
-            f"Differences are paired by seed. Thin bars: 95 % bootstrap over dev examples, the trained models held fixed."
-            f" Different: p below 5 % after Holm's correction over {{}}. Equivalent: within {study.margin:g} "
-            "(two one-sided t tests at 5 %). Not resolved: neither, which is no proof of sameness.".format(
-                "the variants for averages, over the tasks of a variant for tasks"
-            ),
-            f"Differences found with {POWER:.0%} power: {_span(least, 1)} points.".replace("%", " %")
+            "Differences are paired by seed. Thin bars: 95 % bootstrap over dev examples, trained models held fixed.",
+            "Blue, different: p below 5 % after Holm's correction, of averages over the variants, of tasks over the "
+            f"tasks of a variant. Green square, equivalent: within {study.margin:g} point"
+            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither, which "
+            "is no proof of sameness.",
+            f"Differences of averages that so many seeds find with a chance of 80 %: {_span(least, 1)} points."
             if len(least)
             else "",
         ]
@@ -169,14 +175,18 @@ def _published(study: Study, beside: Beside | None, shows: str) -> str:
     ours = kept(study, beside)
     shared = [column for task, column in beside.tasks.items() if task in ours]
     lacking = [study.title(task) for task in ours if task not in beside.tasks]
-    spread = "standard deviations as printed are in the table" if table.cells.sd.notna().any() else "no spread is printed"
+    spread = (
+        "standard deviations as printed are in the table" if table.cells.sd.notna().any() else "no spread is printed"
+    )
     return " ".join(
         part
         for part in (
-            f"Published: {table.title} ({table.kinds}), models and data of its own"
+            f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
             + (f", minus {beside.baseline}" if shows == "difference" else "")
             + f"; {spread}.",
-            f"Its averages are over the same tasks, {len(shared)} of them" if shared else "It prints none of these tasks",
+            f"Its averages are over the same tasks, {len(shared)} of them"
+            if shared
+            else "It prints none of these tasks",
         )
     ) + (f" (it does not print {words(lacking)})." if lacking else ".")
 

@@ -14,11 +14,14 @@ TAUGHT, UNTAUGHT = "bert_a", "no_position"
 """A recipe has taught positions where the first one's validation loss is below the second one's."""
 
 
-def headline(study: Study) -> str:
-    """What differs from the baseline on the GLUE average, in which direction, by how many seeds; or why nothing can."""
+def headline(study: Study) -> list[str]:
+    """Sentences, the finding first: what differs from the baseline on the GLUE average, how, by how many seeds.
+
+    Where nothing can be said, the first one says that, and the others why, with the numbers.
+    """
     why_not = [reason for reason in (_untaught(study), _too_few(study)) if reason]
     if why_not:
-        return " ".join([INCONCLUSIVE, *why_not])
+        return [INCONCLUSIVE, *why_not]
     averages: Frame = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
     found = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]
     different = found[found.verdict == "different"]
@@ -29,7 +32,7 @@ def headline(study: Study) -> str:
     told = [
         f"On the average of {len(study.kept)} GLUE tasks, {len(different) or 'none'} of {len(found)} variants "
         f"{'differs' if len(different) == 1 else 'differ'} from {study.name} after correction "
-        f"(Holm, {tests} test{'' if tests == 1 else 's'}, 5 %)" + _sides(different) + "."
+        f"(Holm, {tests} test{'' if tests == 1 else 's'}, 5 %)" + _sides(study, different) + "."
     ]
     if len(equal):
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
@@ -38,14 +41,17 @@ def headline(study: Study) -> str:
         told.append(f"Not resolved: {words(list(unresolved.title))}{_resolution(unresolved)}.")
     if len(few):
         told.append(f"Not counted, for want of {NEEDED_SEEDS} seeds with a spread: {words(list(few.title))}.")
-    return " ".join(told)
+    return told
 
 
-def _sides(different: Frame) -> str:
+def _sides(study: Study, different: Frame) -> str:
     sides = []
+    # Under the protocol of medians the interval is that of the mean difference, and need not hold theirs.
+    of = " between medians; that of means" if study.protocol == "median" else ","
     for side, some in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
         parts = [
-            f"{row.title} ({signed(row.difference)} points, {signed(row.low)} to {signed(row.high)}, {row.seeds} seeds)"
+            f"{row.title} ({signed(row.difference)} points{of} {signed(row.low)} to {signed(row.high)}, "
+            f"{row.seeds} seeds)"
             for row in some.itertuples()
         ]
         sides += [f"; {side} it {words(parts)}"] if parts else []
@@ -73,8 +79,8 @@ def _too_few(study: Study) -> str:
     if have >= NEEDED_SEEDS and most >= NEEDED_SEEDS:
         return ""
     return (
-        f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has {have}, "
-        f"and no other has more than {most} in common with it."
+        f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
+        f"{have}, and no other has more than {most} in common with it."
     )
 
 

@@ -92,7 +92,11 @@ def _notes(study: Study, beside: Beside | None, relative: bool) -> list[str]:
     margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
     told = [
         "All values x100."
-        + (f" Differences to {study.name}" + (f", published ones to {beside.baseline}." if beside else ".") if relative else "")
+        + (
+            f" Differences to {study.name}" + (f", published ones to {beside.baseline}." if beside else ".")
+            if relative
+            else ""
+        )
         + " ± is half the 95 % t interval over pre-training seeds; published rows have none.",
         f"Against {study.name}: {UP} {DOWN} different after Holm's correction; {SAME} equivalent within {margin}; "
         f"{TIE} a tie, less than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: the interval "

@@ -10,7 +10,18 @@ from analysis.own.results import DEFAULT_PRESET, MAKE, Results, load, presets
 from analysis.own.study import AVERAGE, MARGINS, PROTOCOLS, Study
 from analysis.store.paths import store_path
 
-__all__ = ["AVERAGE", "DEFAULT_PRESET", "MAKE", "MARGINS", "PROTOCOLS", "Beside", "Results", "Study", "presets", "study"]
+__all__ = [
+    "AVERAGE",
+    "DEFAULT_PRESET",
+    "MAKE",
+    "MARGINS",
+    "PROTOCOLS",
+    "Beside",
+    "Results",
+    "Study",
+    "presets",
+    "study",
+]
 
 
 def study(

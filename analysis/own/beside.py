@@ -65,7 +65,7 @@ class Beside:
         against = every[every.row == self.baseline].set_index("task").value
         return every.assign(
             variant=[self.key(row) for row in every.row],
-            baseline=self.baseline,
+            baseline=self.key(self.baseline),
             difference=every.value - every.task.map(against),
             source=self.table.title,
         )

@@ -12,6 +12,9 @@ from analysis.store import read
 Frame = Any
 """A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
 
+Drawn = dict[tuple[str, str], dict[Hashable, np.ndarray]]
+"""(variant, task) -> pre-training seed -> (fine-tuning, resample) in points."""
+
 MAJORITY = "majority"
 """The variant whose scores are those of the most frequent answer; no run of ours."""
 DEFAULT_PRESET = "cpu"
@@ -46,15 +49,15 @@ class Results:
         have = set(self.rows.variant)
         return [name for name in self.titles if name in have]
 
-    def replicates(self, rates: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], dict[int, np.ndarray]]:
-        """(variant, task) -> pre-training seed -> (fine-tuning, resample) in points, at the given learning rates."""
+    def replicates(self, rates: Mapping[tuple[str, str], float]) -> Drawn:
+        """The main metric on resamples of the dev examples, at the given learning rates."""
         found: Frame = read.query(
             f"SELECT {RUN}, s.replicates FROM predictions s JOIN runs r USING (run_id) "
             "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = ? AND s.seed IS NOT NULL "
             + NEWEST.format(RUN),
             [self.preset],
         )
-        gathered: dict[tuple[str, str], dict[int, list[np.ndarray]]] = {}
+        gathered: dict[tuple[str, str], dict[Hashable, list[np.ndarray]]] = {}
         for variant, task, seed, _, rate, drawn in found.itertuples(index=False, name=None):
             if rates.get((variant, task)) == rate and drawn is not None:
                 values = POINTS * np.ma.filled(np.ma.asarray(drawn, dtype=float), np.nan)
@@ -80,8 +83,9 @@ def load(preset: str) -> Results:
             raise LinkError(f"There are no results of the preset {preset!r}; there are of: {', '.join(known)}.")
         preset = known[0] if known else preset
     rows: Frame = read.query(
-        f"SELECT {RUN}, s.metric, s.pretraining, s.data, s.train_examples, s.dev_examples, {POINTS} * s.value AS value, "
-        "r.run_id FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric "
+        f"SELECT {RUN}, s.metric, s.pretraining, s.data, s.train_examples, s.dev_examples, r.run_id, "
+        f"{POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
+        "JOIN tasks t ON t.task = s.task AND t.metric = s.metric "
         "WHERE s.preset = ? AND s.variant <> ? AND s.seed IS NOT NULL " + NEWEST.format(RUN) + " ORDER BY ALL",
         [preset, MAJORITY],
     )

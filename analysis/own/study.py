@@ -13,15 +13,15 @@ import pandas as pd
 
 from analysis import statistics
 from analysis.errors import LinkError
-from analysis.own.results import Frame, Results
+from analysis.own.results import Drawn, Frame, Results
 from analysis.statistics import Runs
 from analysis.statistics.averages import NOT_LEARNT
 from analysis.statistics.equivalence import NOT_RESOLVED
 
 AVERAGE = "average"
-PROTOCOLS = {"mean": "Mean over seeds", "median": "Median of runs, as TUPE"}
-MARGINS = {"0.5": "0.5 points", "1": "1 point", "2": "2 points"}
-"""Least differences that would matter, to choose from before looking."""
+PROTOCOLS = {"mean": "Mean over seeds", "median": "Median, as TUPE"}
+MARGINS = {"0.5": "0.5", "1": "1", "2": "2"}
+"""Least differences that would matter, in points, to choose from before looking."""
 CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
 NAN = float("nan")
 
@@ -125,9 +125,7 @@ class Study:
     def not_learnt(self) -> list[str]:
         """GLUE tasks at majority level for every variant that has them."""
         return [
-            task
-            for task in self.glue
-            if all(said == NOT_LEARNT for (_, t), said in self.learnt.items() if t == task)
+            task for task in self.glue if all(said == NOT_LEARNT for (_, t), said in self.learnt.items() if t == task)
         ]
 
     @cached_property
@@ -274,21 +272,21 @@ class Study:
     # ---- Over dev examples, and wins ----
 
     @cached_property
-    def _replicates(self) -> dict[tuple[str, str], dict[int, np.ndarray]]:
+    def _replicates(self) -> Drawn:
         return self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
 
-    def _drawn(self, variant: str, task: str) -> dict[int, np.ndarray]:
+    def _drawn(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
         if task != AVERAGE:
             return self._replicates.get((variant, task), {})
         parts = [self._replicates.get((variant, one), {}) for one in self.kept]
         seeds: set[Hashable] = set.intersection(*(set(part) for part in parts)) if parts else set()
         middle = np.median if self.protocol == "median" else np.mean
-        drawn: dict[int, np.ndarray] = {}
+        drawn: dict[Hashable, np.ndarray] = {}
         for seed in sorted(seeds, key=str):
-            ones = [middle(part[seed], axis=0) for part in parts]  # type: ignore[index]
+            ones = [middle(part[seed], axis=0) for part in parts]
             # Tasks have dev sets of their own, so which resample of one meets which of another does not matter.
             shortest = min(map(len, ones))
-            drawn[seed] = np.mean([one[:shortest] for one in ones], axis=0)  # type: ignore[index]
+            drawn[seed] = np.mean([one[:shortest] for one in ones], axis=0)
         return drawn
 
     @cached_property
@@ -308,5 +306,7 @@ class Study:
         return found.assign(examples_low=low, examples_high=high, resamples=resamples, probability_better=wins)
 
     def _probability(self, variant: str) -> float:
-        sides = ({task: self.scores[one][task] for task in self.kept} for one in (variant, self.baseline))
+        sides: list[dict[Hashable, Runs]] = [
+            {task: self.scores[one][task] for task in self.kept} for one in (variant, self.baseline)
+        ]
         return statistics.improvement(*sides, within=self.protocol, resamples=200).probability

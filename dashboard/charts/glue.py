@@ -1,7 +1,5 @@
 """Drawings of our own GLUE scores beside published ones: dots with interval bars, variants down."""
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -28,48 +26,57 @@ REACH = 1.6
 
 @drawing("glue_average", columns=2)
 def average(figure: Figure, look: Look) -> list[Chart]:
-    """Differences of averages, and the averages themselves: ours, or the published ones where there are none of ours."""
+    """Differences of averages, and the averages: ours, or where there are none of ours the published ones."""
     rows = figure.content["rows"]
-    against = rows[rows.variant != rows.baseline]
+    against = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
     ours = rows[rows.verdict != "published"]
-    wide = [_panel(figure, against, "difference", f"Difference to {figure.content['baseline']}", look, wide=True)]
     # The averages of another model on other data would press ours together on a shared axis; the table has both.
     shown = ours if len(ours) else rows
-    return [*wide, _panel(figure, shown, "value", "Average" + (", own" if len(ours) else ""), look, wide=True)]
+    heading = "Average, own" if len(ours) else "Average, as published"
+    return [
+        _panel(figure, against, "difference", f"Difference to {figure.content['baseline']}", look, wide=True),
+        _panel(figure, shown, "value", f"{heading}\n{_majority(shown)}", look, wide=True),
+    ]
 
 
 @drawing("glue_difference", columns=3)
 def difference(figure: Figure, look: Look) -> list[Chart]:
-    """A panel a task, all on one axis."""
-    rows = figure.content["rows"]
-    reach = _reach(rows)
+    """A panel a task. Those of GLUE share one axis; our own task, of another size altogether, has its own."""
+    rows, study = figure.content["rows"], figure.content["study"]
+    shared = _reach(rows[~rows.task.isin(set(study.tasks) - set(study.glue))])
     return [
-        _panel(figure, found, "difference", _heading(figure, str(task), found), look, reach=reach)
-        for task, found in _by_task(figure, rows)
+        _panel(
+            figure,
+            found,
+            "difference",
+            _heading(figure, task, found),
+            look,
+            reach=shared if task not in study.tasks or task in study.glue else _reach(found),
+            legend=not number and not look.screen,  # On screen there is no room; the caption says it.
+        )
+        for number, (task, found) in enumerate(_by_task(figure, rows))
     ]
 
 
 @drawing("glue_scores", columns=3)
 def scores(figure: Figure, look: Look) -> list[Chart]:
-    """A panel a task and source; every panel of a source spans as many points, so that bars can be compared."""
+    """A panel a task and source; all panels of a source span as many points, so that bars can be compared."""
     panels = []
+    every = figure.content["rows"]
     for published in (False, True):
-        rows = figure.content["rows"]
-        rows = rows[(rows.verdict == "published") == published]
+        rows = every[(every.verdict == "published") == published]
         tasks = _by_task(figure, rows)
-        ends = {task: (_least(found), _most(found)) for task, found in tasks}
+        ends = {task: _ends(found) for task, found in tasks}
         span = max((high - low for low, high in ends.values()), default=0) * 1.08 or 1.0
         for task, found in tasks:
             middle = sum(ends[task]) / 2
-            name = str(found.source.iloc[0]) if published else ""
-            heading = _heading(figure, str(task), found, name)
-            panels.append(
-                _panel(figure, found, "value", heading, look, reach=(middle - span / 2, middle + span / 2))
-            )
+            name = str(found.source.iloc[0]) if published else _majority(found)
+            reach = (middle - span / 2, middle + span / 2)
+            panels.append(_panel(figure, found, "value", _heading(figure, task, found, name), look, reach=reach))
     return panels
 
 
-def _by_task(figure: Figure, rows: Frame) -> list[tuple[Any, Frame]]:
+def _by_task(figure: Figure, rows: Frame) -> list[tuple[str, Frame]]:
     """The average first, then our tasks in their order, then those that only a paper has."""
     study = figure.content["study"]
     order = [AVERAGE, *study.tasks, *dict.fromkeys(rows.task)]
@@ -80,7 +87,7 @@ def _by_task(figure: Figure, rows: Frame) -> list[tuple[Any, Frame]]:
 def _heading(figure: Figure, task: str, found: Frame, name: str = "") -> str:
     """The task and what must be said of it."""
     study = figure.content["study"]
-    said = [name] if name else []
+    said = []
     ours = found[found.verdict != "published"]
     if len(ours) and task != AVERAGE:
         if task in study.not_learnt:
@@ -89,15 +96,18 @@ def _heading(figure: Figure, task: str, found: Frame, name: str = "") -> str:
             said.append("partial data")
         if task not in study.glue:
             said.append("not GLUE")
-    return "\n".join([str(found.task_title.iloc[0]), ", ".join(said)])
+    return "\n".join([str(found.task_title.iloc[0]), ", ".join(filter(None, [name, *said]))])
 
 
-def _least(found: Frame) -> float:
-    return float(np.nanmin(found[["value", "low", "majority"]].to_numpy(dtype=float)))
+def _ends(found: Frame) -> tuple[float, float]:
+    values = found[["value", "low", "high"]].to_numpy(dtype=float)
+    return float(np.nanmin(values)), float(np.nanmax(values))
 
 
-def _most(found: Frame) -> float:
-    return float(np.nanmax(found[["value", "high", "majority"]].to_numpy(dtype=float)))
+def _majority(found: Frame) -> str:
+    """The level of the most frequent answer, where it is known."""
+    known = found.majority.dropna()
+    return f"majority class {known.iloc[0]:.1f}" if len(known) else ""
 
 
 def _reach(rows: Frame) -> tuple[float, float]:
@@ -130,6 +140,7 @@ def _panel(
     *,
     reach: tuple[float, float] | None = None,
     wide: bool = False,
+    legend: bool = False,
 ) -> Chart:
     relative = column == "difference"
     order = [variant for variant in figure.content["order"] if variant in set(rows.variant)]
@@ -140,6 +151,8 @@ def _panel(
         x=rows[column],
         start=rows[ends[0]],
         end=rows[ends[1]],
+        # A published mark does not hide ours in the same row.
+        above=(rows.verdict == "published") & rows.variant.isin(set(rows.variant[rows.verdict != "published"])),
         written=[signed(x) if relative else f"{x:.2f}" for x in rows[column]],
         interval=[_interval(a, b, relative) for a, b in zip(rows[ends[0]], rows[ends[1]], strict=True)],
         over_examples=[_interval(a, b, True) for a, b in zip(rows.examples_low, rows.examples_high, strict=True)],
@@ -149,18 +162,20 @@ def _panel(
     unit = f"points, minus {figure.content['baseline']}" if relative else "points"
     scale = alt.Scale(domain=list(reach), nice=False) if reach else alt.Scale(zero=False, nice=False, padding=14)
     x = alt.X("x:Q", scale=scale, axis=alt.Axis(title=lines(unit, 40).split("\n"), tickCount=5, grid=True))
+    keyed = wide or legend
+    key = alt.Legend(title=None, orient="top", columns=1, labelLimit=300, symbolOpacity=1) if keyed else None
     color = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=kinds, range=[hue for hue, _ in looks]),
-        legend=alt.Legend(title=None, orient="top", columns=1, labelLimit=300, symbolOpacity=1) if wide else None,
+        legend=key,
     )
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[sign for _, sign in looks]))
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[sign for _, sign in looks]), legend=key)
     base = alt.Chart(_tidy(frame)).encode(y=y)
     layers: list[Chart] = []
     if relative:
         layers.append(zero(look))
-    elif rows.majority.notna().any():
-        level = pd.DataFrame({"x": [float(rows.majority.dropna().iloc[0])], "told": ["majority class"]})
+    elif reach and (known := [level for level in rows.majority.dropna() if reach[0] <= level <= reach[1]]):
+        level = pd.DataFrame({"x": known[:1], "told": ["majority class"]})
         rule = alt.Chart(level).mark_rule(color=look.ink, strokeDash=[4, 3])
         layers.append(rule.encode(x=alt.X("x:Q"), tooltip=[alt.Tooltip("told:N", title=" "), alt.Tooltip("x:Q")]))
     if frame.start.notna().any():
@@ -171,20 +186,28 @@ def _panel(
             strokeWidth=1, color=look.ink, yOffset=6, clip=True
         )
         layers.append(thin.encode(x=alt.X("examples_low:Q", scale=scale), x2="examples_high:Q"))
-    points = base.mark_point(filled=True, size=62 if wide else 46, opacity=1, stroke=look.ground, strokeWidth=0.6)
-    layers.append(points.encode(x=x, color=color, shape=shape, tooltip=_tips(frame, relative)))
+    for above in (False, True):
+        if (frame.above == above).any():
+            points = base.transform_filter(f"datum.above === {str(above).lower()}").mark_point(
+                filled=True, size=62 if wide else 46, opacity=1, yOffset=-7 * above
+            )
+            layers.append(points.encode(x=x, color=color, shape=shape, tooltip=_tips(frame, relative)))
     title, *more = heading.split("\n")
-    named = alt.TitleParams(title, subtitle=lines(more[0], 44).split("\n") if more and more[0] else "",
+    # A blank one keeps panels without a subtitle level with those that have one.
+    subtitle = lines(more[0], 44).split("\n") if more and more[0] else " "
+    named = alt.TitleParams(title, subtitle=subtitle,
         fontSize=13, anchor="start", subtitleColor=look.ink, subtitleFontSize=11, color=look.ink)  # fmt: skip
     height = len(labels) * (step(labels, 24) if wide else step(labels, ROW))
     # Streamlit takes the legend's room from the marks.
-    return alt.layer(*layers).properties(width=330 if wide else 200, height=height + (18 * len(kinds) if wide else 0), title=named)
+    return alt.layer(*layers).properties(
+        width=330 if wide else 200, height=height + (18 * len(kinds) if keyed else 0), title=named
+    )
 
 
 TIDY = (
-    "label", "variant", "source", "kind", "x", "start", "end", "written", "interval", "over_examples", "examples_low",
-    "examples_high", "seeds", "runs", "p_corrected", "verdict", "note", "learnt", "learning_rate", "data",
-    "smallest_detectable", "probability_better", "title",
+    "label", "above", "variant", "source", "kind", "x", "start", "end", "written", "interval", "over_examples",
+    "examples_low", "examples_high", "seeds", "runs", "p_corrected", "verdict", "note", "learnt", "learning_rate",
+    "data", "smallest_detectable", "probability_better", "title",
 )  # fmt: skip
 
 
@@ -198,9 +221,7 @@ def _labels(rows: Frame, order: list[str], *, seeds: bool) -> list[str]:
     titles = {v: str(t) for v, t in zip(rows.variant, rows.title, strict=True)} | own.title.to_dict()
     wide = 34 if seeds else 22
     counts = own.seeds.to_dict() if seeds else {}
-    broken = {
-        v: lines(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order
-    }
+    broken = {v: lines(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order}
     level = levelled(list(broken.values()))
     return [level[broken[v]] for v in rows.variant]
 

@@ -1,4 +1,4 @@
-"""GLUE ablations: our own fine-tuning scores beside published ones, with intervals, and what they show in a sentence."""
+"""GLUE ablations: our own fine-tuning scores beside published ones, and what they show in a sentence."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
 PAGE = "glue"
-VIEWS = {"average": "Average", "difference": "Difference to the baseline", "scores": "Scores"}
+VIEWS = {"average": "Average", "difference": "Difference", "scores": "Scores"}
 OPTIMISTIC = (
     "Each variant and task is taken at its best learning rate, chosen on the dev set it is reported on: that is "
     "optimistic, for all variants alike where all tried the same rates."
@@ -29,7 +29,9 @@ def shown() -> None:
         show.sentence(problem)
         return
     if study:
-        summary.markdown(f"**{plain(queries.glue_headline(study))}**")
+        finding, *more = queries.glue_headline(study)
+        summary.markdown(f"**{plain(finding)}**")
+        summary.markdown(plain(" ".join(more)))
     try:
         show.show(queries.figure(f"glue_{view}", values), PAGE, values)
     except AddendError as problem:
@@ -44,7 +46,8 @@ presets = queries.glue_presets()
 tasks = titled("SELECT task AS name, title FROM tasks WHERE glue")
 variants = titled("SELECT variant AS name, title FROM variants")
 tables = queries.published_tables()
-labels = {row.id: row.label.removeprefix("GLUE: ") for row in tables[tables.kind == "GLUE"].itertuples()}
+tables = tables[tables.kind == "GLUE"]
+labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
 
 picked = Pickers(PAGE)
 summary = st.container(border=True)
@@ -57,14 +60,14 @@ known = queries.glue_baselines(preset, table)
 with second:
     if known:
         picked.choice("baseline", "Baseline", known, lambda name: variants.get(name, name))
-fourth, fifth, sixth = st.columns([5, 5, 4], vertical_alignment="bottom")
+fourth, fifth, sixth = st.columns([4, 5, 3], vertical_alignment="bottom")
 with fourth:
     view = picked.segments("view", "Show", list(VIEWS), VIEWS)
 if presets:
     with fifth:
         protocol = picked.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
     with sixth:
-        picked.segments("margin", "Equivalent means within", list(queries.MARGINS), queries.MARGINS)
+        picked.segments("margin", "Equivalent within, points", list(queries.MARGINS), queries.MARGINS)
 columns, idle = queries.glue_columns(preset, table, protocol if presets else "mean")
 if columns:
     picked.ticked("without", "Tasks averaged; untick one to leave it out", columns, list(tasks), tasks)
