@@ -98,7 +98,7 @@ def glue_study(values: Mapping[str, Any]) -> tuple[own.Study, own.Beside | None]
 def glue_baselines(preset: str, table: str) -> list[str]:
     """What others can be compared with: our variants or, where there are none, the rows of the table."""
     study = own.study(preset)
-    beside = own.Beside.of(table, "")
+    beside = own.beside(table)
     rows = [beside.key(row) for row in beside.table.variants] if beside else []
     return study.results.variants or rows
 
@@ -106,7 +106,7 @@ def glue_baselines(preset: str, table: str) -> list[str]:
 def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
     """GLUE tasks that can be averaged, and those that none of our variants learnt."""
     study = own.study(preset, protocol=protocol)
-    beside = own.Beside.of(table, "")
+    beside = own.beside(table)
     tasks = study.glue or (list(beside.tasks) if beside else [])
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from analysis import own
-from analysis.errors import AddendError
+from analysis.errors import AddendError, LinkError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.published import _query as query_command
 from analysis.figures.published import words
@@ -44,7 +44,7 @@ def asked(params: Params) -> tuple[Study, Beside | None]:
         including=tuple(params.get("including", ())),
         margin=str(params.get("margin", "1")),
     )
-    beside = Beside.of(str(params.get("table", TUPE)), study.baseline or str(params.get("baseline", "")))
+    beside = own.beside(str(params.get("table", TUPE)), study.baseline or str(params.get("baseline", "")))
     if not study and beside is None:
         raise AddendError(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
     return study, beside
@@ -106,7 +106,7 @@ def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Fig
     every = rows(study, beside)
     shown: Frame = pick(every)
     if shown.empty or (name == "glue_average" and not kept(study, beside)):
-        raise AddendError("No task is in the average; tick one.")
+        raise LinkError("No task is in the average; tick one.")
     told = " ".join(part for part in (_own(study, shows), _published(study, beside, shows)) if part)
     return Figure(
         name=name,
@@ -171,24 +171,17 @@ def _published(study: Study, beside: Beside | None, shows: str) -> str:
     """What the published side rests on."""
     if beside is None:
         return ""
-    table = beside.table
-    ours = kept(study, beside)
+    table, ours = beside.table, kept(study, beside)
     shared = [column for task, column in beside.tasks.items() if task in ours]
     lacking = [study.title(task) for task in ours if task not in beside.tasks]
-    spread = (
-        "standard deviations as printed are in the table" if table.cells.sd.notna().any() else "no spread is printed"
-    )
-    return " ".join(
-        part
-        for part in (
-            f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
-            + (f", minus {beside.baseline}" if shows == "difference" else "")
-            + f"; {spread}.",
-            f"Its averages are over the same tasks, {len(shared)} of them"
-            if shared
-            else "It prints none of these tasks",
-        )
-    ) + (f" (it does not print {words(lacking)})." if lacking else ".")
+    spread = "its standard deviations are not drawn" if table.cells.sd.notna().any() else "no spread is printed"
+    parts = [
+        f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
+        + (f", minus {beside.baseline}" if shows == "difference" else "")
+        + f"; {spread}.",
+        f"Published averages are over {len(shared)} columns ({words(shared)})" if shared else "No published average",
+    ]
+    return " ".join(parts) + (f"; it does not print {words(lacking)}." if lacking else ".")
 
 
 def _alt(shown: Frame, shows: str) -> str:

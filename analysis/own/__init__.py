@@ -19,6 +19,7 @@ __all__ = [
     "Beside",
     "Results",
     "Study",
+    "beside",
     "presets",
     "study",
 ]
@@ -34,9 +35,17 @@ def study(
     margin: str = "1",
 ) -> Study:
     """The runs of a preset under a protocol; see `Study`. The last few are kept, until the store changes."""
+    return _study(_version(), preset, baseline, protocol, without, including, margin)
+
+
+def beside(table: str, baseline: str = "") -> Beside | None:
+    """The published table with that id, against our baseline where it has that; none for ""."""
+    return _beside(_version(), table, baseline)
+
+
+def _version() -> tuple[str, int, int]:
     stat = store_path().stat()
-    version = (str(store_path()), stat.st_mtime_ns, stat.st_size)
-    return _study(version, preset, baseline, protocol, without, including, margin)
+    return str(store_path()), stat.st_mtime_ns, stat.st_size
 
 
 @lru_cache(maxsize=16)
@@ -63,3 +72,9 @@ def _study(
 def _results(version: tuple[str, int, int], preset: str) -> Results:
     del version  # Only tells one store from another.
     return load(preset)
+
+
+@lru_cache(maxsize=16)
+def _beside(version: tuple[str, int, int], table: str, baseline: str) -> Beside | None:
+    del version
+    return Beside.of(table, baseline)

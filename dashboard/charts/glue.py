@@ -198,9 +198,9 @@ def _panel(
     named = alt.TitleParams(title, subtitle=subtitle,
         fontSize=13, anchor="start", subtitleColor=look.ink, subtitleFontSize=11, color=look.ink)  # fmt: skip
     height = len(labels) * (step(labels, 24) if wide else step(labels, ROW))
-    # Streamlit takes the legend's room from the marks.
+    # Streamlit takes the room of legend and subtitle from the marks.
     return alt.layer(*layers).properties(
-        width=330 if wide else 200, height=height + (18 * len(kinds) if keyed else 0), title=named
+        width=330 if wide else 200, height=height + (24 + 20 * len(kinds) if keyed else 0), title=named
     )
 
 

@@ -51,9 +51,13 @@ labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, table
 
 picked = Pickers(PAGE)
 summary = st.container(border=True)
-first, second, third = st.columns([2, 3, 4])
+first, second, third = st.columns([2, 3, 4], vertical_alignment="bottom")
 with first:
-    preset = picked.choice("preset", "Own runs", presets or ["cpu"], lambda name: f"preset {name}")
+    if presets:
+        preset = picked.choice("preset", "Own runs", presets, lambda name: f"preset {name}")
+    else:
+        preset = picked.get("preset")
+        st.caption("Own runs: none yet")
 with third:
     table = picked.choice("table", "Published table beside them", [*labels, ""], lambda id: labels.get(id, "none"))
 known = queries.glue_baselines(preset, table)
