@@ -44,7 +44,7 @@ def table(study: Study, beside: Beside | None, *, relative: bool) -> Table:
             known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}
             lines.append({"variant": "Majority class", "from": "no model", **known})
     cells: Frame = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
-    return Table(cells=cells.fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
+    return Table(cells=cells.astype(object).fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
 
 
 def _head(task: str, study: Study, beside: Beside | None) -> str:

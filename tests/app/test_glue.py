@@ -68,8 +68,8 @@ def test_pickers_change_what_is_said(results):
     assert "average of 3 GLUE tasks" in told(app)
     app.pills(key="glue.without.ticked").set_value(["rte"]).run()
     assert "average of 2 GLUE tasks" in told(app)
-    assert app.query_params["without"] == ["cola"]
-    assert app.query_params["including"] == ["wnli"]
+    assert "cola" in app.query_params["without"]
+    assert "wnli" in app.query_params["including"]
 
 
 def test_nothing_ticked_is_said_and_the_table_stays(results):
