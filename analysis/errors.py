@@ -35,3 +35,7 @@ class TextTooLong(TextError):
 
 class LinkError(AddendError):
     """A link that names no view, or a value that its view does not take."""
+
+
+class NoResults(AddendError):
+    """Nothing is stored yet of what a figure shows; the sentence says how it is made."""

@@ -14,7 +14,7 @@ import pandas as pd
 from analysis.errors import LinkError, StoreError
 from analysis.provenance import model_options
 from analysis.store import files, read
-from analysis.terms.result import SOURCES, Decomposition, Provenance, TokenInfo
+from analysis.terms.result import ALL, SOURCES, Decomposition, Provenance, TokenInfo
 
 
 def run(
@@ -87,6 +87,7 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
             "scale": made.scale,
             "max_error": made.max_error,
             "pattern_error": made.pattern_error,
+            "attends": made.attends,
             "truncated_from": about.truncated_from,
         },
     )
@@ -153,6 +154,7 @@ def saved(probe_id: str) -> Decomposition:
             truncated_from=None if pd.isna(row.truncated_from) else int(row.truncated_from),
         ),
         probe_id=probe_id,
+        attends=row.attends if isinstance(row.attends, str) else ALL,
         _measured={name: np.stack(list(heads[name])).T.reshape(grid) for name in ("share", "effect", "top1", "rms")},
     )
 

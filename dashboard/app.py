@@ -36,9 +36,10 @@ chosen = st.navigation(
             page("encodings", "waves"),
             page("published", "menu_book"),
             page("glue", "leaderboard"),
+            page("training", "show_chart"),
         ],
         "Try it": [page("probe", "experiment")],
-        "Reference": [page("about", "info")],
+        "Reference": [page("runs", "list_alt"), page("about", "info")],
     }
 )
 st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")

@@ -151,6 +151,28 @@ VIEWS: dict[str, View] = {
             ("glue_average", "glue_difference", "glue_scores"),
         ),
         View(
+            "training",
+            "Training",
+            (
+                Field("preset", "cpu"),
+                Field("objective", "masked"),
+                Field("recipe", ""),
+                Field("rate", ""),
+                Field("part", "curves"),
+                Field("variants", ("bert_a", "no_position", "tupe_a", "concat_20")),
+                Field("axis", "step"),
+            ),
+            (
+                "training_curves",
+                "training_gap",
+                "training_convergence",
+                "training_plateau",
+                "training_length",
+                "training_scores",
+                "training_costs",
+            ),
+        ),
+        View(
             "probe",
             "Live probe",
             (
@@ -165,6 +187,12 @@ VIEWS: dict[str, View] = {
                 *_MAP,
             ),
             ("probe_heads", "probe_maps", "probe_total"),
+        ),
+        View(
+            "runs",
+            "Runs",
+            (Field("kind", ""), Field("variant", ""), Field("preset", ""), Field("run", "")),
+            ("runs_curve",),
         ),
         View("about", "Method and data"),
     )

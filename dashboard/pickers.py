@@ -120,6 +120,31 @@ class Pickers:
         self._values[name] = held
         return tuple(value for value in held if value in options)
 
+    def several(
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+    ) -> tuple[str, ...]:
+        """A drop-down of which several are picked; the field holds them in the order of the options.
+
+        known: names that are no mistake in a link though they are no option here.
+        """
+        held = tuple(self._held(name))
+        for value in held:
+            if value not in known:
+                st.warning(plain(f"The link asks for {name} {value!r}, which is not known; it is left aside."))
+        held = tuple(value for value in held if value in known)
+        box = f"{self._key(name)}.several"
+        st.session_state[box] = [value for value in options if value in held]
+        elsewhere = [value for value in held if value not in options]
+
+        def keep() -> None:
+            st.session_state[self._key(name)] = [
+                value for value in known if value in (*st.session_state[box], *elsewhere)
+            ]
+
+        st.multiselect(label, options, format_func=_shown(show), key=box, on_change=keep, **more)
+        self._values[name] = held
+        return tuple(value for value in options if value in held)
+
     def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
         """A slider over given whole numbers."""
         self._known(name, options)
@@ -132,6 +157,11 @@ class Pickers:
         self._held(name)
         self._values[name] = st.toggle(label, key=self._key(name), **more)
         return bool(self._values[name])
+
+    def fixed(self, name: str, options: Sequence[Any]) -> Any:
+        """No picker, as there is nothing to choose; what a link asks for beyond the options is said."""
+        self._known(name, options)
+        return self.get(name)
 
     def set(self, name: str, value: Value) -> None:
         """A value that no picker of ours holds (a form's text, a saved probe's id)."""

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis import catalogue, own, published
-from analysis.figures import FIGURES, Figure, glue, glue_table, home
+from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
 from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
-from analysis.published import Table
+from analysis.published import Frame, Table
 from analysis.store import read
 from analysis.store.paths import store_path
 
@@ -97,7 +97,7 @@ def glue_study(values: Mapping[str, Any]) -> tuple[own.Study, own.Beside | None]
 
 def glue_baselines(preset: str, table: str) -> list[str]:
     """What others can be compared with: our variants or, where there are none, the rows of the table."""
-    study = own.study(preset)
+    study = glue.study_of(preset)
     beside = own.beside(table)
     rows = [beside.key(row) for row in beside.table.variants] if beside else []
     return study.results.variants or rows
@@ -105,7 +105,7 @@ def glue_baselines(preset: str, table: str) -> list[str]:
 
 def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
     """GLUE tasks that can be averaged, and those that none of our variants learnt."""
-    study = own.study(preset, protocol=protocol)
+    study = glue.study_of(preset, protocol=protocol)
     beside = own.beside(table)
     tasks = study.glue or (list(beside.tasks) if beside else [])
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
@@ -125,3 +125,33 @@ def glue_results(values: Mapping[str, Any]) -> glue_table.Table:
 def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> glue_table.Table:
     asked = dict(values)
     return glue_table.table(*glue.asked(asked), relative=asked["view"] == "difference")
+
+
+def trainings() -> Frame:
+    """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
+    return _trainings(_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _trainings(version: tuple[str, int, int]) -> Frame:
+    return training.index()
+
+
+def verdict(values: Mapping[str, Any]) -> training_verdict.Verdict | None:
+    """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
+    return _verdict(_version(), tuple(sorted(values.items())))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> training_verdict.Verdict | None:
+    return training_verdict.verdict(training.trained(dict(values)))
+
+
+def every_run() -> Frame:
+    """Every stored run with its status and settings, the newest first."""
+    return _every_run(_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _every_run(version: tuple[str, int, int]) -> Frame:
+    return runs.listed()

@@ -4,10 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from analysis.store import files
+from tests import trainings
 
 METRICS = {"cola": "matthews_correlation", "rte": "accuracy", "sst2": "accuracy", "wnli": "accuracy"}
 Score = tuple[str, str, int, float]
 """variant, task, pre-training seed, value in points."""
+
+
+Ids = Mapping[tuple[str, int], str]
+"""(variant, pre-training seed) -> run id of that pre-training."""
 
 
 def _metric(task: str) -> str:
@@ -23,11 +28,12 @@ def write_scores(
     data: Mapping[str, str] | None = None,
     majority: Mapping[str, float] | None = None,
     created: str = "2026-01-01T00:00:00Z",
+    ids: Ids | None = None,
 ) -> None:
     """A file of scores; with majority levels (points) as the rows of the variant 'majority'."""
     rows: list[dict[str, Any]] = [
         {
-            "pretraining": f"{preset}-{variant}-{seed}",
+            "pretraining": (ids or {}).get((variant, seed), f"{preset}-{variant}-{seed}"),
             "variant": variant,
             "preset": preset,
             "task": task,
@@ -50,11 +56,13 @@ def write_scores(
     _write("scores", rows, preset, created)
 
 
-def write_predictions(replicates: Mapping[tuple[str, str, int], Sequence[float]], preset: str = "cpu") -> None:
+def write_predictions(
+    replicates: Mapping[tuple[str, str, int], Sequence[float]], ids: Ids, preset: str = "cpu"
+) -> None:
     """Replicates (points) of a variant, task and seed, at the rate 1e-4."""
     rows = [
         {
-            "pretraining": f"{preset}-{variant}-{seed}",
+            "pretraining": ids[variant, seed],
             "variant": variant,
             "preset": preset,
             "task": task,
@@ -70,14 +78,13 @@ def write_predictions(replicates: Mapping[tuple[str, str, int], Sequence[float]]
     _write("predictions", rows, preset)
 
 
-def write_losses(losses: Mapping[str, Sequence[float]], preset: str = "cpu") -> None:
-    """Final validation losses of a variant, one a seed from 0 on."""
-    rows = [
-        {"variant": variant, "preset": preset, "seed": seed, "metric": "final_loss_1x", "step": 10, "value": value}
-        for variant, values in losses.items()
-        for seed, value in enumerate(values)
-    ]
-    _write("curves", rows, preset)
+def write_losses(losses: Mapping[str, Sequence[float]], **changes: Any) -> dict[tuple[str, int], str]:
+    """Pre-trainings that end at these losses, one a seed from 0 on, and their run ids."""
+    return {
+        (variant, seed): trainings.write(variant, seed, trainings.line([0, 100], [7.0, end], final=end), **changes)
+        for variant, ends in losses.items()
+        for seed, end in enumerate(ends)
+    }
 
 
 def _write(kind: str, rows: list[dict[str, Any]], preset: str, created: str = "2026-01-01T00:00:00Z") -> None:
@@ -97,7 +104,7 @@ SHIFTS = {
     "alibi": (4.0, -5.0, 2.0),
 }
 MAJORITY = {"cola": 0.0, "rte": 52.7, "wnli": 56.3, "swapped_neighbours": 50.0}
-LOSSES = {"bert_a": (5.20, 5.22, 5.18), "no_position": (6.20, 6.21, 6.22)}
+LOSSES = {**dict.fromkeys(SHIFTS, (4.9, 4.8, 5.0)), "bert_a": (5.20, 5.22, 5.18), "no_position": (6.20, 6.21, 6.22)}
 
 
 def world(*, losses: Mapping[str, Sequence[float]] = LOSSES) -> None:
@@ -114,8 +121,9 @@ def world(*, losses: Mapping[str, Sequence[float]] = LOSSES) -> None:
         for k, variant in enumerate(SHIFTS)
         for seed in range(3)
     ]
-    write_scores(scores, majority=MAJORITY, data={"rte": "100 of 2490 train examples"})
+    ids = write_losses(losses)
+    write_scores(scores, majority=MAJORITY, data={"rte": "100 of 2490 train examples"}, ids=ids)
     write_predictions(
-        {(v, t, s): [value + k / 100 for k in range(50)] for v, t, s, value in scores if t != "swapped_neighbours"}
+        {(v, t, s): [value + k / 100 for k in range(50)] for v, t, s, value in scores if t != "swapped_neighbours"},
+        ids,
     )
-    write_losses(losses)

@@ -10,7 +10,8 @@ from typing import Any
 class Pretraining:
     """One pre-training, but for its corpus. Everything here changes the result, so all of it names the run.
 
-    learning_rate is the peak; it rises linearly over the first `warmup` of the steps and falls linearly to 0.
+    learning_rate is the peak; it rises linearly over the first `warmup` of the steps, stays, and falls linearly to 0
+    over the last `decay` of them.
     Lengths are in tokens, `batch` in windows, `evaluate_every` in steps, `valid_windows` a number of windows.
     """
 
@@ -19,15 +20,17 @@ class Pretraining:
     preset: str = "cpu"
     vocabulary: int = 2048
     hidden_size: int = 128
-    layers: int = 4
-    heads: int = 4
+    layers: int = 2
+    heads: int = 2
     length: int = 64
     batch: int = 16
-    steps: int = 6_500
+    steps: int = 10_000
     learning_rate: float = 1e-3
     warmup: float = 0.05
+    decay: float = 0.2
     weight_decay: float = 0.01
     beta2: float = 0.98
+    epsilon: float = 1e-8
     clip: float = 1.0
     norm: str = "post"
     initializer_range: float = 0.02

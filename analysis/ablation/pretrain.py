@@ -64,14 +64,18 @@ def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> tor
         {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
-        groups, lr=settings.learning_rate, betas=(0.9, settings.beta2), eps=1e-6, fused=device in ("cpu", "cuda")
+        groups,
+        lr=settings.learning_rate,
+        betas=(0.9, settings.beta2),
+        eps=settings.epsilon,
+        fused=device in ("cpu", "cuda"),
     )
 
 
 def rate(settings: Pretraining, step: int) -> float:
     """The learning rate of a step, as a share of its peak."""
-    warm = max(1, round(settings.warmup * settings.steps))
-    return min((step + 1) / warm, (settings.steps - step) / max(1, settings.steps - warm))
+    warm, fall = (max(1, round(share * settings.steps)) for share in (settings.warmup, settings.decay))
+    return min(1.0, (step + 1) / warm, (settings.steps - step) / fall)
 
 
 def windows(tokens: np.ndarray, corpus: Corpus, length: int) -> Windows:

@@ -1,15 +1,17 @@
 """Our own GLUE scores beside a published table: averages, differences to a baseline task by task, scores."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
 from analysis import own
-from analysis.errors import AddendError, LinkError
+from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.published import _query as query_command
 from analysis.figures.published import words
+from analysis.figures.training import MASKED, Trained, trained
 from analysis.figures.words import signed
 from analysis.own import AVERAGE, Beside, Study
 from analysis.own.results import MAKE, Frame
@@ -34,9 +36,33 @@ VALUES = {
 """What dots and bars are, under each protocol."""
 
 
+def recipe(preset: str) -> Trained | None:
+    """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
+
+    None where no curves are stored of them, so that it cannot be told.
+    """
+    return _recipe(own.version(), own.resolve(preset))
+
+
+@lru_cache(maxsize=4)
+def _recipe(version: tuple[str, int, int], preset: str) -> Trained | None:
+    del version
+    usual = {"preset": preset, "objective": MASKED, "recipe": "", "rate": ""}
+    try:
+        return trained(usual, among=own.pretrained(preset))
+    except NoResults:
+        return None
+
+
+def study_of(preset: str, **more: Any) -> Study:
+    """Our own runs of one recipe; see `own.study`."""
+    found = recipe(preset)
+    return own.study(preset, counted=None if found is None else tuple(sorted(found.runs.run_id)), **more)
+
+
 def asked(params: Params) -> tuple[Study, Beside | None]:
-    """Our own runs and the published table that a link asks for. Raises AddendError where there is neither."""
-    study = own.study(
+    """Our own runs and the published table that a link asks for. Raises NoResults where there is neither."""
+    study = study_of(
         str(params.get("preset", own.DEFAULT_PRESET)),
         baseline=str(params.get("baseline", "bert_a")),
         protocol=str(params.get("protocol", "mean")),
@@ -46,7 +72,7 @@ def asked(params: Params) -> tuple[Study, Beside | None]:
     )
     beside = own.beside(str(params.get("table", TUPE)), study.baseline or str(params.get("baseline", "")))
     if not study and beside is None:
-        raise AddendError(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
+        raise NoResults(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
     return study, beside
 
 
@@ -145,6 +171,7 @@ def _own(study: Study, shows: str) -> str:
         if tasks
         else "No task is in the average.",
         f"Partial data: {words(partial)}." if partial else "",
+        f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
     ]
     if shows == "difference" and len(study.contrasts):
         least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
@@ -217,6 +244,8 @@ def _provenance(study: Study, beside: Beside | None) -> dict[str, str]:
         runs = study.results.runs
         for name, column in {"device": "device", "code": "git_sha", "libraries": "versions"}.items():
             found[f"own runs, {name}"] = "; ".join(map(str, dict.fromkeys(runs[column])))
+        if settings := recipe(study.results.preset):
+            found["own pre-trainings"] = settings.about()
         found["own runs"] = f"{len(runs)}, made {runs.created.min()} to {runs.created.max()}"
     if beside:
         found["published table"] = beside.table.title

@@ -1,17 +1,14 @@
 """The sentence that says what our own results show. Computed from them, and never kinder than they are."""
 
-import math
-
-from analysis import statistics
+from analysis.figures.glue import recipe
 from analysis.figures.published import words
+from analysis.figures.training_verdict import verdict
 from analysis.figures.words import signed
 from analysis.own import AVERAGE, Study
 from analysis.own.results import Frame
 
 NEEDED_SEEDS = 3
 INCONCLUSIVE = "Inconclusive: under-trained."
-TAUGHT, UNTAUGHT = "bert_a", "no_position"
-"""A recipe has taught positions where the first one's validation loss is below the second one's."""
 
 
 def headline(study: Study) -> list[str]:
@@ -86,21 +83,8 @@ def _too_few(study: Study) -> str:
 
 def _untaught(study: Study) -> str:
     """Why the recipe cannot be said to have taught positions, or nothing."""
-    titles, losses = study.results.titles, study.results.losses
-    missing = [titles.get(name, name) for name in (TAUGHT, UNTAUGHT) if not losses.get(name)]
-    if missing:
-        return f"No final validation loss of {words(missing)} is stored, so whether positions are used is not known."
-    taught, untaught = (statistics.mean_interval(losses[name]) for name in (TAUGHT, UNTAUGHT))
-    spread = max((sd for sd in (taught.sd, untaught.sd) if not math.isnan(sd)), default=math.nan)
-    if untaught.mean - taught.mean > spread:
-        return ""
-    seen = " and ".join(
-        f"{titles.get(name, name)} {made.mean:.2f} nats ({made.n} seed{'' if made.n == 1 else 's'})"
-        for name, made in ((TAUGHT, taught), (UNTAUGHT, untaught))
-    )
-    if math.isnan(spread):
-        return f"Final validation loss: {seen}; one seed has no spread to hold that against."
-    return (
-        f"Final validation loss: {seen}; {titles.get(TAUGHT, TAUGHT)} is not lower by more than the spread over seeds "
-        f"({spread:.2f}), so this recipe has not taught the model to use positions."
-    )
+    settings = recipe(study.results.preset)
+    if settings is None:
+        return "No curves of these pre-trainings are stored, so whether their positions are used is not known."
+    judged = verdict(settings)
+    return "" if judged is None or judged.holds else judged.sentence

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
@@ -19,7 +19,9 @@ from analysis.errors import ModelError
 
 IMPLEMENTATION = "addend"
 
-_listener: ContextVar[Callable[[nn.Module, Tensor, Tensor], None] | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Callable[[nn.Module, Tensor, Tensor, Tensor | None], None] | None] = ContextVar(
+    "listener", default=None
+)
 
 
 class _Enough(Exception):
@@ -28,10 +30,12 @@ class _Enough(Exception):
 
 @dataclass(frozen=True)
 class Captured:
-    """One layer's scores before the mask is added, and its pattern after softmax."""
+    """One layer's scores before the mask is added, its pattern after softmax, and which keys it attended to."""
 
     scores: Float[Tensor, "batch head query key"]
     pattern: Float[Tensor, "batch head query key"]
+    attended: Bool[Tensor, "batch query key"] | None
+    """None where every query attends to every key."""
 
 
 def attend(
@@ -42,13 +46,16 @@ def attend(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
+    position_bias: Tensor | None = None,
     **_: object,
 ) -> tuple[Tensor, Tensor]:
-    """Plain attention, as transformers' `eager`, that tells the listener its scores and pattern."""
+    """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask."""
     scores = (query @ key.transpose(2, 3)) * (query.size(-1) ** -0.5 if scaling is None else scaling)
+    if position_bias is not None:
+        scores = scores + position_bias
     pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
     if listener := _listener.get():
-        listener(module, scores, pattern)
+        listener(module, scores, pattern, attention_mask)
     dropped = nn.functional.dropout(pattern, p=dropout, training=module.training)
     return (dropped @ value).transpose(1, 2).contiguous(), pattern
 
@@ -78,9 +85,10 @@ def capture(model: PreTrainedModel, inputs: Mapping[str, Tensor], attention: nn.
     """
     found: list[Captured] = []
 
-    def listen(module: nn.Module, scores: Tensor, pattern: Tensor) -> None:
+    def listen(module: nn.Module, scores: Tensor, pattern: Tensor, mask: Tensor | None) -> None:
         if module is attention:
-            found.append(Captured(scores, pattern))
+            attended = None if mask is None else (mask == 0).expand(len(scores), -1, *scores.shape[2:])[:, 0]
+            found.append(Captured(scores, pattern, attended))
             raise _Enough
 
     token = _listener.set(listen)

@@ -34,15 +34,19 @@ def through_layer_norm(parts: Float[Tensor, "P T E"], norm: nn.LayerNorm) -> Flo
     return torch.cat([scaled, norm.bias.expand_as(whole)[None]])
 
 
-def project(parts: Float[Tensor, "S T E"], linear: nn.Linear, heads: int) -> Float[Tensor, "S H T D"]:
+def project(
+    parts: Float[Tensor, "S T E"], linear: nn.Linear, heads: int, *, constant: bool = True
+) -> Float[Tensor, "S H T D"]:
     """Each source through a linear map, split into heads; the map's bias goes to the last source.
 
-    The last source is the same for every token; it is computed once and expanded, so that it stays
-    exactly constant along tokens.
+    constant: the last source is the same for every token; it is computed once and expanded, so that it
+    stays exactly constant along tokens. After a second norm it is not.
     """
-    own = parts[:-1] @ linear.weight.T
-    constant = parts[-1, :1] @ linear.weight.T
-    if linear.bias is not None:
-        constant = constant + linear.bias
-    mapped = torch.cat([own, constant.expand(own.shape[1:])[None]])
+    if constant:
+        last = (parts[-1, :1] @ linear.weight.T).expand(parts.shape[1], -1)
+        if linear.bias is not None:
+            last = (last[:1] + linear.bias).expand_as(last)
+    else:
+        last = linear(parts[-1])
+    mapped = torch.cat([parts[:-1] @ linear.weight.T, last[None]])
     return mapped.unflatten(-1, (heads, -1)).transpose(1, 2)

@@ -6,7 +6,7 @@
 from functools import lru_cache
 
 from analysis.own.beside import Beside
-from analysis.own.results import DEFAULT_PRESET, MAKE, Results, load, presets
+from analysis.own.results import DEFAULT_PRESET, MAKE, Results, load, presets, pretrained, resolve
 from analysis.own.study import AVERAGE, MARGINS, PROTOCOLS, Study
 from analysis.store.paths import store_path
 
@@ -21,7 +21,10 @@ __all__ = [
     "Study",
     "beside",
     "presets",
+    "pretrained",
+    "resolve",
     "study",
+    "version",
 ]
 
 
@@ -33,17 +36,22 @@ def study(
     without: tuple[str, ...] = (),
     including: tuple[str, ...] = (),
     margin: str = "1",
+    counted: tuple[str, ...] | None = None,
 ) -> Study:
-    """The runs of a preset under a protocol; see `Study`. The last few are kept, until the store changes."""
-    return _study(_version(), preset, baseline, protocol, without, including, margin)
+    """The runs of a preset under a protocol; see `Study`. The last few are kept, until the store changes.
+
+    counted: the pre-trainings whose fine-tunings count; all of them where it is None.
+    """
+    return _study(version(), preset, counted, baseline, protocol, without, including, margin)
 
 
 def beside(table: str, baseline: str = "") -> Beside | None:
     """The published table with that id, against our baseline where it has that; none for ""."""
-    return _beside(_version(), table, baseline)
+    return _beside(version(), table, baseline)
 
 
-def _version() -> tuple[str, int, int]:
+def version() -> tuple[str, int, int]:
+    """Tells one state of the store from another."""
     stat = store_path().stat()
     return str(store_path()), stat.st_mtime_ns, stat.st_size
 
@@ -52,6 +60,7 @@ def _version() -> tuple[str, int, int]:
 def _study(
     version: tuple[str, int, int],
     preset: str,
+    counted: tuple[str, ...] | None,
     baseline: str,
     protocol: str,
     without: tuple[str, ...],
@@ -59,7 +68,7 @@ def _study(
     margin: str,
 ) -> Study:
     return Study.of(
-        _results(version, preset),
+        _results(version, preset, counted),
         baseline=baseline,
         protocol=protocol,
         without=without,
@@ -69,9 +78,9 @@ def _study(
 
 
 @lru_cache(maxsize=4)
-def _results(version: tuple[str, int, int], preset: str) -> Results:
+def _results(version: tuple[str, int, int], preset: str, counted: tuple[str, ...] | None) -> Results:
     del version  # Only tells one store from another.
-    return load(preset)
+    return load(preset, counted)
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""What the store holds of one preset: a row a fine-tuning, majority levels, final validation losses, replicates."""
+"""What the store holds of one preset: a row a fine-tuning, majority levels, replicates."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,10 @@ MAJORITY = "majority"
 DEFAULT_PRESET = "cpu"
 POINTS = 100.0
 OFFICIAL = "official"
-FINAL_LOSS = "final_loss_1x"
 MAKE = "python -m analysis ablate --preset cpu"
 NEWEST = "QUALIFY row_number() OVER (PARTITION BY {} ORDER BY r.created DESC, r.run_id) = 1"
+COUNTS = "s.seed IS NOT NULL AND (? OR list_contains(?, s.pretraining))"
+"""A run of a model, of one of the pre-trainings that count."""
 RUN = "s.variant, s.task, s.seed, s.finetune_seed, s.learning_rate"
 
 
@@ -32,7 +33,7 @@ class Results:
 
     rows: a row a fine-tuning, its main metric in points. Of two of the same variant, task, seeds and rate the newest.
     tasks: indexed by task; title, glue, partial (what is partial about its data, or "").
-    losses: variant -> pre-training seed -> final validation loss at the training length, in nats.
+    pretrained: the pre-trainings that count, None for all of them; left_out: how many others were fine-tuned too.
     """
 
     preset: str
@@ -40,7 +41,8 @@ class Results:
     titles: Mapping[str, str]
     tasks: Frame
     majority: Mapping[str, float]
-    losses: Mapping[str, Mapping[Hashable, float]]
+    pretrained: tuple[str, ...] | None
+    left_out: int
     runs: Frame
 
     @property
@@ -53,9 +55,9 @@ class Results:
         """The main metric on resamples of the dev examples, at the given learning rates."""
         found: Frame = read.query(
             f"SELECT {RUN}, s.replicates FROM predictions s JOIN runs r USING (run_id) "
-            "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = ? AND s.seed IS NOT NULL "
+            f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = ? AND {COUNTS} "
             + NEWEST.format(RUN),
-            [self.preset],
+            [self.preset, *_counted(self.pretrained)],
         )
         gathered: dict[tuple[str, str], dict[Hashable, list[np.ndarray]]] = {}
         for variant, task, seed, _, rate, drawn in found.itertuples(index=False, name=None):
@@ -75,19 +77,37 @@ def presets() -> list[str]:
     return sorted(found.preset, key=lambda name: (name != DEFAULT_PRESET, name))
 
 
-def load(preset: str) -> Results:
-    """The results of a preset; without rows where there are none at all. Raises LinkError for an unknown one."""
+def resolve(preset: str) -> str:
+    """The preset, or the first there is where the default has none. Raises LinkError for an unknown one."""
     known = presets()
-    if preset not in known:
-        if known and preset != DEFAULT_PRESET:
-            raise LinkError(f"There are no results of the preset {preset!r}; there are of: {', '.join(known)}.")
-        preset = known[0] if known else preset
+    if preset in known or not known:
+        return preset
+    if preset != DEFAULT_PRESET:
+        raise LinkError(f"There are no results of the preset {preset!r}; there are of: {', '.join(known)}.")
+    return known[0]
+
+
+def pretrained(preset: str) -> list[str]:
+    """The pre-trainings of a preset that were fine-tuned."""
+    found = read.query(
+        "SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", [resolve(preset)]
+    )
+    return sorted(found.pretraining)
+
+
+def _counted(those: tuple[str, ...] | None) -> tuple[bool, list[str]]:
+    return those is None, list(those or ())
+
+
+def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
+    """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
+    preset = resolve(preset)
     rows: Frame = read.query(
         f"SELECT {RUN}, s.metric, s.pretraining, s.data, s.train_examples, s.dev_examples, r.run_id, "
         f"{POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
         "JOIN tasks t ON t.task = s.task AND t.metric = s.metric "
-        "WHERE s.preset = ? AND s.variant <> ? AND s.seed IS NOT NULL " + NEWEST.format(RUN) + " ORDER BY ALL",
-        [preset, MAJORITY],
+        f"WHERE s.preset = ? AND s.variant <> ? AND {COUNTS} " + NEWEST.format(RUN) + " ORDER BY ALL",
+        [preset, MAJORITY, *_counted(counted)],
     )
     levels: Frame = read.query(
         f"SELECT s.task, {POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
@@ -110,24 +130,10 @@ def load(preset: str) -> Results:
         titles=titles,
         tasks=tasks.assign(partial=[said.get(task, "") for task in tasks.task]).set_index("task"),
         majority=dict(zip(levels.task, levels.value, strict=True)),
-        losses=_losses(preset, set(rows.pretraining)),
+        pretrained=counted,
+        left_out=0 if counted is None else len(set(pretrained(preset)) - set(counted)),
         runs=_runs(rows),
     )
-
-
-def _losses(preset: str, pretrained: set[str]) -> dict[str, dict[Hashable, float]]:
-    """Of the pre-trainings that were fine-tuned, where the curves name them; else the newest of each seed."""
-    found: Frame = read.query(
-        "SELECT s.variant, s.seed, s.run_id, s.value, r.created FROM curves s JOIN runs r USING (run_id) "
-        "WHERE s.preset = ? AND s.metric = ? AND s.seed IS NOT NULL ORDER BY r.created, s.run_id",
-        [preset, FINAL_LOSS],
-    )
-    named = found.run_id.isin(pretrained)
-    found = found[named | ~found.variant.isin(set(found.variant[named]))]
-    losses: dict[str, dict[Hashable, float]] = {}
-    for row in found.itertuples():
-        losses.setdefault(row.variant, {})[int(row.seed)] = float(row.value)
-    return losses
 
 
 def _runs(rows: Frame) -> Frame:

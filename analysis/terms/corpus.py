@@ -43,22 +43,26 @@ def measure_corpus(
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
     started = time.perf_counter()
-    parts, powers, effects, agreements, squares, queries, errors = [], [], [], [], [], [], []
+    parts, powers, effects, agreements, squares, pairs, queries, errors = [], [], [], [], [], [], [], []
     cut = 0
     for index in each if each is not None else range(len(texts)):
         text, pair = texts[index]
         made = decompose(loaded.model, loaded.tokenizer, text, pair, truncate=True)
         query, key = torch.from_numpy(made.query).to(loaded.device), torch.from_numpy(made.key).to(loaded.device)
         with torch.inference_mode():
-            part, power = measures.share_parts(query, key, made.scale)
-            effect, agreement = measures.effects(query, key, made.scale)
-            rms = measures.raw_rms(query, key, made.scale)
-        count = len(made.tokens)
+            mask = None if made.attended is None else torch.from_numpy(made.attended).to(loaded.device)
+            part, power = measures.share_parts(query, key, made.scale, mask)
+            effect, agreement = measures.effects(query, key, made.scale, mask)
+            rms = measures.raw_rms(query, key, made.scale, mask)
+        keys = np.full(len(made.tokens), len(made.tokens)) if made.attended is None else made.attended.sum(1)
+        # A query that sees one key alone adds nothing; of a text, at most the first one does.
+        count = int((keys > 1).sum())
+        pairs.append(int(keys.sum()))
         parts.append(part.cpu().numpy())
         powers.append(power.cpu().numpy())
         effects.append(effect.cpu().numpy() * count)
         agreements.append(agreement.cpu().numpy() * count)
-        squares.append(rms.cpu().numpy() ** 2 * count**2)
+        squares.append(rms.cpu().numpy() ** 2 * pairs[-1])
         queries.append(count)
         cut += made.provenance.truncated_from is not None
         errors.append((made.max_error, made.relative_error, made.pattern_error))
@@ -88,7 +92,7 @@ def measure_corpus(
         }
 
     found, resampled = summaries(whole), summaries(draws)
-    square = np.sum(squares, axis=0) / np.sum(n**2)
+    square = np.sum(squares, axis=0) / np.sum(pairs)
     rms_of = {"head": np.sqrt(square), "mean_over_heads": np.sqrt(square).mean(-1, keepdims=True)}
     rms_of["pooled_over_heads"] = np.sqrt(square.mean(-1, keepdims=True))
 

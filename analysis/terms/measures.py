@@ -108,12 +108,20 @@ def effects(
     return kl, agreement
 
 
-def raw_rms(query: Float[Tensor, "S H Q D"], key: Float[Tensor, "S H K D"], scale: float) -> Float[Tensor, "S S H"]:
+def raw_rms(
+    query: Float[Tensor, "S H Q D"],
+    key: Float[Tensor, "S H K D"],
+    scale: float,
+    mask: Bool[Tensor, "Q K"] | None = None,
+) -> Float[Tensor, "S S H"]:
     """Root mean square of each term's scores as they stand, before any centring, in score units.
 
     Misleading on its own: a term that is constant along keys may be large and change nothing.
-    `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>`, so no map is needed. Assumes that every query sees every key.
+    Without a mask `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>`, and no map is needed.
     """
+    if mask is not None:
+        rows = [[score_map(q, k, scale)[:, mask].square().mean(-1) for k in key] for q in query]
+        return torch.stack([torch.stack(row) for row in rows]).sqrt()
     query_gram = torch.einsum("shqd,shqe->shde", query, query)
     key_gram = torch.einsum("shkd,shke->shde", key, key)
     squares = torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy.special import softmax
 
@@ -25,6 +25,25 @@ def term_pair(term: str) -> tuple[int, int]:
     """Indices of a term's query and key source."""
     query, key = term.split("_to_")
     return SOURCES.index(query), SOURCES.index(key)
+
+
+ALL, CAUSAL, WINDOW = "all", "causal", "window"
+"""Which keys a query attends to: every one; none after it; or so many on each side, and the first token by all."""
+
+
+def attended_keys(attends: str, length: int) -> Bool[ndarray, "query key"] | None:
+    """The keys that each query attends to; None where that is every one.
+
+    attends: "all", "causal", or "window 8" for eight on each side.
+    """
+    if attends == ALL:
+        return None
+    ahead = np.arange(length)[None] - np.arange(length)[:, None]
+    if attends == CAUSAL:
+        return ahead <= 0
+    near = np.abs(ahead) <= int(attends.removeprefix(WINDOW))
+    near[0, :] = near[:, 0] = True
+    return near
 
 
 @dataclass(frozen=True)
@@ -99,6 +118,8 @@ class Decomposition:
     """Largest |softmax of the sum of terms - the model's own pattern|."""
     provenance: Provenance
     probe_id: str | None = None
+    attends: str = ALL
+    """Which keys a query attends to, as `attended_keys` takes it."""
     _measured: dict[str, ndarray] = field(default_factory=dict)
 
     @property
@@ -123,7 +144,7 @@ class Decomposition:
 
     def pattern_of(self, head: int) -> Float[ndarray, "query key"]:
         """One head's attention probabilities."""
-        return softmax(self.scores[head], axis=-1)
+        return softmax(self._seen(self.scores[head]), axis=-1)
 
     def total(self) -> Float[ndarray, "head query key"]:
         """The sum of the sixteen terms, added one by one."""
@@ -135,7 +156,15 @@ class Decomposition:
     @cached_property
     def pattern(self) -> Float[ndarray, "head query key"]:
         """Attention probabilities: each row of keys sums to 1."""
-        return softmax(self.scores, axis=-1)
+        return softmax(self._seen(self.scores), axis=-1)
+
+    @cached_property
+    def attended(self) -> Bool[ndarray, "query key"] | None:
+        """The keys that each query attends to; None where that is every one."""
+        return attended_keys(self.attends, len(self.token_info))
+
+    def _seen(self, scores: ndarray) -> ndarray:
+        return scores if self.attended is None else np.where(self.attended, scores, -np.inf)
 
     @property
     def relative_error(self) -> float:
@@ -172,13 +201,14 @@ def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
 
     device = made.provenance.device if made.provenance.device == "cpu" or torch.cuda.is_available() else "cpu"
     query, key = (torch.from_numpy(x).to(device) for x in (made.query, made.key))
+    mask = None if made.attended is None else torch.from_numpy(made.attended).to(device)
     with torch.inference_mode():
         match measure:
             case "share":
-                found = {"share": measures.shares(query, key, made.scale)}
+                found = {"share": measures.shares(query, key, made.scale, mask)}
             case "rms":
-                found = {"rms": measures.raw_rms(query, key, made.scale)}
+                found = {"rms": measures.raw_rms(query, key, made.scale, mask)}
             case _:
-                effect, agreement = measures.effects(query, key, made.scale)
+                effect, agreement = measures.effects(query, key, made.scale, mask)
                 found = {"effect": effect, "top1": agreement}
     return {name: value.cpu().numpy() for name, value in found.items()}

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from analysis.errors import ModelError, TextError, TextTooLong
-from analysis.models.capture import capture
+from analysis.models.capture import Captured, capture
 from analysis.models.expand import Factors
 from analysis.models.families import family_of
 from analysis.provenance import git_sha, library_versions, now
-from analysis.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.terms.result import Decomposition, Provenance, TokenInfo, attended_keys
 
 
 def decompose(
@@ -40,7 +40,9 @@ def decompose(
         factors = family.expand(model, inputs)
         own, total = captured.scores[0], _sum_of_terms(factors)
         max_error = (total - own).abs().max()
-        pattern_error = (total.softmax(-1) - captured.pattern[0]).abs().max()
+        attends = family.attends(model.config)
+        seen = _attended(attends, captured)
+        pattern_error = (total.masked_fill(~seen, -torch.inf).softmax(-1) - captured.pattern[0]).abs().max()
     query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
     return Decomposition(
         query=query,
@@ -51,6 +53,7 @@ def decompose(
         scores=scores,
         max_error=float(max_error),
         pattern_error=float(pattern_error),
+        attends=attends,
         provenance=Provenance(
             model=name or model.name_or_path or type(model).__name__,
             revision=revision or "unknown",
@@ -65,6 +68,21 @@ def decompose(
             truncated_from=cut_from,
         ),
     )
+
+
+def _attended(attends: str, captured: Captured) -> Bool[Tensor, "query key"]:
+    """The keys that the family says are attended to, once they are found to be those of the forward pass."""
+    length = captured.scores.shape[-1]
+    said = attended_keys(attends, length)
+    everywhere = torch.ones(length, length, dtype=torch.bool, device=captured.scores.device)
+    mask = everywhere if said is None else torch.from_numpy(said).to(everywhere.device)
+    own = everywhere if captured.attended is None else captured.attended[0]
+    if not torch.equal(mask, own):
+        raise ModelError(
+            f"The model masks other keys than its family says ({attends}), so its shares would be of other queries. "
+            "Choose another model, or mend the family."
+        )
+    return mask
 
 
 def _sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:

@@ -33,12 +33,8 @@ the model itself computed in its forward pass.
 )
 
 st.header("What the store holds", anchor=False)
-runs = queries.rows(
-    "SELECT kind, model, revision, device, dtype, seed, created, git_sha AS code, command, versions, file "
-    "FROM runs WHERE kind <> 'probe' OR run_id LIKE 'example-%' ORDER BY created DESC"
-)
-st.caption("Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed.")
-st.dataframe(runs, hide_index=True)
+st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")
+st.page_link("views/runs.py", label="All runs and their settings", icon=":material/list_alt:")
 counts = queries.rows(
     "SELECT table_name AS name, estimated_size AS rows FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
 )

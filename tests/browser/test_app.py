@@ -23,7 +23,7 @@ def test_every_page_opens_and_draws(page, address, path):
     expect(page.locator("[data-testid=stMain] h1")).not_to_be_empty()
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
-    if VIEWS[path].figures:
+    if VIEWS[path].figures and not page.get_by_text("stored yet").count():
         expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
 
 

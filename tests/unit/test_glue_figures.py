@@ -10,10 +10,10 @@ from statistics import fmean, median, stdev
 
 import pytest
 
-from analysis import catalogue, own
+from analysis import catalogue
 from analysis.errors import LinkError
 from analysis.figures import FIGURES
-from analysis.figures.glue import asked
+from analysis.figures.glue import asked, study_of
 from analysis.figures.glue_headline import headline
 from analysis.figures.glue_table import table
 from analysis.own import AVERAGE
@@ -49,7 +49,7 @@ def world(made, monkeypatch):
 
 
 def study(**more):
-    return own.study("cpu", **more)
+    return study_of("cpu", **more)
 
 
 def averages(variant):
@@ -153,7 +153,7 @@ def test_any_variant_can_be_the_baseline(world):
     with pytest.raises(LinkError, match="has no variant 'gpt'"):
         study(baseline="gpt")
     with pytest.raises(LinkError, match="no results of the preset 'huge'"):
-        own.study("huge")
+        study_of("huge")
 
 
 # ---- The sentence ----
@@ -176,7 +176,7 @@ def anew(data, monkeypatch):
 
     def read(**more):
         assert catalogue.refresh().problems == []
-        return own.study("cpu", **more)
+        return study_of("cpu", **more)
 
     return read
 
@@ -185,34 +185,43 @@ SCORES = [(v, "rte", s, 60.0 + s + shift) for v, shift in (("bert_a", 0), ("tupe
 
 
 def test_a_recipe_that_did_not_teach_positions_is_inconclusive(anew):
-    write_scores([(v, t, s, x + s * 0.01 * (v == "tupe_a")) for v, t, s, x in SCORES])
-    write_losses({"bert_a": (6.20, 6.25, 6.15), "no_position": (6.22, 6.22, 6.22)})
+    ids = write_losses({"bert_a": (6.20, 6.25, 6.15), "no_position": (6.22, 6.22, 6.22), "tupe_a": (6.2, 6.2, 6.2)})
+    write_scores([*SCORES, *[("no_position", "rte", s, 59.0 + s) for s in range(3)]], ids=ids)
     first, why = headline(anew())
     assert first == "Inconclusive: under-trained."
-    assert "BERT-A 6.20 nats (3 seeds) and No position 6.22 nats (3 seeds)" in why
-    assert "(0.05)" in why
+    assert "BERT-A at 6.20 (3 seeds, spread 0.10) and No position at 6.22" in why
 
 
 def test_a_recipe_of_which_no_loss_is_known_is_inconclusive(anew):
     write_scores(SCORES)
-    assert headline(anew())[0] == "Inconclusive: under-trained."
+    first, why = headline(anew())
+    assert first == "Inconclusive: under-trained."
+    assert "No curves" in why
 
 
-def test_too_few_seeds_are_inconclusive(anew):
-    write_scores([score for score in SCORES if score[2] < 2])
-    write_losses(own_results.LOSSES)
+@pytest.fixture
+def taught():
+    """Ids of pre-trainings that learnt what positions are for, and the scores of the one that has none."""
+    losses = own_results.LOSSES
+    return lambda: write_losses({name: losses[name] for name in ("bert_a", "tupe_a", "no_position")})
+
+
+ORDERLESS = [("no_position", "rte", s, 55.0 + 1.1 * s) for s in range(3)]
+
+
+def test_too_few_seeds_are_inconclusive(anew, taught):
+    write_scores([score for score in [*SCORES, *ORDERLESS] if score[2] < 2], ids=taught())
     first, why = headline(anew())
     assert first == "Inconclusive: under-trained."
     assert "BERT-A has 2" in why
 
 
-def test_differences_without_a_spread_are_no_finding(anew):
+def test_differences_without_a_spread_are_no_finding(anew, taught):
     """One above at every seed exactly: no interval can be made of that, and none is claimed."""
-    write_scores(SCORES)
-    write_losses(own_results.LOSSES)
+    write_scores([*SCORES, *ORDERLESS], ids=taught())
     told = " ".join(headline(anew()))
-    assert "none of 0 variants differ" in told
-    assert "Not counted" in told
+    assert "1 of 1 variants differs from BERT-A" in told
+    assert "Not counted, for want of 3 seeds with a spread: TUPE-A." in told
 
 
 # ---- What is read ----
@@ -233,17 +242,25 @@ def test_a_variant_that_lacks_a_task_has_no_average_and_that_is_said(anew):
     assert any("TUPE-A lacks CoLA" in note for note in table(found, None, relative=False).notes)
 
 
-def test_losses_are_those_of_the_runs_that_were_fine_tuned(anew):
-    """A control of another recipe under the same preset must not decide."""
-    from analysis.store import files
+def test_one_recipe_counts_and_what_is_left_out_is_said(anew):
+    """Controls at another depth stand under the same preset: their scores must not be mixed in, however new."""
+    main = write_losses({"bert_a": (5.2, 5.2, 5.2)})
+    control = write_losses({"bert_a": (5.0,)}, layers=9)
+    write_scores([("bert_a", "rte", s, 60.0 + s) for s in range(3)], ids=main)
+    write_scores([("bert_a", "rte", 0, 99.0)], ids=control, created="2026-12-01T00:00:00Z")
+    found = anew()
+    assert row(found.cells, "bert_a", "rte").value == pytest.approx(61.0)
+    figure = FIGURES["glue_scores"].build({**VIEWS["glue"].defaults(), "table": ""})
+    assert "Pre-trainings at other settings, left out: 1." in figure.caption
 
-    write_scores(SCORES)
-    names = files.KINDS["curves"].schema.names
-    for run, value in (("cpu-bert_a-0", 5.0), ("a-control", 9.0)):
-        given = {"variant": "bert_a", "preset": "cpu", "seed": 0, "metric": "final_loss_1x", "value": value}
-        made = files.Run(kind="curves", command="made up", run_id=run, created="2026-03-01T00:00:00Z")
-        files.write("curves", {name: [given.get(name)] for name in names}, made)
-    assert anew().results.losses == {"bert_a": {0: 5.0}}
+
+def test_one_rate_of_pre_training_counts_for_a_variant(anew):
+    """That of most seeds."""
+    most = write_losses({"bert_a": (5.2, 5.2, 5.2)}, learning_rate=2e-3)
+    fewer = write_losses({"bert_a": (4.0, 4.0)}, learning_rate=1e-3)
+    write_scores([("bert_a", "rte", s, 60.0 + s) for s in range(3)], ids=most)
+    write_scores([("bert_a", "rte", s, 99.0) for s in range(2)], ids=fewer, created="2026-12-01T00:00:00Z")
+    assert row(anew().cells, "bert_a", "rte").value == pytest.approx(61.0)
 
 
 # ---- The table and the figures ----

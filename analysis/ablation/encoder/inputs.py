@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.encodings import encode
@@ -32,10 +33,17 @@ class Inputs(nn.Module):
         if config.recurrent:
             self.recurrent = nn.GRU(config.hidden_size, config.hidden_size // 2, batch_first=True, bidirectional=True)
 
-    def forward(self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"] | None) -> Float[Tensor, "B L E"]:
-        """The hidden states that enter layer 0."""
+    def forward(
+        self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"] | None, mask: Int64[Tensor, "B L"] | None
+    ) -> Float[Tensor, "B L E"]:
+        """The hidden states that enter layer 0. The mask only keeps the recurrent variant from reading padding."""
         hidden = self.dropout(self._combined(ids, segments))
-        return self.recurrent(hidden)[0] if self.config.recurrent else hidden
+        if not self.config.recurrent:
+            return hidden
+        if mask is None:
+            return self.recurrent(hidden)[0]
+        packed = pack_padded_sequence(hidden, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        return pad_packed_sequence(self.recurrent(packed)[0], batch_first=True, total_length=ids.shape[1])[0]
 
     def words(self, ids: Int64[Tensor, "B L"]) -> Float[Tensor, "B L W"]:
         """Word embeddings, scaled where the variant scales them."""

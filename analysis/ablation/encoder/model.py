@@ -173,7 +173,7 @@ class AddendModel(AddendPreTrainedModel):
         limit = self.config.max_position_embeddings
         if ids.shape[1] > limit:
             raise ValueError(f"The text has {ids.shape[1]} tokens and the model {limit} positions; shorten it.")
-        return self.encoder(self.embeddings(ids, segments), mask)
+        return self.encoder(self.embeddings(ids, segments, mask), mask)
 
     @capture_outputs
     def forward(

@@ -45,11 +45,11 @@ class FinetuneSettings:
     """At most so many rows of train, and of each dev set: the same ones for every model and seed. None for all."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "max_length"):
+        for name, least in (("epochs", 1), ("batch_size", 1), ("max_length", 8)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
+            if not isinstance(value, int) or value < least:
                 raise AddendError(
-                    f"The {name} {value!r} is not a whole number from 1 up; leave it out for the default."
+                    f"The {name} {value!r} is not a whole number from {least} up; leave it out for the default."
                 )
         for name in ("learning_rate", "clip_norm"):
             if not getattr(self, name) > 0:

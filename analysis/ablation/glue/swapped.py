@@ -97,8 +97,8 @@ def _lines(text: str | Path | Iterable[str]) -> Iterator[str]:
         raise AddendError(
             f"{text} could not be read ({refused.strerror or refused}); expected the path of a text file."
         ) from None
-    except UnicodeDecodeError as wrong:
-        raise AddendError(f"{text} is not UTF-8 (byte {wrong.start} of a block); save or unpack it as UTF-8.") from None
+    except UnicodeDecodeError:
+        raise AddendError(f"{text} is not a text file in UTF-8; unpack it, or save it as UTF-8.") from None
 
 
 def _collect(lines: Iterable[str], enough: int) -> list[list[list[str]]]:

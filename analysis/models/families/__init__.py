@@ -26,6 +26,10 @@ class Family(Protocol):
         """The module that calls the attention function at a layer."""
         ...
 
+    def attends(self, config: Any) -> str:
+        """Which keys a query attends to: "all", "causal", or "window 8" for eight on each side."""
+        ...
+
     def expand(self, model: Any, inputs: Mapping[str, Tensor]) -> Factors:
         """Queries and keys of every source at layer 0, for a batch of one."""
         ...

@@ -32,6 +32,10 @@ class Bert:
         """The self-attention of a layer."""
         return model.base_model.encoder.layer[layer].attention.self
 
+    def attends(self, config: Any) -> str:
+        """Every query attends to every key."""
+        return "all"
+
     def expand(self, model: Any, inputs: Mapping[str, Tensor]) -> Factors:
         """Word, position, segment and bias through the embedding LayerNorm and W_Q, W_K of layer 0."""
         embeddings = model.base_model.embeddings

@@ -1,0 +1,126 @@
+"""What each variant costs: parameters, FLOPs, speed and memory, all at one preset on one machine.
+
+Speed is measured in turns, so that a busy machine slows every variant alike; what counts is the ratio to
+bert_a's step. Memory is the peak of a process of its own that does nothing else.
+"""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from analysis.ablation.corpus import SPECIALS, Windows
+from analysis.ablation.encoder import AddendForMaskedLM
+from analysis.ablation.presets import Pretraining
+from analysis.ablation.pretrain import build, optimiser, tensors
+
+BASELINE = "bert_a"
+WARM_UP, ROUNDS = 3, 15
+
+
+def made_up(settings: Pretraining) -> Windows:
+    """Random tokens: costs do not depend on what the text says."""
+    count = 64 * (settings.length - 3)
+    tokens = np.random.default_rng(0).integers(len(SPECIALS), settings.vocabulary, count, dtype=np.uint16)
+    return Windows(tokens=tokens, length=settings.length, vocabulary=settings.vocabulary, stop=len(SPECIALS))
+
+
+def _built(settings: Pretraining, device: str) -> AddendForMaskedLM:
+    words = torch.zeros(settings.vocabulary, settings.hidden_size) if settings.config().get("freeze_words") else None
+    model = build(settings, words).to(device)
+    if device == "cpu":
+        model.set_attn_implementation("eager")
+    return model.train()
+
+
+def stepper(settings: Pretraining, device: str) -> Callable[[], None]:
+    """A function that makes one training step as `pretrain` does."""
+    model = _built(settings, device)
+    adam = optimiser(model, settings, device)
+    causal = model.config.causal
+    batch = tensors(made_up(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
+    losses: Any = torch.compile(model.losses) if device == "cuda" else model.losses
+
+    def step() -> None:
+        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            loss = losses(*batch).mean()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip, foreach=True)
+        adam.step()
+        adam.zero_grad(set_to_none=True)
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    return step
+
+
+def sizes(settings: Pretraining) -> dict[str, float]:
+    """Parameters (all, and trained), and FLOPs a token of one forward and backward pass.
+
+    torch's counter: matrix products and attention alone, a multiply and an add being two; the head sees
+    the predicted tokens only.
+    """
+    model = _built(settings, "cpu")
+    batch = tensors(made_up(settings).step(0, 4, 0, causal=model.config.causal), "cpu")
+    with FlopCounterMode(display=False) as counter:
+        model.losses(*batch).mean().backward()
+    return {
+        "parameters": float(sum(p.numel() for p in model.parameters())),
+        "trained_parameters": float(sum(p.numel() for p in model.parameters() if p.requires_grad)),
+        "flops_per_token": counter.get_total_flops() / (4 * settings.length),
+    }
+
+
+def _steps_alone(settings: Pretraining, device: str, answer: Any) -> None:
+    torch.set_num_threads(1)
+    step = stepper(settings, device)
+    for _ in range(WARM_UP):
+        step()
+    peak = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else None
+    # Linux gives kilobytes.
+    answer.put(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 if peak is None else peak)
+
+
+def peak_memory(settings: Pretraining, device: str) -> float:
+    """MiB: the accelerator's peak, or the whole process's on a processor (libraries included)."""
+    context = multiprocessing.get_context("spawn")
+    answer = context.Queue()
+    process = context.Process(target=_steps_alone, args=(settings, device, answer))
+    process.start()
+    found = answer.get(timeout=600)
+    process.join()
+    return found
+
+
+def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list[dict[str, Any]]:
+    """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them."""
+    names = list(dict.fromkeys([BASELINE, *variants]))
+    own = {name: replace(settings, variant=name) for name in names}
+    found = {name: sizes(own[name]) for name in names}
+    steps = {name: stepper(own[name], device) for name in names}
+    for step in steps.values():
+        for _ in range(WARM_UP):
+            step()
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(ROUNDS):
+        for name, step in steps.items():
+            started = time.perf_counter()
+            step()
+            seconds[name].append(time.perf_counter() - started)
+    for name in names:
+        ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
+        found[name]["step_ratio"] = median(ratios)
+        found[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
+        found[name]["peak_memory_mib"] = peak_memory(own[name], device)
+    return [
+        {"variant": name, "preset": settings.preset, "measure": measure, "value": value}
+        for name, values in found.items()
+        for measure, value in values.items()
+    ]

@@ -1,0 +1,33 @@
+"""A checkpoint as the transformers class it is a special case of."""
+
+from transformers import BertConfig, BertForMaskedLM
+
+from analysis.ablation.encoder.config import AddendConfig
+from analysis.ablation.encoder.model import AddendForMaskedLM
+from analysis.errors import AddendError
+
+OWN = {"variant", "position", "combine", "freeze_words"}
+"""Fields of ours that may differ from their defaults in a model that is BERT all the same."""
+
+
+def to_bert(model: AddendForMaskedLM) -> BertForMaskedLM:
+    """The same weights as BertForMaskedLM. Raises AddendError for a variant that BERT cannot compute."""
+    config, plain = model.config, AddendConfig()
+    special = [
+        name
+        for name in AddendConfig.__annotations__
+        if name not in OWN and not hasattr(BertConfig, name) and getattr(config, name) != getattr(plain, name)
+    ]
+    if special or config.position != "learned" or config.combine != "add":
+        why = ", ".join(special) or f"position={config.position}, combine={config.combine}"
+        raise AddendError(
+            f"The variant {config.variant!r} is not BERT ({why}); only bert_a and what computes as it does export."
+        )
+    shared = {
+        name: getattr(config, name)
+        for name in AddendConfig.__annotations__
+        if name != "model_type" and hasattr(BertConfig, name)
+    }
+    bert = BertForMaskedLM(BertConfig(**shared)).to(model.dtype)
+    bert.load_state_dict({name.replace("addend.", "bert.", 1): value for name, value in model.state_dict().items()})
+    return bert

@@ -1,0 +1,344 @@
+"""One pre-training and its fine-tunings: run, resumed, and written as results files.
+
+A run's folder holds what is needed to go on after a kill (the training state, the finished model, one
+file a fine-tuning). Its results files appear whole, at the end, under names that depend on the settings
+alone: run twice, it is stored once.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.ablation import corpus as corpora
+from analysis.ablation.plan import Finetuning, scores_id
+from analysis.ablation.presets import Pretraining
+from analysis.ablation.variants import VARIANTS
+from analysis.errors import AddendError
+from analysis.store.files import KINDS, Run, write
+from analysis.store.paths import data_folder
+
+Report = Callable[[str, float], None]
+"""Told what is being done and how far it is, from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a sweep reads and writes, and on what it runs; the same for all of its jobs."""
+
+    corpus: Path
+    out: Path
+    valid_text: Path | None = None
+    """Text of which the swapped-neighbours task is made."""
+    glue: Path | None = None
+    device: str = "cpu"
+    threads: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One run of a sweep; no finetuning means that it ends with the checkpoint."""
+
+    pretraining: Pretraining
+    finetuning: Finetuning | None
+    place: Place
+    corpus_digest: str
+
+    @property
+    def run_id(self) -> str:
+        """The pre-training's name."""
+        return self.pretraining.run_id(self.corpus_digest)
+
+    @property
+    def scores_id(self) -> str:
+        """The fine-tunings' name."""
+        assert self.finetuning is not None
+        return scores_id(self.run_id, self.finetuning, self.corpus_digest)
+
+    @property
+    def folder(self) -> Path:
+        """Where it keeps what it needs to go on."""
+        return self.place.out / self.run_id
+
+    def file(self, kind: str, run_id: str) -> str:
+        """The name of a results file, without its ending."""
+        p = self.pretraining
+        return f"{p.preset}-{p.variant}-{p.seed}-{run_id}"
+
+    def stored(self, kind: str, run_id: str) -> bool:
+        """Whether its results file is there."""
+        return (data_folder() / KINDS[kind].folder / f"{self.file(kind, run_id)}.parquet").is_file()
+
+    @property
+    def trained(self) -> bool:
+        """Whether its curve is stored."""
+        return self.stored("curves", self.run_id)
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything it gives is stored."""
+        return self.trained and (
+            self.finetuning is None or all(self.stored(kind, self.scores_id) for kind in ("scores", "predictions"))
+        )
+
+
+def run(job: Job, report: Report = lambda what, done: None) -> None:
+    """Runs what is not finished of a job. A second process that wants the same one waits for the first."""
+    from filelock import FileLock
+
+    job.folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(job.folder / "lock"):
+        if job.finished:
+            return
+        import torch
+
+        torch.set_num_threads(job.place.threads)
+        model = _pretrained(job, report)
+        if job.finetuning is not None:
+            _scores(job, job.finetuning, model, report)
+
+
+def _command(job: Job) -> str:
+    p = job.pretraining
+    return f"python -m analysis ablate --preset {p.preset} --variants {p.variant} --seeds {p.seed}"
+
+
+def _pretrained(job: Job, report: Report) -> Path:
+    """The folder of the finished model; its curve is stored."""
+    from analysis.ablation.pretrain import CHECKPOINT, pretrain
+
+    folder = job.folder / "model"
+    if job.trained and (folder / "model.safetensors").is_file():
+        return folder
+    corpus = corpora.load(job.place.corpus)
+    settings = job.pretraining
+    model, progress = pretrain(
+        settings,
+        corpus,
+        job.folder,
+        device=job.place.device,
+        words=_words(job),
+        each=lambda step, steps, loss: report("pre-training", step / steps),
+    )
+    save(model, corpus.folder, folder, settings.length)
+    metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
+    count = len(metric)
+    columns = {
+        "variant": [settings.variant] * count,
+        "preset": [settings.preset] * count,
+        "seed": [settings.seed] * count,
+        "metric": metric,
+        "step": step,
+        "tokens": tokens,
+        "seconds": seconds,
+        "value": value,
+    }
+    trained = [p for p in model.parameters() if p.requires_grad]
+    config = {
+        **asdict(settings),
+        "corpus": corpora.describe(corpus),
+        "model": settings.config(),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "trained_parameters": sum(p.numel() for p in trained),
+        "seconds_are": "processor time of one thread" if job.place.device == "cpu" else "elapsed time",
+    }
+    write(
+        "curves",
+        columns,
+        Run(
+            kind="curves",
+            command=_command(job),
+            run_id=job.run_id,
+            device=device_name(job.place.device),
+            dtype="float32" if job.place.device == "cpu" else "bfloat16 autocast",
+            seed=settings.seed,
+            variant=settings.variant,
+            preset=settings.preset,
+            config=config,
+            seconds=progress.seconds,
+        ),
+        name=job.file("curves", job.run_id),
+    )
+    (job.folder / CHECKPOINT).unlink(missing_ok=True)
+    return folder
+
+
+def save(model: Any, corpus: Path, folder: Path, length: int) -> None:
+    """A checkpoint that opens with from_pretrained, tokenizer included; appears whole."""
+    from transformers import PreTrainedTokenizerFast
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    partial = folder.with_name(folder.name + ".partial")
+    model.save_pretrained(partial)
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), corpora.SPECIALS, strict=True))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=_tokenizer(corpus), model_max_length=model.config.max_position_embeddings, **names
+    )
+    tokenizer.save_pretrained(partial)
+    if folder.is_dir():
+        import shutil
+
+        shutil.rmtree(folder)
+    os.replace(partial, folder)
+
+
+def _tokenizer(corpus: Path) -> Any:
+    """The corpus's tokenizer with [CLS] and [SEP] set around one text or two."""
+    from tokenizers import Tokenizer, processors
+
+    tokenizer = Tokenizer.from_file(str(corpus / "tokenizer.json"))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", corpora.CLS), ("[SEP]", corpora.SEP)],
+    )
+    return tokenizer
+
+
+def _words(job: Job) -> Any:
+    """The word table of the run that this variant builds on; None where it builds on none."""
+    needs = VARIANTS[job.pretraining.variant].needs
+    if needs is None:
+        return None
+    from safetensors.torch import load_file
+
+    other = replace(job, pretraining=replace(job.pretraining, variant=needs))
+    file = other.folder / "model" / "model.safetensors"
+    if not file.is_file():
+        raise AddendError(
+            f"{job.pretraining.variant} needs the model of {needs}, seed {job.pretraining.seed}, which is not in "
+            f"{job.place.out}. Run {needs} first, with the same --out."
+        )
+    return load_file(file)["addend.embeddings.word_embeddings.weight"].float()
+
+
+def _scores(job: Job, plan: Finetuning, model: Path, report: Report) -> None:
+    """Fine-tunes on every task at every rate and stores the scores; each finished one is kept on its own."""
+    wanted = [(task, rate, seed) for task in plan.tasks for rate in plan.learning_rates for seed in plan.seeds]
+    scores: list[dict[str, Any]] = []
+    predictions: list[dict[str, Any]] = []
+    started = time.monotonic()
+    for done, (task, rate, seed) in enumerate(wanted):
+        file = job.folder / f"{job.scores_id}-{task}-{rate:g}-{seed}.json"
+        if not file.is_file():
+            report(f"{task} at {rate:g}", done / len(wanted))
+            found = _finetuned(job, plan, model, task, rate, seed)
+            partial = file.with_suffix(".partial")
+            partial.write_text(json.dumps(found), encoding="utf-8")
+            os.replace(partial, file)
+        rows = json.loads(file.read_text(encoding="utf-8"))
+        scores += rows["scores"]
+        predictions += rows["predictions"]
+    settings = job.pretraining
+    shared = {
+        "command": _command(job),
+        "device": device_name(job.place.device),
+        "dtype": "float32" if job.place.device == "cpu" else "bfloat16 autocast",
+        "seed": settings.seed,
+        "variant": settings.variant,
+        "preset": settings.preset,
+        "seconds": time.monotonic() - started,
+        "config": {"pretraining": job.run_id, **asdict(plan), "learning_rate_chosen": "by the reader of the table"},
+    }
+    name = job.file("scores", job.scores_id)
+    # Scores last: they are what says that the job is finished.
+    for kind, rows, run_id in (("predictions", predictions, f"{job.scores_id}p"), ("scores", scores, job.scores_id)):
+        columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
+        write(kind, columns, Run(kind=kind, run_id=run_id, **shared), name=name)
+
+
+def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> dict[str, Any]:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    import analysis.ablation.encoder  # noqa: F401  registers the architecture
+    from analysis.ablation.glue.finetune import FinetuneSettings, finetune
+    from analysis.ablation.glue.tasks import TASKS
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+    def make(labels: int) -> Any:
+        made = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels)
+        if job.place.device == "cpu":
+            made.set_attn_implementation("eager")
+        return made
+
+    outcome = finetune(
+        make,
+        AutoTokenizer.from_pretrained(model),
+        TASKS[task],
+        task_data(task, plan, job.place),
+        FinetuneSettings(learning_rate=rate, **plan.settings),
+        seed,
+        job.place.device,
+    )
+    settings = job.pretraining
+    shared = {
+        "pretraining": job.run_id,
+        "variant": settings.variant,
+        "preset": settings.preset,
+        "seed": settings.seed,
+        "finetune_seed": seed,
+        "learning_rate": rate,
+    }
+    return {
+        "scores": [
+            {
+                **shared,
+                "task": name,
+                "metric": metric,
+                "data": outcome.data,
+                "train_examples": outcome.train_examples,
+                "dev_examples": outcome.dev_examples[name],
+                "seconds": outcome.seconds,
+                "value": float(value),
+            }
+            for name, values in outcome.metrics.items()
+            for metric, value in values.items()
+        ],
+        "predictions": [
+            {
+                **shared,
+                "task": name,
+                "metric": TASKS[name].metrics[0],
+                "prediction": np.asarray(outcome.predictions[name], np.float32).tolist(),
+                "replicates": np.asarray(outcome.replicates[name], np.float32).tolist(),
+            }
+            for name in outcome.predictions
+        ],
+    }
+
+
+_data: dict[tuple[str, Path | None, Path | None], Any] = {}
+
+
+def task_data(task: str, plan: Finetuning, place: Place) -> Any:
+    """A task's examples, read once a process."""
+    from analysis.ablation.glue import read_task, swapped
+    from analysis.ablation.glue.tasks import TASKS
+
+    key = (task, place.glue, place.valid_text)
+    if key not in _data:
+        if TASKS[task].glue:
+            _data[key] = read_task(TASKS[task], place.glue)
+        elif place.valid_text is None:
+            raise AddendError(f"{task} is made from text; name the validation text with --valid.")
+        else:
+            _data[key] = swapped.make(place.valid_text, train=4 * plan.predicted, dev=plan.predicted)
+    return _data[key]
+
+
+def device_name(device: str) -> str:
+    """What ran it, in words: the accelerator's own name, or cpu."""
+    if device != "cuda":
+        return device
+    import torch
+
+    return torch.cuda.get_device_name()

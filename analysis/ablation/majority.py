@@ -1,0 +1,50 @@
+"""What always answering the most frequent class scores: the row that every other one is read against."""
+
+from analysis.ablation.glue.examples import subsample
+from analysis.ablation.glue.metrics import majority
+from analysis.ablation.glue.tasks import TASKS
+from analysis.ablation.job import Place, task_data
+from analysis.ablation.plan import Finetuning
+from analysis.ablation.presets import identify
+from analysis.store.files import KINDS, Run, write
+from analysis.store.paths import data_folder
+
+VARIANT = "majority"
+
+
+def store_majority(preset: str, plan: Finetuning, place: Place) -> None:
+    """Writes the majority scores of a plan's tasks, on the same rows that its models are scored on, once."""
+    limits = {name: plan.settings.get(name) for name in ("max_train", "max_dev")}
+    run_id = identify({"majority": plan.tasks, "preset": preset, "predicted": plan.predicted, **limits})
+    name = f"{preset}-{VARIANT}-{run_id}"
+    if (data_folder() / KINDS["scores"].folder / f"{name}.parquet").is_file():
+        return
+    rows = []
+    for task in plan.tasks:
+        data = subsample(task_data(task, plan, place), **limits)
+        for other, split in data.dev.items():
+            for metric, value in majority(TASKS[other], data.train.labels, split.labels).items():
+                rows.append(
+                    {
+                        "pretraining": None,
+                        "variant": VARIANT,
+                        "preset": preset,
+                        "task": other,
+                        "metric": metric,
+                        "seed": None,
+                        "finetune_seed": None,
+                        "learning_rate": None,
+                        "data": data.data,
+                        "train_examples": len(data.train),
+                        "dev_examples": len(split),
+                        "seconds": 0.0,
+                        "value": value,
+                    }
+                )
+    command = f"python -m analysis ablate --preset {preset}"
+    write(
+        "scores",
+        {column: [row[column] for row in rows] for column in KINDS["scores"].schema.names},
+        Run(kind="scores", command=command, run_id=run_id, variant=VARIANT, preset=preset, config=limits),
+        name=name,
+    )

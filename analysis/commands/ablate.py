@@ -1,0 +1,81 @@
+"""python -m analysis ablate: pre-trains and fine-tunes every way of combining word and position."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT = "bert_a,no_position,tupe_a,concat_20"
+
+
+def ablate(
+    preset: Annotated[str, typer.Option(help="debug (seconds), cpu (minutes of one core a run) or gpu.")] = "debug",
+    variants: Annotated[str, typer.Option(help="Names with commas between, or all.")] = DEFAULT,
+    seeds: Annotated[str, typer.Option(help="Numbers with commas between.")] = "0,1,2",
+    corpus: Annotated[Path | None, typer.Option(help="Training text: UTF-8, articles apart by an empty line.")] = None,
+    valid: Annotated[Path | None, typer.Option(help="Validation text, of other articles.")] = None,
+    glue_dir: Annotated[Path | None, typer.Option(help="The folder of GLUE's files; else the hub.")] = None,
+    out: Annotated[Path, typer.Option(help="Where corpora, checkpoints and unfinished runs are kept.")] = Path("runs"),
+    jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core, or one a GPU, if not given.")] = None,
+    glue: Annotated[bool, typer.Option(help="Fine-tune every checkpoint.")] = True,
+    ray: Annotated[str | None, typer.Option(help="Spread the runs over a Ray cluster: its address, or auto.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Another peak rate than the preset's.")] = None,
+    norm: Annotated[str | None, typer.Option(help="post or pre, if not the preset's.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Another number of steps than the preset's.")] = None,
+) -> None:
+    """Trains each variant with each seed, scores it on GLUE, and writes results files. Finished runs are skipped."""
+    import torch
+    from rich.console import Console
+
+    from analysis import catalogue
+    from analysis.ablation import corpus as corpora
+    from analysis.ablation.job import Place
+    from analysis.ablation.majority import store_majority
+    from analysis.ablation.plan import FINETUNING
+    from analysis.ablation.plan import jobs as planned
+    from analysis.ablation.sweep import label, made, sweep
+    from analysis.errors import AddendError
+
+    changes = {"learning_rate": learning_rate, "norm": norm, "steps": steps}
+    runs = planned(preset, _list(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None})
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    folder = out / f"corpus-{runs[0].vocabulary}"
+    console = Console()
+    if not (folder / "corpus.json").is_file():
+        if corpus is None or valid is None:
+            raise AddendError(f"{folder} holds no prepared corpus; name a text with --corpus and one with --valid.")
+        with console.status("Training the tokenizer and encoding the corpus"):
+            corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary)
+    prepared = corpora.load(folder)
+    place = Place(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device)
+    todo = made(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
+    if glue:
+        store_majority(preset, FINETUNING[preset], place)
+    if ray is None:
+        workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)
+        failed = sweep(todo, workers, console)
+    else:
+        from analysis.ablation.ray_sweep import ray_sweep
+
+        failed = ray_sweep(todo, ray, console)
+    catalogue.refresh()
+    for job, reason in failed:
+        typer.echo(f"{label(job)} failed: {reason}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    from analysis.errors import AddendError
+
+    try:
+        return [int(part) for part in _list(text)]
+    except ValueError:
+        raise AddendError(
+            f"The seeds {text!r} are not whole numbers with commas between; write for example 0,1,2."
+        ) from None

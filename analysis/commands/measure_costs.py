@@ -1,0 +1,39 @@
+"""python -m analysis measure-costs: parameters, FLOPs, speed and memory of every variant, into a results file."""
+
+from typing import Annotated
+
+import typer
+
+
+def measure_costs(
+    preset: Annotated[str, typer.Option(help="The preset whose shape and batch are measured.")] = "cpu",
+    variants: Annotated[str, typer.Option(help="Names with commas between, or all.")] = "all",
+) -> None:
+    """Measures what a training step of every variant costs, in turns with bert_a's."""
+    import time
+
+    import torch
+
+    from analysis import catalogue
+    from analysis.ablation.costs import ROUNDS, measure
+    from analysis.ablation.job import device_name
+    from analysis.ablation.plan import jobs
+    from analysis.store.files import KINDS, Run, write
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)
+    planned = jobs(preset, [v.strip() for v in variants.split(",") if v.strip()], [0])
+    started = time.perf_counter()
+    rows = measure(planned[0], [p.variant for p in planned], device)
+    run = Run(
+        kind="costs",
+        command=f"python -m analysis measure-costs --preset {preset} --variants {variants}",
+        device=device_name(device),
+        dtype="bfloat16 autocast" if device == "cuda" else "float32",
+        preset=preset,
+        config={"rounds": ROUNDS, "threads": 1, "batch": planned[0].batch, "length": planned[0].length},
+        seconds=time.perf_counter() - started,
+    )
+    path = write("costs", {c: [row[c] for row in rows] for c in KINDS["costs"].schema.names}, run)
+    catalogue.refresh()
+    typer.echo(f"{path} written and in the store.")

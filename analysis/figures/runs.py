@@ -1,0 +1,111 @@
+"""Every stored run with its settings, and the curve of one."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from analysis.errors import AddendError, NoResults
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.training import COMMAND, MASKED, UNIT, objective, title
+from analysis.figures.training_curves import thinned
+from analysis.published import Frame
+from analysis.store import read
+
+KINDS = {
+    "curves": "pre-training",
+    "scores": "fine-tuning",
+    "predictions": "predictions of a fine-tuning",
+    "costs": "costs",
+    "terms": "attention terms",
+    "encoding_measures": "encodings",
+    "probe": "probe",
+}
+LOSSES = {"validation_loss": "validation", "training_loss": "training"}
+FINISHED, STOPPED, UNREADABLE = "finished", "stopped early", "unreadable"
+
+NUMBERS = ("seed", "seconds", "steps")
+RUNS = """
+SELECT r.run_id, r.kind, r.variant, r.preset, r.seed, r.model, r.revision, r.device, r.dtype, r.created, r.seconds,
+    r.git_sha, r.versions, r.command, r.config, r.file, c.steps
+FROM runs r LEFT JOIN (SELECT run_id, max(step) AS steps FROM curves GROUP BY run_id) c USING (run_id)
+-- Probes that readers saved are theirs alone.
+WHERE r.kind <> 'probe' OR r.run_id LIKE 'example-%'
+UNION ALL BY NAME
+SELECT file AS run_id, 'unreadable' AS kind, file, problem AS command FROM problems WHERE file LIKE 'results/%'
+ORDER BY created DESC NULLS FIRST, run_id
+"""
+
+
+def listed() -> Frame:
+    """One row a run, the newest first, files that could not be read before them; with its status."""
+    found = read.query(RUNS)
+    text = [name for name in found if name not in NUMBERS]
+    found = found.assign(status=[_status(run) for run in found.to_dict("records")])
+    return found.assign(**{name: found[name].fillna("") for name in text})
+
+
+def _status(run: Mapping[str, Any]) -> str:
+    if run["kind"] == UNREADABLE:
+        return UNREADABLE
+    planned = json.loads(run["config"]).get("steps") if run["kind"] == "curves" else None
+    return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
+
+
+def settings(config: str) -> Frame:
+    """A run's settings, one row each; what is nested has its path for a name."""
+    return pd.DataFrame(_flat(json.loads(config)), columns=["setting", "value"])
+
+
+def _flat(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            rows += _flat(value, f"{path}{name}.")
+        else:
+            rows.append((f"{path}{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
+    return rows
+
+
+@figure("runs_curve")
+def run_curve(params: Params) -> Figure:
+    """The losses of one pre-training; of the newest where the link names none."""
+    asked = str(params["run"])
+    known = read.query(
+        "SELECT r.* FROM runs r WHERE r.kind = 'curves' AND (? = '' OR r.run_id = ?) "
+        "ORDER BY r.created DESC, r.run_id LIMIT 1",
+        [asked, asked],
+    )
+    if known.empty:
+        raise NoResults(
+            f"The run {asked!r} has no curve."
+            if asked
+            else f"No run with a curve is stored yet. Make one with: {COMMAND}"
+        )
+    run = known.iloc[0]
+    rows = read.query(
+        "SELECT variant, seed, metric, step, tokens, seconds, value, run_id FROM curves "
+        "WHERE run_id = ? AND metric IN ('validation_loss', 'training_loss') ORDER BY step",
+        [run.run_id],
+    )
+    if rows.empty:
+        raise AddendError(f"The run {run.run_id!r} holds no losses; its file is {run.file}.")
+    last = rows.groupby("metric").value.last()
+    ends = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
+    variant = str(rows.variant.iloc[0])
+    task = "every masked word" if objective(variant) == MASKED else "every next token"
+    return Figure(
+        name="runs_curve",
+        title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
+        frame=lambda: rows,
+        caption=f"Loss in {UNIT}, of {task}; the training loss is the mean since the evaluation before, on other texts "
+        f"than the validation loss. In the end: {ends}.",
+        alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {ends}.",
+        command=run.command,
+        provenance={
+            run.run_id: f"{run.file}, {run.device}, {run.created}, code {run.git_sha}",
+            "versions": run.versions,
+        },
+        content={"rows": thinned(rows).assign(loss=lambda found: found.metric.map(LOSSES))},
+    )

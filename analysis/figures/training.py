@@ -1,0 +1,242 @@
+"""Our own pre-trainings: which runs may be compared, which of them a link asks for, and what is said of them.
+
+Compared are runs of one preset, one objective and one recipe: the same settings in all but variant, seed and peak
+learning rate. Causal and masked models are never compared: their losses are of different tasks.
+"""
+
+import json
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlencode
+
+from analysis.ablation.presets import PRESETS, Pretraining, identify
+from analysis.ablation.variants import VARIANTS
+from analysis.errors import AddendError, NoResults
+from analysis.figures.base import Params
+from analysis.published import Frame
+from analysis.store import read
+
+COMMAND = "python -m analysis ablate --preset cpu"
+MASKED, CAUSAL = "masked", "causal"
+OBJECTIVES = {MASKED: "Masked words", CAUSAL: "Next word (causal)"}
+BASELINES = {MASKED: "bert_a", CAUSAL: "causal_bert_a"}
+ORDERLESS = {MASKED: "no_position", CAUSAL: "causal_no_position"}
+"""The variants that are told nothing of position."""
+APART = (
+    "Causal and masked models are never on one axis: a causal model predicts every next token from its left alone, "
+    "a masked one 15 % of the tokens from both sides. Their losses are of different tasks."
+)
+UNIT = "nats a predicted token"
+_OWN = {"variant", "seed", "preset", "learning_rate"}
+RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
+"""Settings that runs must share to be compared."""
+_EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
+
+INDEX = """
+SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
+    max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
+    arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
+    max(c.step) AS steps, any_value(r.device) AS device, any_value(r.created) AS created,
+    any_value(r.git_sha) AS git_sha, any_value(r.config) AS config
+FROM curves c JOIN runs r USING (run_id)
+GROUP BY c.run_id ORDER BY created, c.run_id
+"""
+
+
+def title(variant: str) -> str:
+    """A variant's name on screen."""
+    return VARIANTS[variant].title if variant in VARIANTS else variant
+
+
+def objective(variant: str) -> str:
+    """What a variant is trained to predict."""
+    causal = VARIANTS[variant].settings.get("causal") if variant in VARIANTS else variant.startswith("causal_")
+    return CAUSAL if causal else MASKED
+
+
+def index() -> Frame:
+    """One row a stored pre-training, with its recipe and learning rate. Empty where there is none."""
+    found = read.query(INDEX)
+    configs = [json.loads(text) for text in found.config]
+    recipes = [{name: config[name] for name in RECIPE if name in config} for config in configs]
+    return found.drop(columns="config").assign(
+        objective=[objective(variant) for variant in found.variant],
+        rate=[_rate(config.get("learning_rate")) for config in configs],
+        recipe=[identify(recipe)[:6] for recipe in recipes],
+        told=[_told(recipe, preset) for recipe, preset in zip(recipes, found.preset, strict=True)],
+    )
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _told(recipe: Mapping[str, Any], preset: str) -> str:
+    """A recipe by how it differs from its preset."""
+    usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
+    changed = [
+        f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
+        for name, value in recipe.items()
+        if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
+    ]
+    return ", ".join(changed) or "the preset's own"
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The pre-trainings that a figure compares: one a variant and seed.
+
+    runs: run_id, variant, seed, rate, final (validation loss after the last step), steps, device, created, git_sha.
+    """
+
+    preset: str
+    objective: str
+    told: str
+    runs: Frame
+    sample: str
+    """What `final` was measured on."""
+    left_out: str
+    """A sentence on runs at other learning rates; empty where there are none."""
+
+    @property
+    def baseline(self) -> str:
+        """The variant that the others are held against."""
+        return BASELINES[self.objective]
+
+    @property
+    def variants(self) -> list[str]:
+        """Those that were run, the baseline first, then in the registry's order."""
+        ran = set(self.runs.variant)
+        known = [name for name in VARIANTS if name in ran]
+        return sorted([*known, *sorted(ran - set(known))], key=lambda name: name != self.baseline)
+
+    def picked(self, params: Params) -> list[str]:
+        """Those of the link that were run; all, where it names none that was."""
+        return [name for name in self.variants if name in params["variants"]] or self.variants
+
+    def finals(self, variant: str) -> dict[Hashable, float]:
+        """Seed -> final validation loss."""
+        own = self.runs[self.runs.variant == variant]
+        return dict(zip(own.seed, own.final, strict=True))
+
+    def curves(self, *metrics: str, variants: list[str] | None = None) -> Frame:
+        """Rows of these runs' curves: variant, seed, metric, step, tokens, seconds, value; in order of step."""
+        runs = self.runs if variants is None else self.runs[self.runs.variant.isin(variants)]
+        found = read.query(
+            "SELECT run_id, variant, seed, metric, step, tokens, seconds, value FROM curves "
+            f"WHERE metric IN ({_marks(metrics)}) AND run_id IN ({_marks(runs.run_id)}) ORDER BY step",
+            [*metrics, *runs.run_id],
+        )
+        return found
+
+    def need_baseline(self) -> None:
+        """Raises NoResults where nothing can be compared with the baseline."""
+        if self.baseline not in self.variants:
+            raise NoResults(
+                f"There is no run of {title(self.baseline)} with these settings, so there is nothing to compare with. "
+                f"Run: {ablate(self.preset, [self.baseline])}"
+            )
+
+    def about(self, variants: list[str] | None = None) -> str:
+        """What was run: preset, recipe, seeds and learning rates, in a sentence."""
+        runs = self.runs[self.runs.variant.isin(variants or self.variants)]
+        seeds = runs.groupby("variant").seed.nunique()
+        spread = f"{seeds.min()}" if seeds.min() == seeds.max() else f"{seeds.min()} to {seeds.max()}"
+        rates = runs.groupby("rate", sort=False).variant.agg(lambda found: sorted(set(found)))
+        if len(rates) == 1:
+            at = f"peak learning rate {rates.index[0]}"
+        else:
+            at = "peak learning rates " + "; ".join(
+                f"{rate}: {', '.join(map(title, names))}" for rate, names in rates.items()
+            )
+        said = f"Preset {self.preset} ({self.told}), {spread} seed{'' if spread == '1' else 's'} a variant, {at}."
+        return f"{said} {self.left_out}".strip()
+
+    def provenance(self, variants: list[str] | None = None) -> dict[str, str]:
+        """Where each variant's numbers come from."""
+        return {
+            title(name): "; ".join(
+                f"seed {row.seed}: run {row.run_id}, {row.device}, {row.created}, code {row.git_sha}"
+                for row in self.runs[self.runs.variant == name].sort_values("seed").itertuples()
+            )
+            for name in variants or self.variants
+        }
+
+
+def trained(params: Params, among: Collection[str] | None = None) -> Trained:
+    """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
+
+    among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
+    most seeds, of equals the best on average.
+    """
+    every = index()
+    if among is not None:
+        every = every[every.run_id.isin(set(among))]
+    if every.empty:
+        raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
+    found = _only(every, "preset", str(params["preset"]), "There is no pre-training of the preset")
+    found = _only(found, "objective", str(params["objective"]), "There is no pre-training with the objective")
+    recipe = str(params["recipe"]) or usual_recipe(found)
+    found = _only(found, "recipe", recipe, "There is no pre-training with the settings")
+    left_out = ""
+    if rate := str(params["rate"]):
+        found = _only(found, "rate", rate, "There is no pre-training at the learning rate")
+    elif found.groupby("variant").rate.nunique().max() > 1:
+        scores = found.groupby(["variant", "rate"]).agg(seeds=("seed", "nunique"), loss=("last_loss", "mean"))
+        best = scores.reset_index().sort_values(["seeds", "loss"], ascending=[False, True]).drop_duplicates("variant")
+        found = found.merge(best[["variant", "rate"]])
+        left_out = (
+            "Of a variant run at several learning rates, the one with most seeds is shown, of equals the best on "
+            "average."
+        )
+    # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
+    found = found.sort_values(["created", "run_id"]).drop_duplicates(["variant", "seed"], keep="last")
+    larger = bool(found.final_loss.notna().all())
+    return Trained(
+        preset=str(params["preset"]),
+        objective=str(params["objective"]),
+        told=str(found.told.iloc[0]),
+        runs=found.assign(final=found.final_loss if larger else found.last_loss).reset_index(drop=True),
+        sample="the larger validation sample taken after the last step" if larger else "the last evaluation",
+        left_out=left_out,
+    )
+
+
+def usual_recipe(found: Frame) -> str:
+    """The recipe with most runs, of equals the newest."""
+    counts = found.groupby("recipe").agg(runs=("run_id", "size"), created=("created", "max"))
+    return str(counts.sort_values(["runs", "created"]).index[-1])
+
+
+def _only(found: Frame, column: str, value: str, lacking: str) -> Frame:
+    kept = found[found[column] == value]
+    if kept.empty:
+        known = ", ".join(dict.fromkeys(found[column]))
+        raise (NoResults if value in (*PRESETS, *OBJECTIVES) else AddendError)(
+            f"{lacking} {value!r}; there are: {known}. Make some with: {COMMAND}"
+        )
+    return kept
+
+
+def _marks(values: Any) -> str:
+    return ", ".join("?" for _ in values)
+
+
+def ablate(preset: str, variants: list[str], seeds: list[int] | None = None) -> str:
+    """The command that trains these variants."""
+    more = f" --seeds {','.join(map(str, seeds))}" if seeds else ""
+    return f"python -m analysis ablate --preset {preset} --variants {','.join(variants)}{more}"
+
+
+def command(name: str, params: Params, found: Trained, variants: list[str], *more: str) -> str:
+    """The commands that train what a figure shows, and that make its numbers anew from the store."""
+    asked = {field: params[field] for field in ("preset", "objective", "recipe", "rate", *more) if params[field]}
+    seeds = sorted(set(found.runs[found.runs.variant.isin(variants)].seed))
+    export = f"python -m analysis export '/training?{urlencode(asked, doseq=True)}' --figure {name} -o {name}.csv"
+    return f"{ablate(found.preset, variants, seeds)}\n{export}"
+
+
+def plural(count: int, one: str) -> str:
+    """1 seed, 2 seeds."""
+    return f"{count} {one}{'' if count == 1 else 's'}"

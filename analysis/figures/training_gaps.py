@@ -1,0 +1,302 @@
+"""Figures of what a variant gains over the baseline: in final loss, and in the training that a loss takes."""
+
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import NoResults
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.encodings import sentences
+from analysis.figures.training import MASKED, ORDERLESS, UNIT, Trained, ablate, command, plural, title, trained
+from analysis.figures.training_curves import curve
+from analysis.figures.words import percent
+from analysis.published import Frame
+from analysis.statistics import (
+    Curve,
+    StepsRatio,
+    difference,
+    holm,
+    mean_interval,
+    smallest_detectable,
+    steps_ratio,
+    steps_to_leave_plateau,
+)
+
+ALPHA = 0.05
+TUPE_SHARE = 0.3
+"""Of the baseline's steps: what Ke et al. (2021) say TUPE needs for a better result."""
+MARGIN = 0.1
+"""Nats below the plateau that count as having left it: well above what seeds differ by at one evaluation."""
+NAN = float("nan")
+
+
+@lru_cache(maxsize=32)
+def _detectable(n: int) -> float:
+    """In standard deviations of the paired differences."""
+    return smallest_detectable(1.0, n, alpha=ALPHA)
+
+
+def _reach(table: Frame) -> tuple[float, float]:
+    """The ends of the axis: made for the differences, as an interval of two seeds may be ten times as wide as all."""
+    most = 1.6 * float(table.gap.abs().max()) or 1.0
+    ends = (table.low.min(), table.gap.min() * 1.1), (table.high.max(), table.gap.max() * 1.1)
+    low, high = (np.nan_to_num(np.clip(one, -most, most)) for one in ends)
+    return float(min(0, *low)), float(max(0, *high))
+
+
+@figure("training_gap")
+def gap(params: Params) -> Figure:
+    """Every variant's final loss, and how far it is from the baseline's, paired by seed."""
+    found = trained(params)
+    found.need_baseline()
+    base = found.baseline
+    rows = []
+    for name in found.variants:
+        own = found.finals(name)
+        row: dict[str, Any] = {"variant": name, "seeds": len(own), "mean": mean_interval(own).mean}
+        between = difference(own, found.finals(base))
+        if name == base or not between.n:
+            between = None
+        row |= {
+            "n": between.n if between else 0,
+            "gap": between.mean if between else NAN,
+            "low": between.low if between else NAN,
+            "high": between.high if between else NAN,
+            "p": between.p if between else NAN,
+            "detectable": between.sd * _detectable(between.n) if between and between.n > 1 else NAN,
+            "note": "the baseline" if name == base else between.note if between else "no seed in common",
+        }
+        rows.append(row)
+    table: Frame = pd.DataFrame(rows)
+    corrected = holm(table.p.tolist(), ALPHA)
+    table["p_holm"] = corrected.adjusted
+    table["told_apart"] = corrected.rejected
+    table = table.assign(title=[title(name) for name in table.variant]).sort_values("mean", ignore_index=True)
+    reach = _reach(table)
+    cut = bool((table.low < reach[0]).any() or (table.high > reach[1]).any())
+    runs = found.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
+    return Figure(
+        name="training_gap",
+        title=f"Final loss, and its difference to {title(base)}",
+        frame=lambda: table,
+        caption=sentences(
+            f"Left: final validation loss in {UNIT}, on {found.sample}; dots are seeds, bars their mean. Right: the "
+            f"difference to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
+            f"Filled: told apart from 0 after Holm's correction over {plural(corrected.tests, 'variant')}; hollow: "
+            "not resolved, which is not the same as no difference.",
+            "Intervals far wider than all differences are cut at the edge." if cut else "",
+            _resolution(table),
+            found.about(),
+        ),
+        alt=f"Dots, one row a variant. {_told(table, base)}",
+        command=command("training_gap", params, found, found.variants),
+        provenance=found.provenance(),
+        content={"table": table, "runs": runs, "baseline": title(base), "reach": reach},
+    )
+
+
+def _resolution(table: Frame) -> str:
+    found = table.detectable.dropna()
+    if found.empty:
+        return "With one seed in common nothing can be resolved."
+    return (
+        "The smallest difference that so many seeds find four times out of five, at the spread seen: "
+        f"{found.min():.2f} to {found.max():.2f} nats, {found.median():.2f} in the median (per variant in the data)."
+    )
+
+
+def _told(table: Frame, base: str) -> str:
+    apart = table[table.told_apart]
+    better, worse = ("; ".join(apart.title[side]) or "none" for side in (apart.gap < 0, apart.gap > 0))
+    open_ = int(((~table.told_apart) & (table.variant != base)).sum())
+    return f"Lower loss than {title(base)}: {better}. Higher: {worse}. Not resolved: {plural(open_, 'variant')}."
+
+
+# ---- How soon a loss is reached ----
+
+
+def curves_by_seed(found: Trained, axis: str) -> dict[str, dict[Hashable, Curve]]:
+    """Validation loss of every run, by variant and seed."""
+    rows = found.curves("validation_loss")
+    return {
+        str(name): {int(seed): curve(one, axis) for seed, one in own.groupby("seed")}
+        for name, own in rows.groupby("variant")
+    }
+
+
+@figure("training_convergence")
+def convergence(params: Params) -> Figure:
+    """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's."""
+    found = trained(params)
+    found.need_baseline()
+    rows, seeds, ratios = [], [], {}
+    for axis in ("step", "seconds"):
+        by_seed = curves_by_seed(found, axis)
+        for name in found.variants:
+            if name == found.baseline:
+                continue
+            ratio = steps_ratio(by_seed[name], by_seed[found.baseline])
+            ratios[axis, name] = ratio
+            rows.append(_row(name, axis, ratio))
+            seeds += [
+                {"variant": name, "axis": axis, "seed": seed, "ratio": value, "censored": seed in ratio.censored}
+                for seed, value in ratio.by_seed.items()
+            ]
+    if not rows or not seeds:
+        raise NoResults(
+            f"There is no run beside {title(found.baseline)} at one of its seeds, so there is nothing to compare. "
+            f"Run: {ablate(found.preset, ['tupe_a'])}"
+        )
+    table: Frame = pd.DataFrame(rows)
+    steps = table[table.axis == "step"].sort_values(["censored", "ratio"], na_position="last")
+    told = _claim(ratios.get(("step", "tupe_a")), found) if found.objective == MASKED else ""
+    return Figure(
+        name="training_convergence",
+        title=f"How soon {title(found.baseline)}'s final loss is reached",
+        frame=lambda: table,
+        caption=sentences(
+            f"Training until the validation loss is first at or below {title(found.baseline)}'s final one, over "
+            "what that run itself took, paired by seed; small dots are seeds, diamonds their geometric mean with "
+            "its 95 % t interval over the logarithms. 0.5 is half the training.",
+            "Triangles: at one seed or more the loss was not reached, so the ratio is at least what is shown, and "
+            "has no interval."
+            if table.censored.any()
+            else "",
+            "Dotted: 0.3, TUPE's claim." if found.objective == MASKED else "",
+            "All runs follow one learning-rate schedule to the end: a run stopped where it crosses has not had its "
+            "decay.",
+            found.about(),
+        ),
+        alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in steps.to_dict('records'))}",
+        command=command("training_convergence", params, found, found.variants),
+        provenance=found.provenance(),
+        citation_keys=("ke2021tupe",),
+        content={
+            "table": table,
+            "seeds": pd.DataFrame(seeds),
+            "order": [title(name) for name in steps.variant],
+            "baseline": title(found.baseline),
+            "sentences": [told] if told else [],
+            "claim": TUPE_SHARE if found.objective == MASKED else None,
+        },
+    )
+
+
+def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, Any]:
+    reached = [one.step for one in ratio.variant.values() if one.reached]
+    within = [one.within for one in ratio.variant.values() if not one.reached]
+    own = [ratio.baseline[seed].step for seed in ratio.by_seed]
+    return {
+        "variant": name,
+        "title": title(name),
+        "axis": axis,
+        "ratio": ratio.ratio,
+        "low": ratio.low,
+        "high": ratio.high,
+        "n": ratio.n,
+        "censored": len(ratio.censored),
+        "took": f"> {max(within):,.0f}" if within else f"{np.mean(reached):,.0f}" if reached else "",
+        "baseline_took": float(np.mean(own)) if own else NAN,
+        "note": ratio.note,
+    }
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    if row["censored"]:
+        return f"{row['title']}: not reached at {row['censored']} of {row['n']} seeds ({row['took']} steps)."
+    return f"{row['title']}: {row['ratio']:.2f} of the steps ({row['took']}, n = {row['n']})."
+
+
+def _claim(ratio: StepsRatio | None, found: Trained) -> str:
+    """TUPE's 30 % held against what was measured here."""
+    claim = f"TUPE's paper says that about {percent(TUPE_SHARE)} of the steps are enough for a better result."
+    own, base = title("tupe_a"), title(found.baseline)
+    if ratio is None or not ratio.n:
+        return f"{claim} Here {own} was not run at a seed of {base}."
+    seeds = plural(ratio.n, "paired seed")
+    if ratio.censored:
+        end = max(one.within for one in ratio.variant.values() if not one.reached)
+        return (
+            f"{claim} Here {own} does not reach {base}'s final validation loss at {len(ratio.censored)} of {seeds}: "
+            f"it takes > {end:,.0f} steps."
+        )
+    start = f"{claim} Here {own} reaches {base}'s final validation loss in {percent(ratio.ratio)} of its steps"
+    if np.isnan(ratio.low):
+        return f"{start} ({seeds}; {ratio.note})."
+    ends = f"95 % interval {percent(ratio.low)} to {percent(ratio.high)}, {seeds}"
+    if ratio.low <= TUPE_SHARE <= ratio.high:
+        return f"{start} ({ends}): {percent(TUPE_SHARE)} lies within it."
+    return f"{start} ({ends}): {'fewer' if ratio.high < TUPE_SHARE else 'more'} than claimed."
+
+
+# ---- The plateau ----
+
+
+@figure("training_plateau")
+def plateau(params: Params) -> Figure:
+    """Steps until a variant is below what a model without position ends at."""
+    found = trained(params)
+    orderless = ORDERLESS[found.objective]
+    finals = found.curves("validation_loss", variants=[orderless]).groupby("seed").value.last()
+    others = [name for name in found.variants if name != orderless]
+    if finals.empty or not others:
+        raise NoResults(
+            f"The plateau is where {title(orderless)} ends, and there is no run of it beside others with these "
+            f"settings. Run: {ablate(found.preset, [found.baseline, orderless])}"
+        )
+    level = float(finals.mean())
+    by_seed = curves_by_seed(found, "step")
+    seeds, rows = [], []
+    for name in others:
+        left = {seed: steps_to_leave_plateau(one, level, MARGIN) for seed, one in by_seed[name].items()}
+        seeds += [
+            {
+                "variant": name,
+                "title": title(name),
+                "seed": seed,
+                "step": one.step if one.reached else one.within,
+                "censored": not one.reached,
+                "told": f"{one}",
+            }
+            for seed, one in left.items()
+        ]
+        stuck = [one for one in left.values() if not one.reached]
+        mean = mean_interval({seed: one.step if one.reached else one.within for seed, one in left.items()})
+        rows.append(
+            {
+                "variant": name,
+                "title": title(name),
+                "n": len(left),
+                "censored": len(stuck),
+                "mean": mean.mean,
+                "low": NAN if stuck else mean.low,
+                "high": NAN if stuck else mean.high,
+                "told": f"> {max(one.within for one in stuck):,.0f}" if stuck else f"{mean.mean:,.0f}",
+            }
+        )
+    table: Frame = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
+    return Figure(
+        name="training_plateau",
+        title="Steps to leave the plateau",
+        frame=lambda: pd.DataFrame(seeds),
+        caption=sentences(
+            "A model first learns which words are frequent and which go together, and its loss stalls until it begins "
+            f"to use order. Left is where the validation loss is {MARGIN:g} nats below the level at which "
+            f"{title(orderless)} ends ({level:.2f}, mean of {plural(len(finals), 'seed')}), and still is at the next "
+            "evaluation.",
+            "Small dots are seeds, diamonds the mean with its 95 % t interval.",
+            "Triangles: not left within the run at one seed or more, so there is no interval."
+            if table.censored.any()
+            else "",
+            found.about(others),
+        ),
+        alt="Dots, one row a variant. "
+        + "; ".join(f"{row.title} {row.told} steps (n = {row.n})" for row in table.itertuples())
+        + ".",
+        command=command("training_plateau", params, found, [*others, orderless]),
+        provenance=found.provenance([*others, orderless]),
+        content={"table": table, "seeds": pd.DataFrame(seeds), "level": level},
+    )

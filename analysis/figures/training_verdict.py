@@ -1,0 +1,62 @@
+"""Whether a recipe trains long enough for position to matter: computed, before anything is read off its runs."""
+
+from dataclasses import dataclass
+
+from analysis.figures.training import CAUSAL, ORDERLESS, UNIT, Trained, plural, title
+from analysis.figures.words import signed
+from analysis.statistics import difference
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the recipe trains long enough for a variant's position to matter."""
+
+    holds: bool
+    word: str
+    sentence: str
+
+
+def verdict(found: Trained) -> Verdict | None:
+    """The baseline must end below the model without position by more than either spreads over its seeds.
+
+    None where the recipe is not judged: a causal model can tell order without being told positions.
+    """
+    if found.objective == CAUSAL:
+        return None
+    names = (found.baseline, ORDERLESS[found.objective])
+    sides = [found.finals(name) for name in names]
+    if not all(sides):
+        missing = " and ".join(title(name) for name, side in zip(names, sides, strict=True) if not side)
+        return Verdict(False, "Not judged yet", f"The recipe is judged once there are runs of {missing}.")
+    means = [sum(side.values()) / len(side) for side in sides]
+    spreads = [max(side.values()) - min(side.values()) for side in sides]
+    told = " and ".join(
+        f"{title(name)} at {mean:.2f} ({plural(len(side), 'seed')}, spread {spread:.2f})"
+        for name, mean, side, spread in zip(names, means, sides, spreads, strict=True)
+    )
+    gap = means[0] - means[1]
+    between = difference(*sides)
+    interval = (
+        f" (paired: {signed(between.mean)}, 95 % interval {signed(between.low)} to {signed(between.high)}, "
+        f"n = {between.n})"
+        if between.low == between.low
+        else ""
+    )
+    ends = f"Final validation loss in {UNIT}: {told}."
+    if min(map(len, sides)) < 2:
+        return Verdict(
+            False, "Inconclusive: too few seeds", f"{ends} One seed has no spread to hold the difference against."
+        )
+    if gap < -max(spreads):
+        return Verdict(
+            True,
+            "The recipe learns order",
+            f"{ends} {title(names[0])} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "
+            "is used, and ways of giving it can be told apart.",
+        )
+    return Verdict(
+        False,
+        "Inconclusive: under-trained",
+        f"{ends} {title(names[0])} does not end below {title(names[1])} by more than the spread over seeds{interval}. "
+        "Until it does, position has not begun to matter, and no claim about ways of giving it is decided here.",
+    )

@@ -1,0 +1,46 @@
+"""The pickers that say which of our own pre-trainings are compared."""
+
+from collections.abc import Sequence
+
+from analysis.ablation.variants import VARIANTS
+from analysis.figures.training import OBJECTIVES, title, usual_recipe
+from analysis.published import Frame
+from dashboard.pickers import Pickers
+
+
+def which_runs(picked: Pickers, every: Frame) -> Frame:
+    """Preset, objective and, where there are several, settings and learning rate; the runs that are left."""
+
+    def forget(*names: str) -> None:
+        for name in names:  # What was picked among options that are others now.
+            picked.set(name, "")
+
+    anew = {"on_change": forget, "args": ("recipe", "rate")}
+    preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=90, **anew)
+    found = every[every.preset == preset]
+    offered = [name for name in OBJECTIVES if name in set(found.objective)]
+    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **anew)
+    found = found[found.objective == objective]
+    recipes = dict(zip(found.recipe, found.told, strict=True))
+    usual = usual_recipe(found)
+    if len(recipes) > 1:
+        others = [recipe for recipe in recipes if recipe != usual]
+        shown = {"": recipes[usual], **recipes}
+        more = {"on_change": forget, "args": ("rate",)}
+        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=190, **more)
+    else:
+        recipe = picked.fixed("recipe", ["", usual])
+    found = found[found.recipe == (recipe or usual)]
+    rates = sorted(set(found.rate), key=lambda rate: float(rate or 0))
+    if len(rates) > 1:
+        each = "each variant's own"
+        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=160)
+    else:
+        picked.fixed("rate", ["", *rates])
+    return found
+
+
+def which_variants(picked: Pickers, ran: Sequence[str]) -> None:
+    """Which of the variants that were run are shown."""
+    known = [*VARIANTS, *sorted(set(ran) - set(VARIANTS))]
+    picked.several("variants", "Variants", [name for name in known if name in set(ran)], known, title)

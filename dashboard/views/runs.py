@@ -1,0 +1,93 @@
+"""Runs: every run in the store, and everything about one of them."""
+
+import streamlit as st
+
+from analysis.errors import AddendError
+from analysis.figures.runs import KINDS
+from analysis.figures.training import COMMAND, title
+from dashboard import queries, show
+from dashboard.pickers import Pickers
+from dashboard.run_facts import facts, label
+
+PAGE = "runs"
+ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
+COLUMNS = {
+    "status": "status",
+    "kind": "kind",
+    "variant": "variant",
+    "preset": "preset",
+    "seed": "seed",
+    "model": "model",
+    "device": "device",
+    "created": "made (UTC)",
+    "seconds": "seconds",
+    "run_id": "run",
+}
+
+
+show.header(
+    PAGE, "Every stored number belongs to one of these runs, or to a citation. Readers' own probes are not listed."
+)
+every = queries.every_run()
+by_id = {run["run_id"]: run for run in every.to_dict("records")}
+
+picked = Pickers(PAGE)
+shown = every
+with st.container(horizontal=True):
+    for name, nothing in ANY.items():
+        held = sorted(set(every[name].dropna()))
+        names = KINDS.get if name == "kind" else title if name == "variant" else str
+        one = picked.choice(
+            name,
+            name.capitalize(),
+            ["", *held],
+            lambda value, nothing=nothing, names=names: names(value) if value else nothing,
+            on_change=lambda: picked.set("run", ""),
+            width=210,
+        )
+        shown = shown[shown[name] == one] if one else shown
+if shown.empty:
+    picked.get("run")
+    show.copy_link(PAGE, picked.done())
+    st.info(
+        "No run is of this kind, variant and preset together."
+        if len(every)
+        else f"No run is stored yet. {COMMAND} trains models of our own."
+    )
+    st.stop()
+
+
+def clicked() -> None:
+    """A row that is clicked is the run that is picked."""
+    if rows := st.session_state["runs.table"].selection.rows:
+        picked.set("run", shown.run_id.iloc[rows[0]])
+
+
+table = shown[list(COLUMNS)].assign(
+    kind=[KINDS.get(kind, kind) for kind in shown.kind],
+    variant=[title(name) if name else None for name in shown.variant],
+).rename(columns=COLUMNS)  # fmt: skip
+st.dataframe(
+    table.dropna(axis=1, how="all"),
+    hide_index=True,
+    height=300 if len(table) > 7 else "auto",
+    key="runs.table",
+    on_select=clicked,
+    selection_mode="single-row",
+    column_config={
+        "seconds": st.column_config.NumberColumn(format="%.1f"),
+        "seed": st.column_config.NumberColumn(format="%d"),
+    },
+)
+st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")
+if not (every.kind == "curves").any():
+    st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
+run_id = picked.choice("run", "Run", shown.run_id.tolist(), lambda one: label(by_id[one]))
+values = picked.done()
+show.copy_link(PAGE, values)
+if by_id[run_id]["kind"] == "curves":
+    try:
+        show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
+    except AddendError as problem:
+        show.sentence(problem)
+facts(by_id[run_id])

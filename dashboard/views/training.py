@@ -1,0 +1,99 @@
+"""Training: what our own pre-trainings show, from learning curves to costs."""
+
+import streamlit as st
+
+from analysis.errors import AddendError, NoResults
+from analysis.figures.training import COMMAND, MASKED
+from analysis.figures.training_curves import AXES
+from dashboard import queries, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+from dashboard.training_pickers import which_runs, which_variants
+
+PAGE = "training"
+PARTS = {
+    "curves": "Learning curves",
+    "gap": "Final loss",
+    "convergence": "Convergence",
+    "length": "Longer texts",
+    "scores": "Score variance",
+    "costs": "Costs",
+}
+FIGURES = {
+    "curves": ["training_curves"],
+    "gap": ["training_gap"],
+    "convergence": ["training_convergence", "training_plateau"],
+    "length": ["training_length"],
+    "scores": ["training_scores"],
+    "costs": ["training_costs"],
+}
+SHARED = ("preset", "objective", "recipe", "rate")
+MORE = {"training_curves": ("variants", "axis"), "training_length": ("variants",)}
+
+
+def draw(name: str) -> None:
+    """One figure with its sentences above it, or why there is none."""
+    fields = ("preset",) if name == "training_costs" else (*SHARED, *MORE.get(name, ()))
+    try:
+        figure = queries.figure(name, {field: values[field] for field in fields})
+    except NoResults as missing:
+        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        return
+    except AddendError as problem:
+        show.sentence(problem)
+        return
+    for sentence in figure.content.get("sentences", ()):
+        st.markdown(plain(sentence))
+    show.show(figure, PAGE, values)
+    if name == "training_costs":
+        pinned = {"Variant": st.column_config.Column(pinned=True)}
+        st.dataframe(figure.content["table"], hide_index=True, height="content", column_config=pinned)
+
+
+def judge() -> None:
+    """Whether these runs were trained long enough to say anything of position."""
+    found = queries.verdict({field: values[field] for field in SHARED})
+    if found:
+        with st.container(border=True):
+            colour, icon = ("green", "check_circle") if found.holds else ("orange", "warning")
+            st.badge(found.word, color=colour, icon=f":material/{icon}:")
+            st.markdown(plain(found.sentence))
+
+
+show.header(PAGE, "The same small encoder, trained from scratch with every way of combining word and position.")
+every = queries.trainings()
+picked = Pickers(PAGE)
+if every.empty:
+    for name in (field.name for field in picked.view.fields):
+        picked.get(name)
+    values = picked.done()
+    st.info(
+        "No pre-training of our own is stored yet. This makes some, about ten minutes of one core each; the page "
+        "shows them as soon as their results files lie under the data folder.",
+        icon=":material/hourglass_empty:",
+    )
+    st.code(COMMAND, language="bash")
+    st.caption("Without options: every variant. --variants bert_a,no_position,tupe_a --seeds 0,1,2 picks some.")
+    st.stop()
+
+
+first = st.container(horizontal=True, vertical_alignment="bottom")
+with first:
+    found = which_runs(picked, every)
+part = picked.segments("part", "Show", list(PARTS), PARTS)
+left, right = st.columns([5, 2])
+for name in ("variants", "axis"):
+    picked.get(name)
+if part in ("curves", "length") and set(found.objective) == {MASKED}:
+    with left:
+        which_variants(picked, found.variant.tolist())
+if part == "curves":
+    with right:
+        picked.segments("axis", "Against", list(AXES), AXES)
+values = picked.done()
+with first:
+    show.copy_link(PAGE, values)
+if part != "costs":
+    judge()
+for name in FIGURES[part]:
+    draw(name)

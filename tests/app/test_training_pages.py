@@ -1,0 +1,168 @@
+"""The training and runs pages: every part renders with results and without, and what a link may get wrong is said."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests import trainings
+from tests.app.shown import shown
+from tests.app.test_pages import opened
+
+HEADINGS = {
+    "curves": ["Learning curves"],
+    "gap": ["Final loss, and its difference to BERT-A"],
+    "convergence": ["How soon BERT-A's final loss is reached", "Steps to leave the plateau"],
+    "length": ["Longer texts than in training"],
+    "scores": ["The scale of the scores through training"],
+    "costs": ["What each variant costs"],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("training")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(folder))
+        ends = {**trainings.ENDS, "tupe_a_unscaled": 3.8, "causal_bert_a": 4.2, "causal_no_position": 4.3}
+        trainings.sweep(ends, range(2))
+        trainings.sweep({"bert_a": 4.9}, [0], norm="pre")
+        trainings.costs()
+    return folder
+
+
+@pytest.fixture
+def results(made, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(made))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+
+
+@pytest.fixture
+def nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+
+
+def fine(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+
+
+def headings(app: AppTest) -> list[str]:
+    return [shown(heading.value) for heading in app.subheader]
+
+
+@pytest.mark.parametrize("part", HEADINGS)
+def test_every_part(results, part):
+    app = opened("training", part=part)
+    fine(app)
+    assert not app.info
+    assert headings(app) == HEADINGS[part]
+    judged = any("Final validation loss in nats" in text.value for text in app.markdown)
+    assert judged == (part != "costs")
+
+
+def test_pickers_change_what_is_shown(results):
+    app = opened("training")
+    assert "Preset cpu (the preset's own)" in " ".join(shown(text.value) for text in app.caption)
+    app.multiselect(key="training.variants.several").set_value(["bert_a", "tupe_a_unscaled"])
+    app.segmented_control(key="training.axis").set_value("seconds")
+    app.run()
+    fine(app)
+    captions = " ".join(shown(caption.value) for caption in app.caption)
+    assert "Reached by TUPE-A, unscaled at" in captions
+    assert "seconds of training" in captions
+    assert app.query_params["variants"] == ["bert_a", "tupe_a_unscaled"]
+    app.selectbox(key="training.objective").select("causal")
+    app.run()
+    fine(app)
+    assert "Causal, added's final loss" in " ".join(shown(caption.value) for caption in app.caption)
+
+
+def test_the_verdict_is_on_the_page(results):
+    app = opened("training")
+    assert any("The recipe learns order" in text.value for text in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"preset": "tpu"}, "'tpu'"),
+        ({"objective": "prefix"}, "'prefix'"),
+        ({"recipe": "abcdef"}, "'abcdef'"),
+        ({"rate": "7"}, "'7'"),
+        ({"part": "nothing"}, "'nothing'"),
+        ({"axis": "epochs"}, "'epochs'"),
+        ({"variants": "bert_z"}, "'bert_z'"),
+    ],
+)
+def test_a_bad_link_is_said_and_falls_back(results, parameters, said):
+    app = opened("training", **parameters)
+    assert not app.exception
+    assert not app.error
+    assert [said in shown(warning.value) for warning in app.warning] == [True]
+    assert headings(app) == HEADINGS["curves"]
+
+
+@pytest.mark.parametrize("part", ["curves", "costs"])
+def test_without_results_the_page_says_how_to_make_them(nothing, part):
+    app = opened("training", part=part)
+    fine(app)
+    assert any("No pre-training of our own" in note.value for note in app.info)
+    assert any("python -m analysis ablate --preset cpu" in code.value for code in app.code)
+
+
+def test_without_costs_the_rest_is_shown(tmp_path, nothing):
+    trainings.sweep({"bert_a": 5.2}, [0])
+    app = opened("training", part="costs")
+    fine(app)
+    assert any("No costs are stored" in shown(note.value) for note in app.info)
+    app = opened("training", part="convergence")
+    fine(app)
+    assert len(app.info) == 2
+    assert any("Not judged yet" in text.value for text in app.markdown)
+
+
+# ---- Runs ----
+
+
+def test_runs_can_be_filtered_and_one_is_shown_in_full(results):
+    app = opened("runs", kind="curves", variant="bert_a", preset="cpu")
+    fine(app)
+    (table, config) = (frame.value for frame in app.dataframe)
+    assert len(table) == 3
+    assert set(table.kind) == {"pre-training"}
+    assert set(table.status) == {"finished"}
+    assert {"learning_rate", "norm", "corpus", "steps"} <= set(config.setting)
+    assert any("--variants bert_a" in code.value for code in app.code)
+    assert any("python" in text.value and "code:" in text.value for text in app.text)
+    assert headings(app)[0].startswith("BERT-A, seed")
+
+
+def test_a_run_without_a_curve_has_none(results):
+    app = opened("runs", kind="costs")
+    fine(app)
+    assert headings(app) == []
+    assert any("None is stored" in caption.value for caption in app.caption)
+
+
+def test_a_filter_forgets_the_run_that_it_hides(results):
+    app = opened("runs")
+    run = app.selectbox(key="runs.run").options[-1]
+    app.selectbox(key="runs.run").select_index(len(app.selectbox(key="runs.run").options) - 1).run()
+    app.selectbox(key="runs.kind").select("costs").run()
+    fine(app)
+    assert run not in app.selectbox(key="runs.run").options
+
+
+@pytest.mark.parametrize("parameters", [{"run": "![](http://x)"}, {"kind": "nobody"}, {"variant": "bert_z"}])
+def test_a_run_that_is_not_there_is_said(results, parameters):
+    app = opened("runs", **parameters)
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert "](http" not in app.warning[0].value
+
+
+def test_without_runs_the_page_says_so(nothing):
+    app = opened("runs")
+    fine(app)
+    assert any("python -m analysis ablate" in shown(text.value) for text in (*app.caption, *app.info))

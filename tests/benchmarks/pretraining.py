@@ -1,0 +1,161 @@
+"""How fast pre-training is: against transformers' Trainer, in turns in one run; and tupe_a against bert_a.
+
+    python -m tests.benchmarks.pretraining [--repeats 5] [--steps 20]
+
+A script, not a test; needs `accelerate` for the Trainer. Both train BERT's architecture at the shape of the cpu
+preset (of the gpu preset where there is a GPU) on the same packed windows of random tokens; they take turns. The
+Trainer predicts over the whole vocabulary at every token, as BertForMaskedLM does, and is given the collator of
+transformers. It runs twice: with our dropout (none), and with BERT's own default of 0.1.
+On a GPU, also the share of the bf16 matrix-product rate that training reaches.
+"""
+
+import argparse
+import tempfile
+import time
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    DataCollatorForLanguageModeling,
+    PreTrainedTokenizerFast,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+
+from analysis.ablation.corpus import MASKED_SHARE, SPECIALS
+from analysis.ablation.costs import made_up, sizes, stepper
+from analysis.ablation.presets import Pretraining, preset
+
+TRAINER_BUDGET, TUPE_BUDGET = 2.0, 1.15
+
+
+def tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
+    """One that knows as many words; the collator asks it for its special tokens only."""
+    from tokenizers import Tokenizer, models
+
+    words = {**{s: i for i, s in enumerate(SPECIALS)}, **{f"w{i}": i for i in range(len(SPECIALS), vocabulary)}}
+    made = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(tokenizer_object=made, **dict(zip(names, SPECIALS, strict=True)))
+
+
+class Clock(TrainerCallback):
+    """Notes when each step ends."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def on_step_end(self, *_: Any, **__: Any) -> None:
+        """Called by the Trainer."""
+        self.ends.append(time.perf_counter())
+
+
+def trainer_seconds(settings: Pretraining, steps: int, dropout: float, folder: str) -> float:
+    """Median seconds of a Trainer step."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=settings.vocabulary,
+        hidden_size=settings.hidden_size,
+        num_hidden_layers=settings.layers,
+        num_attention_heads=settings.heads,
+        intermediate_size=4 * settings.hidden_size,
+        max_position_embeddings=settings.positions,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+    )
+    ids, segments = made_up(settings).packed(np.arange(made_up(settings).count))
+    rows = [{"input_ids": i, "token_type_ids": s} for i, s in zip(ids, segments, strict=True)]
+    clock = Clock()
+    trainer = Trainer(
+        model=BertForMaskedLM(config),
+        args=TrainingArguments(
+            output_dir=folder,
+            per_device_train_batch_size=min(settings.batch, 64),
+            max_steps=steps,
+            logging_strategy="no",
+            save_strategy="no",
+            report_to=[],
+            bf16=torch.cuda.is_available(),
+            disable_tqdm=True,
+            adam_beta2=settings.beta2,
+        ),
+        train_dataset=rows * 1000,  # pyright: ignore[reportArgumentType]
+        data_collator=DataCollatorForLanguageModeling(tokenizer(settings.vocabulary), mlm_probability=MASKED_SHARE),
+        callbacks=[clock],
+    )
+    trainer.train()
+    return median(np.diff(clock.ends[2:]))
+
+
+def own_seconds(settings: Pretraining, steps: int, device: str, windows: Any) -> float:
+    """Median seconds of one of our steps, the drawing of its batch included."""
+    step = stepper(settings, device)
+    times = []
+    for number in range(steps):
+        started = time.perf_counter()
+        windows.step(number, min(settings.batch, 64), 0, causal=False)
+        step()
+        times.append(time.perf_counter() - started)
+    return median(times[2:])
+
+
+def matrix_rate() -> float:
+    """Measured bf16 FLOPs a second of large matrix products."""
+    a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    for _ in range(3):
+        a @ b
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    for _ in range(20):
+        a @ b
+    torch.cuda.synchronize()
+    return 20 * 2 * 8192**3 / (time.perf_counter() - started)
+
+
+def main() -> None:
+    """Prints seconds and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=20)
+    given = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)
+    settings = preset("gpu" if device == "cuda" else "cpu", variant="bert_a")
+    windows = made_up(settings)
+    rounds = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(given.repeats):
+            rounds.append(
+                (
+                    own_seconds(settings, given.steps, device, windows),
+                    own_seconds(replace(settings, variant="tupe_a"), given.steps, device, windows),
+                    trainer_seconds(settings, given.steps, 0.0, folder),
+                    trainer_seconds(settings, given.steps, 0.1, folder),
+                )
+            )
+    own, tupe, trainer, usual = (median(column) for column in zip(*rounds, strict=True))
+    faster, usually, dearer = (
+        median(f(row) for row in rounds) for f in (lambda r: r[2] / r[0], lambda r: r[3] / r[0], lambda r: r[1] / r[0])
+    )
+    tokens = min(settings.batch, 64) * settings.length
+    print(f"{device}, one thread, {settings.layers} layers x {settings.hidden_size}, {tokens} tokens a step")
+    print(f"ours, bert_a            {1000 * own:8.1f} ms  {tokens / own:9,.0f} tokens/s")
+    print(f"Trainer, no dropout     {1000 * trainer:8.1f} ms  {tokens / trainer:9,.0f} tokens/s")
+    print(f"Trainer, dropout 0.1    {1000 * usual:8.1f} ms  {tokens / usual:9,.0f} tokens/s")
+    over = "" if faster >= TRAINER_BUDGET else "  under"
+    print(f"ours is {faster:.2f}x the Trainer ({usually:.2f}x with its dropout); budget {TRAINER_BUDGET}x{over}")
+    over = "" if dearer <= TUPE_BUDGET else "  over"
+    print(f"tupe_a's step is {dearer:.2f}x bert_a's ({1000 * tupe:.1f} ms); budget {TUPE_BUDGET}x{over}")
+    if device == "cuda":
+        share = sizes(settings)["flops_per_token"] * tokens / own / matrix_rate()
+        print(f"{share:.0%} of the measured bf16 matrix-product rate")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""Proves that a sweep killed with SIGKILL and started again gives the results of one that was left alone: nothing is
+lost, nothing is trained or counted twice. Likewise over two Ray workers of which one is killed.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import psutil
+import pytest
+from laboratory import write_glue, write_text
+
+from analysis.ablation import corpus as corpora
+from analysis.ablation.job import Job, Place, run
+from analysis.ablation.majority import store_majority
+from analysis.ablation.plan import FINETUNING, Finetuning, jobs, scores_id
+from analysis.ablation.presets import preset
+from analysis.ablation.sweep import made, ready, sweep
+from analysis.errors import AddendError, UnknownName
+from analysis.store import files
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    write_text(folder / "train.txt", 300, 0)
+    write_text(folder / "valid.txt", 150, 1)
+    write_glue(folder / "glue")
+    corpora.prepare(folder / "train.txt", folder / "valid.txt", folder / "out" / "corpus-256", vocabulary=256)
+    return folder
+
+
+def command(texts: Path, data: Path, out: Path, *more: str) -> tuple[list[str], dict[str, str]]:
+    # One tokenizer for all: training one is not repeatable to the last piece.
+    (out).mkdir(parents=True, exist_ok=True)
+    if not (out / "corpus-256").exists():
+        (out / "corpus-256").symlink_to(texts / "out" / "corpus-256")
+    arguments = [
+        *("--preset", "debug", "--variants", "frozen_word,tupe_a", "--seeds", "0,1"),
+        *("--valid", str(texts / "valid.txt"), "--glue-dir", str(texts / "glue"), "--out", str(out), *more),
+    ]
+    environment = {
+        **os.environ,
+        "ADDEND_DATA": str(data),
+        "ADDEND_STORE": str(data / "s.duckdb"),
+        "OMP_NUM_THREADS": "1",
+    }
+    return [sys.executable, "-m", "analysis", "ablate", *arguments], environment
+
+
+def results(data: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Everything stored, but for what time it took."""
+
+    def rows(folder: str, drop: str) -> pd.DataFrame:
+        query = f"SELECT * EXCLUDE ({drop}) FROM '{data}/results/{folder}/*.parquet' ORDER BY ALL"
+        return duckdb.sql(query).df()
+
+    return rows("curves", "seconds"), rows("scores", "seconds"), rows("predictions", "prediction")
+
+
+@pytest.fixture(scope="module")
+def alone(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a sweep that nobody disturbed."""
+    folder = tmp_path_factory.mktemp("alone")
+    line, environment = command(texts, folder / "data", folder / "out", "--jobs", "2")
+    subprocess.run(line, env=environment, cwd=ROOT, check=True, capture_output=True, text=True)
+    return folder / "data"
+
+
+def test_a_sweep_stores_every_run_once(alone: Path) -> None:
+    curves, scores, predictions = results(alone)
+    # frozen_word brings no_position along, whose words it takes.
+    assert sorted(curves.groupby(["variant", "seed"]).ngroups * [1]) == [1] * 6
+    own = scores[scores.variant != "majority"]
+    assert own.groupby(["variant", "seed", "task", "metric"]).size().eq(1).all()
+    assert set(own.task) == {"rte", "swapped_neighbours"}
+    assert set(scores[scores.variant == "majority"].task) == {"rte", "swapped_neighbours"}
+    assert set(curves.metric) >= {"validation_loss", "training_loss", "final_loss_1x", "final_loss_4x"}
+    assert len(predictions) == 12
+    for kind in ("curves", "scores"):
+        for path in (alone / "results" / kind).glob("*.parquet"):
+            about = files.read(path)[2]
+            assert about["config"]
+            assert about["command"].startswith("python -m analysis ablate --preset debug")
+
+
+def same(one: Path, two: Path) -> None:
+    for a, b in zip(results(one), results(two), strict=True):
+        pd.testing.assert_frame_equal(a, b)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    for child in psutil.Process(process.pid).children(recursive=True):
+        child.kill()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def wait_for(there: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 240
+    while not there():
+        assert process.poll() is None, "the sweep ended before it could be killed"
+        assert time.monotonic() < deadline, "the sweep never got so far"
+        time.sleep(0.02)
+
+
+def test_a_killed_sweep_goes_on_to_the_same_results(alone: Path, texts: Path, tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    line, environment = command(texts, data, out, "--jobs", "2")
+    process = subprocess.Popen(line, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    curves = data / "results" / "curves"
+    wait_for(lambda: len(list(curves.glob("*.parquet"))) >= 2, process)
+    kill(process)
+    before = {path: path.stat().st_mtime_ns for path in curves.glob("*.parquet")}
+    assert 2 <= len(before) < 6
+    subprocess.run(line, env=environment, cwd=ROOT, check=True, capture_output=True)
+    same(alone, data)
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items()), "a finished run was trained again"
+    again = subprocess.run(line, env=environment, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert "6 of 6 runs are finished, 0 to go" in again.stdout
+
+
+def test_two_ray_workers_one_of_them_killed(
+    alone: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is optional; tests/requirements.txt brings it where it exists")
+    data, out = tmp_path / "data", tmp_path / "out"
+    line, environment = command(texts, data, out, "--ray", "local")
+    process = subprocess.Popen(
+        line, env={**environment, "RAY_DEDUP_LOGS": "0"}, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True,
+    )  # fmt: skip
+
+    def workers() -> list[psutil.Process]:
+        found = []
+        for child in psutil.Process(process.pid).children(recursive=True):
+            try:
+                if "ray::run" in " ".join(child.cmdline()):
+                    found.append(child)
+            except (psutil.NoSuchProcess, psutil.ZombieProcess):
+                continue
+        return found
+
+    wait_for(lambda: any((data / "results" / "curves").glob("*.parquet")) and bool(workers()), process)
+    killed = workers()[0]
+    killed.kill()
+    said, _ = process.communicate(timeout=400)
+    assert process.returncode == 0, said
+    same(alone, data)
+
+
+def test_a_job_waits_for_what_it_needs(tmp_path: Path) -> None:
+    place = Place(corpus=tmp_path, out=tmp_path)
+    planned = made(jobs("debug", ["frozen_word", "bert_a"], [0, 1]), None, place=place, corpus_digest="x")
+    names = [(job.pretraining.variant, job.pretraining.seed) for job in planned]
+    assert names == [(v, s) for s in (0, 1) for v in ("no_position", "frozen_word", "bert_a")]
+    assert [j.pretraining.variant for j in ready(planned, planned, set())] == ["no_position", "bert_a"] * 2
+    done = {planned[0].run_id}
+    assert [j.pretraining.seed for j in ready(planned, planned, done) if j.pretraining.variant == "frozen_word"] == [0]
+
+
+def test_what_cannot_be_planned_is_said() -> None:
+    with pytest.raises(UnknownName, match="There is no variant named 'bert_b'"):
+        jobs("debug", ["bert_b"], [0])
+    with pytest.raises(AddendError, match="nothing to run"):
+        jobs("debug", [], [0])
+    everything = jobs("debug", ["all"], [0])
+    assert len(everything) == len({p.variant for p in everything}) >= 26
+
+
+def test_every_setting_of_the_fine_tuning_names_its_scores() -> None:
+    plan = FINETUNING["debug"]
+    other = Finetuning(tasks=plan.tasks, learning_rates=(2e-3,), settings=plan.settings, predicted=plan.predicted)
+    assert scores_id("a", plan, "x") == scores_id("a", plan, "x")
+    assert len({scores_id("a", plan, "x"), scores_id("b", plan, "x"), scores_id("a", other, "x")}) == 3
+
+
+def test_next_token_models_are_not_fine_tuned(tmp_path: Path) -> None:
+    place = Place(corpus=tmp_path, out=tmp_path)
+    planned = made(jobs("debug", ["causal_bert_a", "bert_a"], [0]), FINETUNING["debug"], place=place, corpus_digest="x")
+    assert [job.finetuning is None for job in planned] == [True, False]
+
+
+def test_a_failed_run_is_named_and_the_others_go_on(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    place = Place(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "nowhere")
+    digest = corpora.load(place.corpus).digest
+    broken = made([preset("debug", variant="bert_a", steps=2)], FINETUNING["debug"], place=place, corpus_digest=digest)
+    good = made([preset("debug", variant="no_position", steps=2)], None, place=place, corpus_digest=digest)
+    failed = sweep([*broken, *good], workers=1)
+    assert [(job.pretraining.variant, "is no folder" in reason) for job, reason in failed] == [("bert_a", True)]
+    assert good[0].finished
+    assert not broken[0].finished
+
+
+def test_majority_scores_are_stored_once(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+    place = Place(corpus=tmp_path, out=tmp_path, glue=texts / "glue", valid_text=texts / "valid.txt")
+    for _ in range(2):
+        store_majority("debug", FINETUNING["debug"], place)
+    (path,) = (tmp_path / "results" / "scores").glob("*.parquet")
+    _, table, _ = files.read(path)
+    rows = {row["task"]: row for row in table.to_pylist()}
+    dev = [line.split("\t")[0] for line in (texts / "glue/RTE/dev.tsv").read_text().splitlines()[1:]]
+    assert rows["rte"]["dev_examples"] == 32
+    assert 0.3 <= rows["rte"]["value"] <= 0.7
+    assert len(dev) == 40
+
+
+def test_a_job_that_is_finished_is_left_alone(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    place = Place(corpus=texts / "out" / "corpus-256", out=tmp_path / "out")
+    digest = corpora.load(place.corpus).digest
+    job = Job(pretraining=preset("debug", steps=2), finetuning=None, place=place, corpus_digest=digest)
+    run(job)
+    said: list[str] = []
+    run(job, lambda what, done: said.append(what))
+    assert said == []

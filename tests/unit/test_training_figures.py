@@ -1,0 +1,383 @@
+"""Proves that the figures of our own trainings show what was trained: against numbers worked out by hand."""
+
+import math
+import shlex
+
+import pytest
+
+from analysis import catalogue
+from analysis.errors import AddendError, NoResults
+from analysis.figures import FIGURES
+from analysis.figures.runs import listed, settings
+from analysis.figures.training import index, trained
+from analysis.figures.training_verdict import verdict
+from analysis.statistics import smallest_detectable
+from dashboard import charts, links
+from dashboard.charts.training_curves import FIRST, LINE, apart
+from tests import trainings
+
+STEPS = (0, 100, 200, 300, 400)
+ADDED = (8.0, 7.0, 6.0, 5.2, 5.0)
+NAMES = links.VIEWS["training"].figures
+
+
+def made(name: str, **changed):
+    page = "runs" if name.startswith("runs") else "training"
+    return FIGURES[name].build({**links.VIEWS[page].defaults(), **changed})
+
+
+def run(variant: str, seed: int, losses, final: float | None = None, **changes) -> str:
+    rows = trainings.line(STEPS, losses, final=losses[-1] if final is None else final)
+    return trainings.write(variant, seed, rows, **changes)
+
+
+@pytest.fixture
+def three(data):
+    """Three seeds each: BERT-A ends at 5; TUPE-A is there after 150 steps; without position there is a plateau at 7."""
+    for seed in range(3):
+        run("bert_a", seed, ADDED, 5.0 + 0.01 * seed)
+        run("no_position", seed, (8.0, 7.0, 7.0, 7.0, 7.0), 7.0)
+        run("tupe_a", seed, (8.0, 6.0, 4.0, 3.9, 3.8), 3.8 + (0.02, 0.01, 0.03)[seed])
+    catalogue.refresh()
+
+
+@pytest.fixture
+def whole(data):
+    """What a sweep leaves behind: many variants, causal ones, scores and costs."""
+    trainings.sweep({**trainings.ENDS, "tupe_a_unscaled": 3.8, "causal_bert_a": 4.2, "causal_no_position": 4.3})
+    trainings.costs()
+    catalogue.refresh()
+
+
+# ---- Which runs ----
+
+
+def test_a_run_is_found_by_its_settings(three):
+    found = trained(links.VIEWS["training"].defaults())
+    assert found.variants == ["bert_a", "no_position", "tupe_a"]
+    assert found.finals("bert_a") == pytest.approx({0: 5.0, 1: 5.01, 2: 5.02})
+    assert found.told == "the preset's own"
+    assert "larger" in found.sample
+
+
+def test_runs_with_other_settings_are_another_recipe(three):
+    for seed in range(2):
+        run("bert_a", seed, (8, 6, 4, 3, 2), norm="pre", steps=400)
+    catalogue.refresh()
+    told = index().groupby("told").size()
+    assert told.to_dict() == {"the preset's own": 9, "steps 400, norm pre": 2}
+    defaults = links.VIEWS["training"].defaults()
+    assert len(trained(defaults).runs) == 9, "by default the recipe with most runs"
+    recipe = index().query('told != "the preset\'s own"').recipe.iloc[0]
+    assert trained({**defaults, "recipe": recipe}).finals("bert_a") == {0: 2, 1: 2}
+
+
+def test_of_learning_rates_the_one_with_most_seeds_then_the_best(three):
+    run("bert_a", 0, (8, 5, 3, 2, 1), learning_rate=5e-4)
+    for seed in range(3):
+        run("tupe_a", seed, (8, 5, 3, 2.5, 2.5), learning_rate=2e-3)
+    catalogue.refresh()
+    defaults = links.VIEWS["training"].defaults()
+    found = trained(defaults)
+    assert found.runs.groupby("variant").rate.unique().map(list).to_dict() == {
+        "bert_a": ["0.001"],
+        "no_position": ["0.001"],
+        "tupe_a": ["0.002"],
+    }
+    assert "most seeds" in made("training_gap").caption
+    assert "0.002: TUPE-A" in made("training_gap").caption
+    assert trained({**defaults, "rate": "0.0005"}).variants == ["bert_a"]
+
+
+def test_a_run_made_again_counts_once(three):
+    run("bert_a", 0, (8, 7, 6, 5, 4), corpus="made up")
+    with pytest.raises(AddendError, match="reach"):
+        trained({**links.VIEWS["training"].defaults(), "rate": "reach"})
+    catalogue.refresh()
+    assert trained(links.VIEWS["training"].defaults()).finals("bert_a")[0] == 4
+
+
+def test_causal_and_masked_never_share_an_axis(whole):
+    for name in NAMES:
+        if name != "training_costs":
+            for objective, causal in (("masked", False), ("causal", True)):
+                figure = made(name, objective=objective)
+                found = set(figure.frame().variant)
+                assert found, name
+                assert all(variant.startswith("causal_") == causal for variant in found), name
+    assert "never on one axis" in made("training_curves").caption
+
+
+# ---- Learning curves ----
+
+
+def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three):
+    """TUPE-A goes from 6 at step 100 to 4 at step 200, so it is at 5 at step 150, of 1,024 tokens each, 15 seconds."""
+    for axis, at in (("step", 150), ("tokens", 150 * 1_024), ("seconds", 15)):
+        content = made("training_curves", axis=axis).content
+        assert content["target"] == 5.0
+        crossed = {one["variant"]: one["at"] for one in content["crossings"]}
+        assert crossed["tupe_a"] == pytest.approx(at)
+        assert math.isnan(crossed["no_position"])
+    caption = made("training_curves").caption
+    assert "Reached by TUPE-A at 150 steps." in caption
+    assert "Not reached by No position (> 400)." in caption
+
+
+def test_the_mean_is_over_seeds(data):
+    for seed, end in enumerate((4.0, 5.0, 6.0)):
+        run("bert_a", seed, (8, 7, 6, 6, end))
+    catalogue.refresh()
+    mean = made("training_curves").content["mean"]
+    assert mean.value.tolist() == [8, 7, 6, 6, 5]
+    assert set(mean.seeds) == {3}
+
+
+def test_long_curves_are_thinned_and_keep_their_ends(data):
+    steps = range(0, 3_010, 10)
+    trainings.write("bert_a", 0, trainings.line(steps, [8 - step / 1_000 for step in steps]))
+    catalogue.refresh()
+    figure = made("training_curves")
+    drawn = figure.content["rows"]
+    assert len(drawn) <= 60
+    assert (drawn.step.min(), drawn.step.max()) == (0, 3_000)
+    assert len(figure.frame()) == 301, "the data keep every evaluation"
+
+
+def test_an_unknown_axis_is_refused(three):
+    with pytest.raises(AddendError, match="'epochs'"):
+        made("training_curves", axis="epochs")
+
+
+# ---- Differences ----
+
+
+def test_the_gap_is_paired_by_seed(three):
+    """Differences -1.18, -1.20, -1.19: mean -1.19, sd 0.01, t(2) at 97.5 % is 4.3027."""
+    row = made("training_gap").frame().set_index("variant").loc["tupe_a"]
+    assert row.gap == pytest.approx(-1.19)
+    half = 4.302653 * 0.01 / math.sqrt(3)
+    assert (row.low, row.high) == pytest.approx((-1.19 - half, -1.19 + half), abs=1e-6)
+    assert row.n == 3
+    assert row.told_apart
+    assert row.detectable == pytest.approx(smallest_detectable(0.01, 3))
+    base = made("training_gap").frame().set_index("variant").loc["bert_a"]
+    assert base.note == "the baseline"
+    assert math.isnan(base.gap)
+
+
+def test_one_seed_has_no_interval_and_says_so(data):
+    run("bert_a", 0, ADDED)
+    run("tupe_a", 0, (8, 6, 4, 3.9, 3.8))
+    run("sinusoidal", 7, (8, 6, 4, 3.9, 3.8))
+    catalogue.refresh()
+    figure = made("training_gap")
+    rows = figure.frame().set_index("variant")
+    assert rows.loc["tupe_a"].gap == pytest.approx(-1.2)
+    assert math.isnan(rows.loc["tupe_a"].low)
+    assert "one pair" in rows.loc["tupe_a"].note
+    assert rows.loc["sinusoidal"].note == "no seed in common"
+    assert "nothing can be resolved" in figure.caption
+    charts.compose(figure).to_dict()
+    charts.compose(made("training_convergence")).to_dict()
+
+
+def test_convergence_is_a_share_of_the_baselines_own_steps(three):
+    """TUPE-A crosses at step 150 and BERT-A at 400: 0.375 at every seed, so there is no spread."""
+    figure = made("training_convergence")
+    rows = figure.frame().set_index(["axis", "variant"])
+    assert rows.loc["step", "tupe_a"].ratio == pytest.approx(0.375)
+    assert rows.loc["seconds", "tupe_a"].ratio == pytest.approx(0.375)
+    censored = rows.loc["step", "no_position"]
+    assert censored.censored == 3
+    assert censored.took == "> 400"
+    assert math.isnan(censored.low)
+    (claim,) = figure.content["sentences"]
+    assert "30 %" in claim
+    assert "38 % of its steps" in claim
+
+
+@pytest.mark.parametrize(
+    ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within it")]
+)
+def test_tupes_claim_is_held_against_the_interval(data, crossings, words):
+    """BERT-A takes 400 steps; TUPE-A falls from 8 to 2 in twice the steps at which it is at 5."""
+    for seed, at in enumerate(crossings):
+        run("bert_a", seed, ADDED)
+        rows = trainings.line((0, 2 * at, 400), (8.0, 2.0, 2.0))
+        trainings.write("tupe_a", seed, rows)
+    catalogue.refresh()
+    assert words in made("training_convergence").content["sentences"][0]
+
+
+def test_the_plateau_is_left_below_what_no_position_ends_at(three):
+    """Level 7, margin 0.1: BERT-A goes from 7 at step 100 to 6 at 200, so it is at 6.9 at step 110; TUPE-A 1.1 / 2."""
+    rows = made("training_plateau").frame().groupby("variant").step.first()
+    assert rows.to_dict() == pytest.approx({"bert_a": 110, "tupe_a": 55})
+
+
+def test_a_plateau_that_is_never_left_is_said(data):
+    run("bert_a", 0, (8, 7, 7, 7, 7))
+    run("no_position", 0, (8, 7, 7, 7, 7))
+    catalogue.refresh()
+    figure = made("training_plateau")
+    assert figure.content["table"].told.tolist() == ["> 400"]
+    assert "not left within the run" in figure.caption
+    charts.compose(figure).to_dict()
+
+
+# ---- The recipe ----
+
+
+def judged(*, added, orderless):
+    for seed, end in enumerate(added):
+        run("bert_a", seed, (8, 7, 7, 7, end))
+    for seed, end in enumerate(orderless):
+        run("no_position", seed, (8, 7, 7, 7, end))
+    catalogue.refresh()
+    return verdict(trained(links.VIEWS["training"].defaults()))
+
+
+@pytest.mark.parametrize(
+    ("added", "orderless", "word"),
+    [
+        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "The recipe learns order"),
+        ((6.1, 6.2, 6.3), (6.2, 6.3, 6.4), "Inconclusive: under-trained"),
+        ((6.4, 6.4, 6.5), (6.2, 6.3, 6.2), "Inconclusive: under-trained"),
+        ((5.0,), (6.2,), "Inconclusive: too few seeds"),
+        ((5.0, 5.1), (), "Not judged yet"),
+    ],
+)
+def test_the_recipe_is_judged_by_the_spread_over_seeds(data, added, orderless, word):
+    found = judged(added=added, orderless=orderless)
+    assert found is not None
+    assert found.word == word
+    assert found.holds == (word == "The recipe learns order")
+
+
+def test_causal_models_are_not_judged(whole):
+    assert verdict(trained({**links.VIEWS["training"].defaults(), "objective": "causal"})) is None
+
+
+# ---- Length, scores, costs ----
+
+
+def test_longer_texts_say_which_tables_have_untrained_rows(whole):
+    figure = made("training_length", variants=("bert_a", "no_position"))
+    assert set(figure.frame().times) == {1, 2, 4}
+    assert "do: BERT-A." in figure.caption
+
+
+def test_score_variance_is_compared_at_the_start_and_the_end(data):
+    for seed in range(2):
+        for variant, scale in (("bert_a", 1.0), ("tupe_a", 1.0), ("tupe_a_unscaled", 2.0)):
+            rows = trainings.line(STEPS, ADDED)
+            for layer in range(2):
+                rows += [
+                    (f"score_variance_{layer}", step, step / 10, (0.1 + step) * (scale if step < 300 else 1.5 * scale))
+                    for step in STEPS
+                ]
+            trainings.write(variant, seed, rows)
+    catalogue.refresh()
+    figure = made("training_scores")
+    assert "2.0 times as large before training, by layer, and 2.0 times after it" in figure.caption
+    assert sorted(set(figure.frame().layer)) == [0, 1]
+    assert len(charts.panels(figure)) == 2
+    assert figure.frame().step.min() == 0
+
+
+def test_costs_carry_what_the_registry_says_of_sizes(whole):
+    trainings.costs(["bert_a"], created="2020-01-01T00:00:00Z")
+    catalogue.refresh()
+    figure = made("training_costs")
+    frame = figure.frame()
+    assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
+    table = figure.content["table"].set_index("Variant")
+    assert table.loc["No position", "Where its size is not matched"].startswith("Fewer parameters")
+    assert table.loc["BERT-A", "Where its size is not matched"] == ""
+    assert table.loc["No position", "Against BERT-A"] == "−8.3 %"
+
+
+# ---- All of them ----
+
+
+@pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
+def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
+    figure = made(name)
+    for look in (charts.Look(), charts.Look(dark=True, screen=True)):
+        for panel in charts.panels(figure, look):
+            panel.to_dict()
+    rows = sum(len(panel["datasets"][key]) for panel in [charts.compose(figure).to_dict()] for key in panel["datasets"])
+    assert rows < 5_000
+    assert figure.caption.endswith(".")
+    assert figure.alt
+    assert "nan" not in (figure.caption + figure.alt).replace("nano", "").split()
+    assert figure.provenance
+    export = [line for line in figure.command.splitlines() if " export " in line]
+    for words in map(shlex.split, export):
+        _, values = links.parse(words[4])
+        again = FIGURES[name].build(values)
+        assert again.caption == figure.caption
+        assert again.frame().equals(figure.frame())
+
+
+@pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
+def test_with_no_results_a_sentence_says_how_to_make_them(data, name):
+    catalogue.refresh()
+    with pytest.raises(NoResults, match="python -m analysis ablate"):
+        made(name)
+
+
+def test_a_preset_that_was_not_run_is_said_with_those_that_were(three):
+    with pytest.raises(NoResults, match=r"'gpu'; there are: cpu"):
+        made("training_curves", preset="gpu")
+
+
+def test_names_do_not_cover_each_other():
+    import numpy as np
+
+    for values in ([5.0, 5.0, 5.0], [1.0, 9.0], [2.0] * 20):
+        places = np.sort(apart(np.array(values), (1.0, 9.0), 380))
+        assert (np.diff(places) >= LINE - 0.5).all()
+        assert places[0] >= 0
+        assert places[-1] <= 380
+
+
+def test_every_variant_has_a_look_of_its_own():
+    from analysis.ablation.variants import VARIANTS
+
+    assert sorted(FIRST) == sorted(set(VARIANTS) - {"bert_a", "causal_bert_a"})
+
+
+# ---- Runs ----
+
+
+def test_runs_are_listed_with_their_status(data):
+    whole_run = run("bert_a", 0, ADDED, steps=400)
+    cut = run("tupe_a", 0, ADDED, steps=6_500)
+    trainings.costs(["bert_a"])
+    (data / "results" / "curves" / "broken.parquet").write_bytes(b"not Parquet")
+    catalogue.refresh()
+    found = listed().set_index("run_id")
+    assert found.loc[whole_run].status == "finished"
+    assert found.loc[cut].status == "stopped early"
+    assert found.loc["results/curves/broken.parquet"].status == "unreadable"
+    assert sorted(found.kind) == ["costs", "curves", "curves", "unreadable"]
+
+
+def test_every_setting_of_a_run_is_laid_out():
+    frame = settings('{"a": 1, "b": {"c": [1, 2], "d": {"e": "text"}}, "f": null, "g": {}}')
+    assert dict(zip(frame.setting, frame.value, strict=True)) == {
+        "a": "1",
+        "b.c": "[1, 2]",
+        "b.d.e": "text",
+        "f": "null",
+        "g": "{}",
+    }
+
+
+def test_the_curve_of_one_run(three):
+    run_id = trained(links.VIEWS["training"].defaults()).runs.run_id.iloc[0]
+    assert set(made("runs_curve", run=run_id).frame().run_id) == {run_id}
+    with pytest.raises(NoResults, match="'nobody' has no curve"):
+        made("runs_curve", run="nobody")
