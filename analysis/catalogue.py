@@ -35,7 +35,7 @@ def _models() -> list[dict[str, Any]]:
 
     from safetensors import safe_open
 
-    from analysis.models import embedded
+    from analysis import embedded
 
     folder = embedded.folder()
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -4,7 +4,8 @@ A saved probe is a results file like any other; it keeps what every map follows 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
@@ -17,38 +18,51 @@ from analysis.store import files, read
 from analysis.terms.result import ALL, SOURCES, Decomposition, Provenance, TokenInfo
 
 
-def run(
-    model: str,
-    text: str,
-    pair: str | None = None,
-    layer: int = 0,
-    *,
-    revision: str | None = None,
-    truncate: bool = False,
-    loaded: Any = None,
-) -> Decomposition:
-    """Decomposes a text with a model named as `analysis.models.source.resolve` takes it.
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a probe asks: a model, named as `analysis.models.source.resolve` takes it, a text, and a layer."""
 
-    loaded: the model, where the caller holds it already.
-    """
-    from analysis.terms.run import decompose
+    model: str
+    text: str
+    pair: str | None = None
+    layer: int = 0
+    revision: str | None = None
+    truncate: bool = False
 
-    if loaded is None:
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> "Request":
+        """What the parameters of a link ask."""
+        return cls(
+            model=str(params["model"]),
+            text=str(params["text"]),
+            pair=str(params["pair"]) or None,
+            layer=int(params["layer"]),
+            revision=str(params["revision"]) or None,
+            truncate=bool(params["truncate"]),
+        )
+
+    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
+        """The model."""
         from analysis.models.load import load
         from analysis.models.source import resolve
 
-        loaded = load(resolve(model, revision))
-    source = loaded.source
-    return decompose(
-        loaded.model,
-        loaded.tokenizer,
-        text,
-        pair,
-        layer,
-        truncate=truncate,
-        name=source.name,
-        revision=source.revision,
-    )
+        return load(resolve(self.model, self.revision, progress), progress=progress)
+
+    def run(self, loaded: Any = None) -> Decomposition:
+        """Decomposes the text; `loaded` is the model, where the caller holds it already."""
+        from analysis.terms.run import decompose
+
+        loaded = loaded or self.load()
+        return decompose(
+            loaded.model,
+            loaded.tokenizer,
+            self.text,
+            self.pair,
+            self.layer,
+            truncate=self.truncate,
+            name=loaded.source.name,
+            revision=loaded.source.revision,
+        )
 
 
 def command(made: Decomposition) -> str:
@@ -165,11 +179,4 @@ def obtain(params: Mapping[str, Any]) -> Decomposition:
         return saved(str(params["probe"]))
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
-    return run(
-        str(params["model"]),
-        str(params["text"]),
-        str(params["pair"]) or None,
-        int(params["layer"]),
-        revision=str(params["revision"]) or None,
-        truncate=bool(params["truncate"]),
-    )
+    return Request.of(params).run()

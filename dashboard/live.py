@@ -26,19 +26,28 @@ class Kept(Generic[T]):
         self.most = most
         self._made: OrderedDict[Hashable, T] = OrderedDict()
         self._turn = threading.RLock()
+        self._order = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under `key`, or what `make` gives; the least recently asked for makes room."""
+        """What is kept under `key`, or what `make` gives; then the least recently asked for makes room."""
         # What is there is given at once: only those who need something made wait for one another.
-        if (found := self._made.get(key)) is not None:
+        if (found := self._asked(key)) is not None:
             return found
         with self._turn:
-            if key not in self._made:
-                while len(self._made) >= self.most:
+            if (found := self._asked(key)) is not None:
+                return found
+            made = make()
+            with self._order:
+                self._made[key] = made
+                while len(self._made) > self.most:
                     self._made.popitem(last=False)
-                self._made[key] = make()
-            self._made.move_to_end(key)
-            return self._made[key]
+            return made
+
+    def _asked(self, key: Hashable) -> T | None:
+        with self._order:
+            if key in self._made:
+                self._made.move_to_end(key)
+            return self._made.get(key)
 
 
 @st.cache_resource(show_spinner=False)
@@ -52,23 +61,18 @@ def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = l
     models, results, read = _kept()
     if probe_id := str(values.get("probe") or ""):
         return read.get(probe_id, lambda: probes.saved(probe_id))
-    model, revision = str(values["model"]), str(values["revision"]) or None
-    text, pair = str(values["text"]), str(values["pair"]) or None
-    layer, truncate = int(values["layer"]), bool(values["truncate"])
+    request = probes.Request.of(values)
 
     def load() -> Any:
         progress("Starting PyTorch")
-        from analysis.models.load import load
-        from analysis.models.source import resolve
-
-        return load(resolve(model, revision, progress), progress=progress)
+        return request.load(progress)
 
     def run() -> Decomposition:
-        loaded = models.get((model, revision), load)
+        loaded = models.get((request.model, request.revision), load)
         progress("Taking the attention apart")
-        return probes.run(model, text, pair, layer, truncate=truncate, loaded=loaded)
+        return request.run(loaded)
 
-    return results.get((model, revision, text, pair, layer, truncate), run)
+    return results.get(request, run)
 
 
 def figure(name: str, values: Mapping[str, Any], made: Decomposition) -> Figure:

@@ -4,9 +4,8 @@ import os
 
 import streamlit as st
 
-from analysis import catalogue, probes
+from analysis import catalogue, embedded, probes
 from analysis.errors import AddendError, TextTooLong
-from analysis.models import embedded
 from analysis.terms import Decomposition
 from dashboard import queries
 from dashboard.links import TEXT_LIMIT_BYTES

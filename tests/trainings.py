@@ -41,7 +41,7 @@ def write(variant: str, seed: int, rows: Rows, *, created: str = "2026-11-21T10:
         dtype="float32",
         seconds=seconds[-1],
         config={**asdict(settings), "corpus": corpus},
-        run_id=settings.run_id(corpus),
+        run_id=settings.run_id(str(corpus)),
         created=created,
     )
     files.write("curves", columns, run)
@@ -57,7 +57,7 @@ def line(steps: Iterable[int], losses: Iterable[float], *, speed: float = 10.0, 
     return rows
 
 
-def plausible(variant: str, seed: int, *, end: float, steps: int = 6_500, every: int = 250) -> Rows:
+def plausible(variant: str, seed: int, *, end: float, steps: int = preset("cpu").steps, every: int = 250) -> Rows:
     """What a run of a small encoder looks like: a fall, a plateau, a second fall, with noise; and its scores."""
     random = np.random.default_rng([seed, len(variant), sum(map(ord, variant))])
     end += random.normal(0, 0.05)
@@ -104,6 +104,6 @@ def costs(variants: Iterable[str] = ENDS, *, preset: str = "cpu", created: str =
     names, measures, values = zip(*rows, strict=True)
     columns = {"variant": names, "measure": measures, "value": values, "preset": [preset] * len(rows)}
     run = files.Run(
-        kind="costs", command="python -m analysis ablate --costs", preset=preset, created=created, dtype="float32"
+        kind="costs", command="python -m analysis measure-costs", preset=preset, created=created, dtype="float32"
     )
     files.write("costs", columns, run)

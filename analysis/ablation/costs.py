@@ -34,7 +34,8 @@ def made_up(settings: Pretraining) -> Windows:
 
 def _built(settings: Pretraining, device: str) -> AddendForMaskedLM:
     words = torch.zeros(settings.vocabulary, settings.hidden_size) if settings.config().get("freeze_words") else None
-    model = build(settings, words).to(device)
+    model = build(settings, words)
+    model.to(torch.device(device))  # pyright: ignore[reportArgumentType]  transformers wraps `to`
     if device == "cpu":
         model.set_attn_implementation("eager")
     return model.train()

@@ -1,5 +1,7 @@
 """How large a model's scores are, layer by layer."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -15,7 +17,7 @@ _seen: list[float] = []
 
 
 def _measured(
-    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **more: object
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **more: Any
 ) -> tuple[Tensor, Tensor | None]:
     scores = (query * more["scaling"]) @ key.transpose(2, 3)
     bias = more.get("position_bias")
@@ -25,7 +27,7 @@ def _measured(
     keys = allowed.sum(-1, keepdim=True)
     centred = (scores - (scores * allowed).sum(-1, keepdim=True) / keys) * allowed
     _seen.append((centred.square().sum() / allowed.sum()).item())
-    return eager(module, query, key, value, attention_mask, **more)  # pyright: ignore[reportArgumentType]
+    return eager(module, query, key, value, attention_mask, **more)
 
 
 AttentionInterface.register(MEASURED, _measured)

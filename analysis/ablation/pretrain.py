@@ -48,7 +48,7 @@ def build(settings: Pretraining, words: Tensor | None = None) -> AddendForMasked
                 f"The variant {settings.variant!r} needs the word table of another run, and none was given. "
                 "Run that variant first."
             )
-        table = model.get_input_embeddings().weight
+        table: Any = model.get_input_embeddings().weight
         if words.shape != table.shape:
             raise AddendError(f"The word table has the shape {tuple(words.shape)}; expected {tuple(table.shape)}.")
         with torch.no_grad():
@@ -99,7 +99,8 @@ def pretrain(
 
     each: told (steps done, steps in all, last loss) after every step.
     """
-    model = build(settings, words).to(device)
+    model = build(settings, words)
+    model.to(torch.device(device))  # pyright: ignore[reportArgumentType]  transformers wraps `to`
     if device == "cpu":
         # At short lengths plain attention is faster on a processor than the fused kind.
         model.set_attn_implementation("eager")

@@ -5,6 +5,7 @@ whose worker dies is started again elsewhere and goes on from what it saved; sin
 by its settings, none is counted twice.
 """
 
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ def ray_sweep(
         ray.init(
             address=None if address == "local" else address,
             runtime_env=environment,
-            logging_level="error",
+            logging_level=logging.ERROR,
             log_to_driver=False,
             **options,
         )

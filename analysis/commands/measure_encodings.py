@@ -19,10 +19,9 @@ def measure_encodings(
 
     from rich.progress import Progress
 
-    from analysis import catalogue
+    from analysis import catalogue, embedded
     from analysis.encodings import ENCODINGS
     from analysis.encodings.measures import summary
-    from analysis.models import embedded
     from analysis.provenance import now
     from analysis.store import files
 

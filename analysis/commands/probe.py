@@ -26,7 +26,7 @@ def probe(
     from analysis import probes
     from analysis.terms import TERMS
 
-    made = probes.run(model, text, pair, layer, revision=revision, truncate=truncate)
+    made = probes.Request(model=model, text=text, pair=pair, layer=layer, revision=revision, truncate=truncate).run()
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None
     about = made.provenance

@@ -33,7 +33,7 @@ def read_table(folder: Path) -> Table:
 
 def embedded_folder() -> Path:
     """The folder of the model that comes with the product."""
-    from analysis.models import embedded  # only when asked for: every other encoding does without it
+    from analysis import embedded  # only when asked for: every other encoding does without it
 
     return embedded.folder()
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis import published
+from analysis import embedded, published
 from analysis.figures.base import Figure, figure
 from analysis.figures.terms import spoken, stored_terms, terms_aggregates
 from analysis.figures.words import percent, signed, signed_percent
-from analysis.models import embedded
 from analysis.store import read
 from analysis.terms.result import FOUR
 

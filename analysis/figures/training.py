@@ -59,13 +59,20 @@ def index() -> Frame:
     """One row a stored pre-training, with its recipe and learning rate. Empty where there is none."""
     found = read.query(INDEX)
     configs = [json.loads(text) for text in found.config]
-    recipes = [{name: config[name] for name in RECIPE if name in config} for config in configs]
+    recipes = [_recipe(config) for config in configs]
     return found.drop(columns="config").assign(
         objective=[objective(variant) for variant in found.variant],
         rate=[_rate(config.get("learning_rate")) for config in configs],
         recipe=[identify(recipe)[:6] for recipe in recipes],
         told=[_told(recipe, preset) for recipe, preset in zip(recipes, found.preset, strict=True)],
     )
+
+
+def _recipe(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that runs must share to be compared; a corpus is what its digest says, wherever it lay."""
+    recipe = {name: config[name] for name in RECIPE if name in config}
+    corpus = recipe.get("corpus")
+    return recipe | {"corpus": corpus.get("digest", corpus)} if isinstance(corpus, Mapping) else recipe
 
 
 def _rate(value: float | None) -> str:

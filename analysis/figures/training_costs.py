@@ -8,7 +8,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
-from analysis.figures.training import ablate, title
+from analysis.figures.training import title
 from analysis.published import Frame
 from analysis.store import read
 
@@ -49,7 +49,8 @@ def costs(params: Params) -> Figure:
     rows = rows[rows.measure.isin(list(COSTS))]
     if rows.empty:
         raise NoResults(
-            f"No costs are stored for the preset {preset!r}. A sweep measures them: {ablate(preset, ['bert_a'])}"
+            f"No costs are stored yet for the preset {preset!r}. Measure them with: "
+            f"python -m analysis measure-costs --preset {preset}"
         )
     ran = set(rows.variant)
     order = [name for name in VARIANTS if name in ran] + sorted(ran - set(VARIANTS))
@@ -64,8 +65,8 @@ def costs(params: Params) -> Figure:
         title="What each variant costs",
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Preset {preset}. Parameters: filled dots are all, hollow ones those trained. Arithmetic: forward and "
-            "backward.",
+            f"Preset {preset}. Parameters: filled dots are all, hollow ones those trained. Arithmetic: one forward and "
+            "backward pass.",
             f"Speed, step time and memory depend on the machine ({', '.join(devices)}); step time is that of the "
             "baseline measured in the same run."
             if devices

@@ -73,7 +73,8 @@ def learning_curves(params: Params) -> Figure:
             if target is not None
             else "",
             " ".join(_crossed(crossings, axis)),
-            f"Seconds of training alone, on: {', '.join(devices)}; evaluations are not counted."
+            f"Seconds of training alone, on: {', '.join(devices)} (on a processor, of one thread); evaluations are not "
+            "counted."
             if axis == "seconds"
             else "",
             found.about(variants),

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import psutil
 
+from analysis import embedded
 from analysis.errors import ModelError
-from analysis.models import embedded
 from analysis.models.families import FAMILIES, family_of
 
 HUB_SECONDS = 4.0

@@ -1,9 +1,11 @@
 """Drawings of attention's terms."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
+from numpy import ndarray
 
 from analysis.figures import Figure
 from analysis.figures.terms import FOUR, spoken
@@ -99,6 +101,21 @@ drawing("terms_aggregates")(_aggregates)
 drawing("home_terms")(_aggregates)
 
 
+def _token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look, **more: Any) -> Chart:
+    """Scores of tokens against tokens, queries down and keys across, on a scale around zero."""
+    return heatmap(
+        values,
+        labels,
+        labels,
+        domain=(-reach, reach),
+        row_title="query",
+        column_title="key",
+        value_title="score",
+        look=look,
+        **more,
+    )
+
+
 @drawing("probe_maps")
 def maps(figure: Figure, look: Look) -> list[Chart]:
     """One map a term, all on the scale of the head."""
@@ -106,18 +123,14 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
     share, effect = figure.content["share"], figure.content["effect"]
     last_row = len(figure.content["maps"]) - figure.content["columns"]
     return [
-        heatmap(
+        _token_map(
             values,
             labels,
-            labels,
-            domain=(-reach, reach),
-            row_title="query",
-            column_title="key",
-            value_title="score",
+            reach,
+            look,
             title=[spoken(term), f"share {signed(share[term])}, effect {effect[term]:.2f} nats"],
             legend=number >= last_row,
             side=330 if figure.content["columns"] == 2 else 260,
-            look=look,
         )
         for number, (term, values) in enumerate(figure.content["maps"].items())
     ]
@@ -127,21 +140,8 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
 def total(figure: Figure, look: Look) -> list[Chart]:
     """The rest and the total on the scale of the terms; the pattern on its own."""
     labels, reach, pattern = (figure.content[key] for key in ("labels", "reach", "pattern"))
-    drawn = [
-        heatmap(
-            values,
-            labels,
-            labels,
-            domain=(-reach, reach),
-            row_title="query",
-            column_title="key",
-            value_title="score",
-            title=name,
-            side=330,
-            look=look,
-        )
-        for name, values in figure.content["scores"].items()
-    ]
+    scores = figure.content["scores"].items()
+    drawn = [_token_map(values, labels, reach, look, title=name, side=330) for name, values in scores]
     softmax = heatmap(
         pattern,
         labels,

@@ -53,18 +53,25 @@ def apart(values: np.ndarray, domain: tuple[float, float], height: int, *, log: 
     low, high = np.log(domain) if log else domain
     wanted = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height
     order = np.argsort(wanted, kind="stable")
-    found = wanted[order].copy()
-    for _ in range(200):  # Neighbours push each other away until all have room.
-        short = LINE - np.diff(found)
-        if not (short > 0.01).any():
-            break
-        push = np.clip(short, 0, None) / 2
-        found[:-1] -= push
-        found[1:] += push
-        found += np.clip(LINE / 2 - found[0], 0, None) - np.clip(found[-1] - (height - 4), 0, None)
+    # Names that would touch stand in one block, in the middle of where they want to be.
+    blocks: list[list[float]] = []
+    for place in wanted[order]:
+        blocks.append([float(place)])
+        while len(blocks) > 1 and _top(blocks[-1]) < _top(blocks[-2]) + LINE * len(blocks[-2]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    found = np.array([_top(block) + LINE * place for block in blocks for place in range(len(block))])
+    # What stands out above or below is pushed in, and pushes the next.
+    steps = LINE * np.arange(len(found))
+    found = np.maximum(found, LINE / 2 + steps)
+    found = np.minimum(found, height - 4 - steps[::-1])
     placed = np.empty_like(found)
     placed[order] = found
     return placed
+
+
+def _top(block: list[float]) -> float:
+    """Where the first name of a block stands."""
+    return sum(block) / len(block) - LINE * (len(block) - 1) / 2
 
 
 def names(ends: Frame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:

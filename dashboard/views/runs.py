@@ -65,10 +65,10 @@ def clicked() -> None:
 
 table = shown[list(COLUMNS)].assign(
     kind=[KINDS.get(kind, kind) for kind in shown.kind],
-    variant=[title(name) if name else None for name in shown.variant],
+    variant=[title(name) if name else "" for name in shown.variant],
 ).rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(
-    table.dropna(axis=1, how="all"),
+    table.loc[:, (table.notna() & (table != "")).any()],
     hide_index=True,
     height=300 if len(table) > 7 else "auto",
     key="runs.table",

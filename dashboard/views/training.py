@@ -73,7 +73,7 @@ if every.empty:
         icon=":material/hourglass_empty:",
     )
     st.code(COMMAND, language="bash")
-    st.caption("Without options: every variant. --variants bert_a,no_position,tupe_a --seeds 0,1,2 picks some.")
+    st.caption("The first time, --corpus and --valid name its texts. --variants and --seeds say what is trained.")
     st.stop()
 
 

@@ -113,7 +113,7 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("store"))
     monkeypatch.setenv("ADDEND_DATA", str(data))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
-    probes.save(probes.run("all-MiniLM-L6-v2", "a secret of mine"))
+    probes.save(probes.Request(model="all-MiniLM-L6-v2", text="a secret of mine").run())
     for page in ("terms", "about"):
         app = opened(page)
         assert not app.exception

@@ -115,7 +115,7 @@ def test_without_costs_the_rest_is_shown(tmp_path, nothing):
     trainings.sweep({"bert_a": 5.2}, [0])
     app = opened("training", part="costs")
     fine(app)
-    assert any("No costs are stored" in shown(note.value) for note in app.info)
+    assert any("No costs are stored yet" in shown(note.value) for note in app.info)
     app = opened("training", part="convergence")
     fine(app)
     assert len(app.info) == 2

@@ -177,7 +177,7 @@ def test_a_model_is_fetched_pinned_and_taken_apart(hub, tiny_files, tmp_path):
     assert files_of(source.folder) == tiny_files
     assert told == [f"Asking {hub.url} about owner/tiny", "Downloading owner/tiny, 0 MB"]
     assert all(f"/resolve/{SHA}/" in request for request in hub.seen if "/resolve/" in request)
-    made = probes.run("owner/tiny", TEXT, loaded=load(source, device="cpu"))
+    made = probes.Request(model="owner/tiny", text=TEXT).run(load(source, device="cpu"))
     assert made.relative_error < 1e-5
     assert probes.command(made).startswith(f"python -m analysis probe --model owner/tiny --revision {SHA} --text 'the")
     assert resolve("owner/tiny", made.provenance.revision).folder == source.folder  # what was stored finds it again
@@ -222,7 +222,7 @@ def test_no_safetensors(hub):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"model_type": "gpt2"}, "architecture 'gpt2'; exact terms exist for: bert"),
+        ({"model_type": "gpt2"}, "architecture 'gpt2'; exact terms exist for: addend, bert"),
         ({"position_embedding_type": "relative_key"}, "'relative_key'"),
     ],
 )

@@ -18,8 +18,8 @@ import torch
 from safetensors.numpy import load_file, save_file
 from specimens import LONG, PAIR, TEXT, save_tiny, tiny_bert, tiny_tokenizer
 
+from analysis import embedded
 from analysis.errors import ModelError, TextError
-from analysis.models import embedded
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.terms import decompose
@@ -134,13 +134,13 @@ def test_a_config_that_is_not_json(tiny, content):
 @pytest.mark.parametrize("content", ["{}", "[]", "3", '"bert"', '{"hidden_size": 3}'])
 def test_a_config_without_a_model_type(tiny, content):
     (tiny / "config.json").write_text(content)
-    refused(lambda: resolve(str(tiny)), "names no model_type; expected one of bert")
+    refused(lambda: resolve(str(tiny)), "names no model_type; expected one of addend, bert")
 
 
 @pytest.mark.parametrize("architecture", ["gpt2", "distilbert", "my-own", None])
 def test_an_architecture_without_exact_terms(tiny, architecture):
     edit_config(tiny, model_type=architecture)
-    refused(lambda: resolve(str(tiny)), f"architecture {str(architecture)!r}", "exact terms exist for: bert", "Choose")
+    refused(lambda: resolve(str(tiny)), f"architecture {str(architecture)!r}", "exact terms exist for: addend, bert", "Choose")
 
 
 @pytest.mark.parametrize("kind", ["relative_key", "relative_key_query"])

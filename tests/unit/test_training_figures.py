@@ -72,6 +72,14 @@ def test_runs_with_other_settings_are_another_recipe(three):
     assert trained({**defaults, "recipe": recipe}).finals("bert_a") == {0: 2, 1: 2}
 
 
+def test_a_corpus_is_known_by_its_digest_wherever_it_lay(data):
+    for seed, folder in enumerate(("here", "there")):
+        run("bert_a", seed, ADDED, corpus={"folder": folder, "digest": "abc"})
+    run("bert_a", 2, ADDED, corpus={"folder": "here", "digest": "other"})
+    catalogue.refresh()
+    assert index().recipe.value_counts().tolist() == [2, 1]
+
+
 def test_of_learning_rates_the_one_with_most_seeds_then_the_best(three):
     run("bert_a", 0, (8, 5, 3, 2, 1), learning_rate=5e-4)
     for seed in range(3):
@@ -324,7 +332,7 @@ def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, na
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
 def test_with_no_results_a_sentence_says_how_to_make_them(data, name):
     catalogue.refresh()
-    with pytest.raises(NoResults, match="python -m analysis ablate"):
+    with pytest.raises(NoResults, match=r"python -m analysis (ablate|measure-costs)"):
         made(name)
 
 

@@ -5,6 +5,7 @@ Shapes: B batch, L length, H head, E hidden size, D head dimension, R relative p
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -57,6 +58,7 @@ class SelfAttention(nn.Module):
     """Queries, keys and values, under BERT's parameter names."""
 
     is_causal = False  # the mask says it
+    position_scores: Any
 
     def __init__(self, config: AddendConfig, scores: nn.Module) -> None:
         super().__init__()
@@ -92,7 +94,7 @@ class SelfAttention(nn.Module):
         if shared.relative is not None:
             bias = self.disentangled(query, key, shared.relative)
         implementation: Callable[..., tuple[Tensor, Tensor | None]] = ALL_ATTENTION_FUNCTIONS.get_interface(
-            self.config._attn_implementation, eager
+            self.config._attn_implementation or "eager", eager
         )
         attended, pattern = implementation(
             self,

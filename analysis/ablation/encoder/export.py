@@ -28,6 +28,7 @@ def to_bert(model: AddendForMaskedLM) -> BertForMaskedLM:
         for name in AddendConfig.__annotations__
         if name != "model_type" and hasattr(BertConfig, name)
     }
-    bert = BertForMaskedLM(BertConfig(**shared)).to(model.dtype)
+    bert = BertForMaskedLM(BertConfig(**shared))
+    bert.to(model.dtype)  # pyright: ignore[reportArgumentType]  transformers wraps `to`
     bert.load_state_dict({name.replace("addend.", "bert.", 1): value for name, value in model.state_dict().items()})
     return bert

@@ -45,8 +45,8 @@ class Layer(nn.Module):
         self.output = BertOutput(config)
         if config.blocked:
             # One normalisation per part, or the sum would mix their statistics.
-            self.attention.output.LayerNorm = PartNorm(config)
-            self.output.LayerNorm = PartNorm(config)
+            self.attention.output.add_module("LayerNorm", PartNorm(config))
+            self.output.add_module("LayerNorm", PartNorm(config))
 
     def forward(self, hidden: Float[Tensor, "B L E"], shared: Shared) -> Float[Tensor, "B L E"]:
         """The hidden states after the layer."""
@@ -279,12 +279,12 @@ class AddendForSequenceClassification(AddendPreTrainedModel):
 
     def __init__(self, config: AddendConfig) -> None:
         super().__init__(config)
-        self.num_labels = config.num_labels
+        self.num_labels = int(config.num_labels or 2)
         self.addend = AddendModel(config)
         self.dropout = nn.Dropout(
             config.hidden_dropout_prob if config.classifier_dropout is None else config.classifier_dropout
         )
-        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
+        self.classifier = nn.Linear(config.hidden_size, self.num_labels)
         self.post_init()
 
     def forward(

@@ -38,7 +38,7 @@ class PositionScores(nn.Module):
             rows = config.relative_buckets + (1 if config.untie_cls else 0)
             self.relative = nn.Embedding(rows, config.num_attention_heads)
         if config.alibi:
-            self.register_buffer("slopes", torch.empty(config.num_attention_heads), persistent=False)
+            self.slopes = nn.Buffer(torch.empty(config.num_attention_heads), persistent=False)
         self._buckets: dict[tuple[int, torch.device], Tensor] = {}
 
     def initialise(self) -> None:
