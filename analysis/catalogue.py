@@ -9,8 +9,8 @@ from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, s
 
 @lru_cache(maxsize=1)
 def dimensions() -> dict[str, Rows]:
-    """Rows of the tables that no results file holds: encodings and models. Imports no torch."""
-    return {"encodings": _encodings(), "models": _models()}
+    """Rows of the tables that no results file holds: encodings, models, variants and tasks. Imports no torch."""
+    return {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
 
 
 def _encodings() -> list[dict[str, Any]]:
@@ -60,6 +60,32 @@ def _models() -> list[dict[str, Any]]:
             "parameters": parameters,
             "citation_keys": ",".join(embedded.CITATION_KEYS),
         }
+    ]
+
+
+def _variants() -> list[dict[str, Any]]:
+    """Our own; those that only papers have stand in data/published/variants.csv."""
+    from analysis.ablation.variants import VARIANTS
+
+    return [
+        {
+            "variant": name,
+            "title": variant.title,
+            "combines": variant.combines,
+            "summary": variant.summary,
+            "citation_key": variant.key,
+        }
+        for name, variant in VARIANTS.items()
+    ]
+
+
+def _tasks() -> list[dict[str, Any]]:
+    """Those we fine-tune on; the published metrics add the others."""
+    from analysis.ablation.glue.tasks import TASKS
+
+    return [
+        {"task": name, "title": task.title, "glue": task.glue, "metric": task.metrics[0], "summary": task.summary}
+        for name, task in TASKS.items()
     ]
 
 

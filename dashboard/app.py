@@ -35,6 +35,7 @@ chosen = st.navigation(
             page("terms", "grid_on"),
             page("encodings", "waves"),
             page("published", "menu_book"),
+            page("glue", "leaderboard"),
             page("training", "show_chart"),
         ],
         "Try it": [page("probe", "experiment")],

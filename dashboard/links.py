@@ -136,6 +136,21 @@ VIEWS: dict[str, View] = {
             ("published_average", "published_difference", "published_scores", "published_literature"),
         ),
         View(
+            "glue",
+            "GLUE ablations",
+            (
+                Field("preset", "cpu"),
+                Field("baseline", "bert_a"),
+                Field("view", "average"),
+                Field("table", "ke2021tupe|Table 1"),
+                Field("protocol", "mean"),
+                Field("margin", "1"),
+                Field("without", ()),
+                Field("including", ()),
+            ),
+            ("glue_average", "glue_difference", "glue_scores"),
+        ),
+        View(
             "training",
             "Training",
             (

@@ -82,18 +82,38 @@ class Pickers:
 
         known: names that are no mistake in a link though they are no option here.
         """
+        return self._buttons(name, label, options, known, show, holds=False, **more)
+
+    def pressed(
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+    ) -> tuple[str, ...]:
+        """Buttons of which none is pressed until a reader presses one; the field holds the pressed."""
+        return self._buttons(name, label, options, known, show, holds=True, **more)
+
+    def _buttons(
+        self,
+        name: str,
+        label: str,
+        options: Sequence[str],
+        known: Sequence[str],
+        show: Show,
+        *,
+        holds: bool,
+        **more: Any,
+    ) -> tuple[str, ...]:
+        """Buttons whose field holds those that are pressed (`holds`) or those that are not."""
         held = tuple(self._held(name))
         for value in held:
             if value not in known:
                 st.warning(plain(f"The link asks for {name} {value!r}, which is not known; it is left aside."))
         held = tuple(value for value in held if value in known)
         buttons = f"{self._key(name)}.ticked"
-        st.session_state[buttons] = [value for value in options if value not in held]
+        st.session_state[buttons] = [value for value in options if (value in held) == holds]
         elsewhere = [value for value in held if value not in options]
 
         def keep() -> None:
             pressed = st.session_state[buttons]
-            st.session_state[self._key(name)] = elsewhere + [value for value in options if value not in pressed]
+            st.session_state[self._key(name)] = elsewhere + [value for value in options if (value in pressed) == holds]
 
         shown = _shown(show)
         st.pills(label, options, format_func=shown, selection_mode="multi", key=buttons, on_change=keep, **more)

@@ -6,12 +6,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import catalogue, published
-from analysis.figures import FIGURES, Figure, home, runs, training, training_verdict
+from analysis import catalogue, own, published
+from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
+from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
 from analysis.store import read
 from analysis.store.paths import store_path
+
+PROTOCOLS, MARGINS = own.PROTOCOLS, own.MARGINS
+GLUE_COMMAND = own.MAKE
 
 
 def ready() -> None:
@@ -74,6 +78,53 @@ def published_table(table: str) -> Table:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _published_table(version: tuple[str, int, int], table: str) -> Table:
     return published.load(table)
+
+
+def glue_presets() -> list[str]:
+    """Presets of our own with scores."""
+    return _glue_presets(_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _glue_presets(version: tuple[str, int, int]) -> list[str]:
+    return own.presets()
+
+
+def glue_study(values: Mapping[str, Any]) -> tuple[own.Study, own.Beside | None]:
+    """Our own runs and the published table that a page's values ask for."""
+    return glue.asked(values)
+
+
+def glue_baselines(preset: str, table: str) -> list[str]:
+    """What others can be compared with: our variants or, where there are none, the rows of the table."""
+    study = glue.study_of(preset)
+    beside = own.beside(table)
+    rows = [beside.key(row) for row in beside.table.variants] if beside else []
+    return study.results.variants or rows
+
+
+def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
+    """GLUE tasks that can be averaged, and those that none of our variants learnt."""
+    study = glue.study_of(preset, protocol=protocol)
+    beside = own.beside(table)
+    tasks = study.glue or (list(beside.tasks) if beside else [])
+    return [task for task in tasks if task not in study.not_learnt], study.not_learnt
+
+
+def glue_headline(study: own.Study) -> list[str]:
+    """What our own results show: a sentence, and what belongs to it."""
+    return headline(study)
+
+
+def glue_results(values: Mapping[str, Any]) -> glue_table.Table:
+    """Own and published results as one table."""
+    return _glue_table(_version(), tuple(sorted(values.items())))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> glue_table.Table:
+    asked = dict(values)
+    return glue_table.table(*glue.asked(asked), relative=asked["view"] == "difference")
 
 
 def trainings() -> Frame:

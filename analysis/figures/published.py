@@ -15,8 +15,11 @@ HOME_TABLE = "ke2021tupe|Table 1"
 
 
 def words(names: Iterable[str]) -> str:
-    """ "a, b and c"."""
-    *rest, last = list(names)
+    """ "a, b and c", or "a, b; c" where a name holds a comma itself."""
+    names = list(names)
+    if any(", " in name for name in names):
+        return "; ".join(names)
+    *rest, last = names
     return f"{', '.join(rest)} and {last}" if rest else last
 
 

@@ -5,7 +5,7 @@ learning rate. Causal and masked models are never compared: their losses are of 
 """
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlencode
@@ -171,12 +171,15 @@ class Trained:
         }
 
 
-def trained(params: Params) -> Trained:
+def trained(params: Params, among: Collection[str] | None = None) -> Trained:
     """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
 
-    Of a variant run at several peak learning rates one is taken: that with most seeds, of equals the best on average.
+    among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
+    most seeds, of equals the best on average.
     """
     every = index()
+    if among is not None:
+        every = every[every.run_id.isin(set(among))]
     if every.empty:
         raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
     found = _only(every, "preset", str(params["preset"]), "There is no pre-training of the preset")

@@ -97,8 +97,8 @@ def published(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None
             with _whole(connection, f"{PUBLISHED}/{table}.csv", problems):
                 insert(connection, table, _csv(folder / f"{table}.csv"))
     connection.execute(
-        "INSERT INTO tasks SELECT task, any_value(task_title), bool_or(glue) FROM metrics "
-        "WHERE task IS NOT NULL GROUP BY task ORDER BY task"
+        "INSERT INTO tasks BY NAME SELECT task, any_value(task_title) AS title, bool_or(glue) AS glue FROM metrics "
+        "WHERE task IS NOT NULL AND task NOT IN (SELECT task FROM tasks) GROUP BY task ORDER BY task"
     )
     if (folder / "citations.bib").is_file():
         with _whole(connection, f"{PUBLISHED}/citations.bib", problems):

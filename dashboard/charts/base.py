@@ -114,7 +114,7 @@ def compose(figure: Figure) -> Chart:
     ink = Look().ink
     # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
     # put into a row as well, lest the figure's title replace its own.
-    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent")
+    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
     return (
         whole.properties(
             title=alt.TitleParams(figure.title, anchor="start", fontSize=15, offset=12), background="white"

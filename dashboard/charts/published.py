@@ -49,7 +49,7 @@ def down(labels: Sequence[str], gap: float = 0.1) -> alt.Y:
     most = max(label.strip("\n").count("\n") for label in labels)
     axis = alt.Axis(
         labelExpr=LINES, labelLimit=260, labelFontSize=11, labelLineHeight=LINE, labelOffset=-most * LINE / 2,
-        ticks=False, domain=False, title=None, grid=False,
+        ticks=False, domain=False, title=None, grid=False, labelOverlap=False,
     )  # fmt: skip
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
 

@@ -36,6 +36,7 @@ ways = {
     "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
     "encodings": "Twelve ways to write a position down: how they look, what they tell about distance, what they cost.",
     "published": "The ablations in the literature, with their caveats; leave out a task and see what remains.",
+    "glue": "Our own trainings: every way of combining word and position, scored on GLUE beside the papers' figures.",
     "training": "Our own pre-trainings: loss by step, token and second, the gap to adding, what it costs.",
     "probe": "Your model, your text: the same terms in a second, with a link to share and figures to export.",
     "runs": "Every run in the store, with its settings, curve, command and code.",

@@ -16,7 +16,8 @@ CREATE TABLE encodings (
 CREATE TABLE variants (
     variant VARCHAR PRIMARY KEY, title VARCHAR, combines VARCHAR, summary VARCHAR, citation_key VARCHAR
 );
-CREATE TABLE tasks (task VARCHAR PRIMARY KEY, title VARCHAR, glue BOOLEAN);
+-- `metric` is the main metric of a task that we fine-tune on; tasks that only papers report have none here.
+CREATE TABLE tasks (task VARCHAR PRIMARY KEY, title VARCHAR, glue BOOLEAN, metric VARCHAR, summary VARCHAR);
 CREATE TABLE corpora (corpus VARCHAR, text_id VARCHAR, category VARCHAR, text VARCHAR, text_pair VARCHAR);
 
 -- One row a run; every result joins to it.

@@ -1,0 +1,90 @@
+"""The sentence that says what our own results show. Computed from them, and never kinder than they are."""
+
+from analysis.figures.glue import recipe
+from analysis.figures.published import words
+from analysis.figures.training_verdict import verdict
+from analysis.figures.words import signed
+from analysis.own import AVERAGE, Study
+from analysis.own.results import Frame
+
+NEEDED_SEEDS = 3
+INCONCLUSIVE = "Inconclusive: under-trained."
+
+
+def headline(study: Study) -> list[str]:
+    """Sentences, the finding first: what differs from the baseline on the GLUE average, how, by how many seeds.
+
+    Where nothing can be said, the first one says that, and the others why, with the numbers.
+    """
+    why_not = [reason for reason in (_untaught(study), _too_few(study)) if reason]
+    if why_not:
+        return [INCONCLUSIVE, *why_not]
+    averages: Frame = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
+    found = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]
+    different = found[found.verdict == "different"]
+    equal = found[found.verdict.str.startswith("equivalent")]
+    unresolved = found[~found.index.isin([*different.index, *equal.index])]
+    few = averages[~averages.index.isin(found.index)]
+    tests = int(averages.tests.max())
+    told = [
+        f"On the average of {len(study.kept)} GLUE tasks, {len(different) or 'none'} of {len(found)} variants "
+        f"{'differs' if len(different) == 1 else 'differ'} from {study.name} after correction "
+        f"(Holm, {tests} test{'' if tests == 1 else 's'}, 5 %)" + _sides(study, different) + "."
+    ]
+    if len(equal):
+        margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
+        told.append(f"Equivalent within {margin}: {words(list(equal.title))}.")
+    if len(unresolved):
+        told.append(f"Not resolved: {words(list(unresolved.title))}{_resolution(unresolved)}.")
+    if len(few):
+        told.append(f"Not counted, for want of {NEEDED_SEEDS} seeds with a spread: {words(list(few.title))}.")
+    return told
+
+
+def _sides(study: Study, different: Frame) -> str:
+    sides = []
+    # Under the protocol of medians the interval is that of the mean difference, and need not hold theirs.
+    of = " between medians; that of means" if study.protocol == "median" else ","
+    for side, some in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
+        parts = [
+            f"{row.title} ({signed(row.difference)} points{of} {signed(row.low)} to {signed(row.high)}, "
+            f"{row.seeds} seeds)"
+            for row in some.itertuples()
+        ]
+        sides += [f"; {side} it {words(parts)}"] if parts else []
+    return "".join(sides)
+
+
+def _resolution(unresolved: Frame) -> str:
+    least = [f"{value:.1f}" for value in sorted(unresolved.smallest_detectable.dropna())]
+    if not least:
+        return ""
+    span = least[0] if least[0] == least[-1] else f"{least[0]} to {least[-1]}"
+    return f"; so few seeds find differences of {span} points (power 80 %), and smaller ones are ties here"
+
+
+def _too_few(study: Study) -> str:
+    """Why there are too few runs for a verdict, or nothing."""
+    if not study.kept:
+        return "No GLUE task is in the average: none was learnt better than its majority class, or all are unticked."
+    if study.baseline not in study.averages:
+        lacks = words([study.title(task) for task in study.lacking.get(study.baseline, study.kept)])
+        return f"{study.name} has no scores of {lacks}."
+    have = study.averages[study.baseline].interval.n
+    others = study.contrasts[study.contrasts.task == AVERAGE].seeds if len(study.contrasts) else []
+    most = max(others, default=0)
+    if have >= NEEDED_SEEDS and most >= NEEDED_SEEDS:
+        return ""
+    return (
+        f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
+        f"{have}, and no other has more than {most} in common with it."
+    )
+
+
+def _untaught(study: Study) -> str:
+    """Why the recipe cannot be said to have taught positions, or nothing."""
+    settings = recipe(study.results.preset)
+    if settings is None:
+        return "No curves of these pre-trainings are stored, so whether their positions are used is not known."
+    judged = verdict(settings)
+    return "" if judged is None or judged.holds else judged.sentence

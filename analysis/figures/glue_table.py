@@ -1,0 +1,111 @@
+"""Own and published GLUE results as one table of text: a row a variant and source, a column a task."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.figures.glue import kept, order, rows, source
+from analysis.figures.published import words
+from analysis.figures.words import signed
+from analysis.own import AVERAGE, Beside, Study
+from analysis.own.results import Frame
+
+UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
+OUT, PART, OTHER = "not averaged", "partial data", "not GLUE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The table, and what must be said under it."""
+
+    cells: Frame
+    own: str
+    """What `from` says of our own rows."""
+    notes: tuple[str, ...]
+
+
+def table(study: Study, beside: Beside | None, *, relative: bool) -> Table:
+    """Values x100 with half the width of their t interval, or differences to the baseline; marked where they differ."""
+    every = rows(study, beside)
+    tasks = list(dict.fromkeys([AVERAGE, *study.tasks, *(beside.tasks if beside else ())]))
+    # Own tasks that are no GLUE stand last, beyond what any paper prints.
+    tasks.sort(key=lambda task: task in study.tasks and task not in study.glue)
+    heads = {task: _head(task, study, beside) for task in tasks}
+    ours, theirs = every[every.verdict != "published"], every[every.verdict == "published"]
+    lines = []
+    for found, where in ((ours, source(study)), (theirs, beside.table.title if beside else "")):
+        for variant in order(study, every):
+            own = found[found.variant == variant]
+            if len(own):
+                written = {heads[row.task]: _cell(row, relative) for row in own.itertuples() if row.task in heads}
+                lines.append({"variant": own.title.iloc[0], "from": where, **written})
+        if study and where == source(study) and not relative:
+            levels = {AVERAGE: study.majority_average, **study.results.majority}
+            known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}
+            lines.append({"variant": "Majority class", "from": "no model", **known})
+    cells: Frame = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
+    return Table(cells=cells.astype(object).fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
+
+
+def _head(task: str, study: Study, beside: Beside | None) -> str:
+    if task == AVERAGE:
+        return f"Average of {len(kept(study, beside))}"
+    said = []
+    if study and task in study.tasks:
+        said += [OTHER] if task not in study.glue else []
+        said += ["not learnt"] if task in study.not_learnt else []
+        said += [OUT] if task in study.glue and task not in study.kept else []
+        said += [PART] if study.results.tasks.partial[task] else []
+    elif task not in kept(study, beside):
+        said = [OUT]
+    name = study.title(task) if task in study.tasks or beside is None else beside.tasks[task]
+    return f"{name} ({', '.join(said)})" if said else name
+
+
+def _cell(row: Frame, relative: bool) -> str:
+    value, low, high = (
+        (row.difference, row.difference_low, row.difference_high) if relative else (row.value, row.low, row.high)
+    )
+    if pd.isna(value):
+        return ""
+    if row.verdict == "published":
+        return signed(value) if relative else f"{value:.2f}"
+    text = signed(value, 1) if relative else f"{value:.1f}"
+    text += "" if pd.isna(low) else f" ±{(high - low) / 2:.1f}"
+    return " ".join(part for part in (text, _mark(row), NOT_LEARNT if row.learnt == "not learnt" else "") if part)
+
+
+def _mark(row: Frame) -> str:
+    """How the value stands to the baseline's; nothing where there is no baseline or no interval."""
+    if row.verdict == "different":
+        return UP if row.difference > 0 else DOWN
+    if isinstance(row.verdict, str) and row.verdict.startswith("equivalent"):
+        return SAME
+    if row.tie is True:
+        return TIE
+    return OPEN if row.verdict == "not resolved" else ""
+
+
+def _notes(study: Study, beside: Beside | None, relative: bool) -> list[str]:
+    if not study:
+        return []
+    margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
+    told = [
+        "All values x100."
+        + (
+            f" Differences to {study.name}" + (f", published ones to {beside.baseline}." if beside else ".")
+            if relative
+            else ""
+        )
+        + " ± is half the 95 % t interval over pre-training seeds; published rows have none.",
+        f"Against {study.name}: {UP} {DOWN} different after Holm's correction; {SAME} equivalent within {margin}; "
+        f"{TIE} a tie, less than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: the interval "
+        "reaches the majority class.",
+    ]
+    partial = {study.title(task): said for task, said in study.results.tasks.partial.items() if said}
+    told += [f"Partial data, {name}: {said}." for name, said in partial.items()]
+    told += [
+        f"No average: {study.results.titles[variant]} lacks {words([study.title(task) for task in tasks])}."
+        for variant, tasks in study.lacking.items()
+    ]
+    return told

@@ -1,0 +1,312 @@
+"""What our own fine-tunings of one preset say together: chosen rates, averages, differences to a baseline, verdicts.
+
+Everything is in points. Statistics are those of analysis.statistics; this arranges what goes in and what comes out.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis import statistics
+from analysis.errors import LinkError
+from analysis.own.results import Drawn, Frame, Results
+from analysis.statistics import Runs
+from analysis.statistics.averages import NOT_LEARNT
+from analysis.statistics.equivalence import NOT_RESOLVED
+
+AVERAGE = "average"
+PROTOCOLS = {"mean": "Mean over seeds", "median": "Median, as TUPE"}
+MARGINS = {"0.5": "0.5", "1": "1", "2": "2"}
+"""Least differences that would matter, in points, to choose from before looking."""
+CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
+NAN = float("nan")
+
+
+@cache
+def _detectable(n: int) -> float:
+    """The smallest detectable difference for an sd of 1; it grows with the sd in proportion."""
+    return statistics.smallest_detectable(1.0, n, ALPHA, POWER)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """One preset under one protocol, against one baseline.
+
+    without: GLUE tasks left out of averages. including: tasks that no variant learnt and that are averaged all the
+    same. margin: the least difference that matters, in points.
+    """
+
+    results: Results
+    baseline: str
+    protocol: Literal["mean", "median"]
+    without: tuple[str, ...]
+    including: tuple[str, ...]
+    margin: float
+
+    @classmethod
+    def of(
+        cls,
+        results: Results,
+        *,
+        baseline: str,
+        protocol: str,
+        without: tuple[str, ...],
+        including: tuple[str, ...],
+        margin: str,
+    ) -> "Study":
+        """A study from what a link says. Raises LinkError for what it cannot be made of."""
+        known = results.variants
+        if protocol not in PROTOCOLS:
+            raise LinkError(f"There is no protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+        if margin not in MARGINS:
+            raise LinkError(f"The margin is {margin!r}; expected one of: {', '.join(MARGINS)} (points).")
+        if known and baseline not in known:
+            if baseline not in ("", "bert_a"):
+                raise LinkError(f"The preset {results.preset} has no variant {baseline!r}; it has: {', '.join(known)}.")
+            baseline = known[0]
+        return cls(
+            results=results,
+            baseline=baseline,
+            protocol="median" if protocol == "median" else "mean",
+            without=without,
+            including=including,
+            margin=float(margin),
+        )
+
+    def __bool__(self) -> bool:
+        """Whether there are results at all."""
+        return bool(len(self.results.rows))
+
+    @property
+    def name(self) -> str:
+        """The baseline's title."""
+        return self.results.titles.get(self.baseline, self.baseline)
+
+    @property
+    def glue(self) -> list[str]:
+        """GLUE tasks with a score."""
+        return list(self.results.tasks.index[self.results.tasks.glue.astype(bool)])
+
+    @property
+    def tasks(self) -> list[str]:
+        """All tasks with a score, GLUE first."""
+        return list(self.results.tasks.index)
+
+    def title(self, task: str) -> str:
+        """A task's name on screen."""
+        return "Average" if task == AVERAGE else str(self.results.tasks.title.get(task, task))
+
+    # ---- Scores ----
+
+    @cached_property
+    def choices(self) -> dict[tuple[str, str], statistics.Choice]:
+        """The learning rate of every variant and task."""
+        return statistics.choose_rates(self.results.rows.to_dict("records"))
+
+    @cached_property
+    def scores(self) -> statistics.Scores:
+        """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
+        return statistics.chosen(self.results.rows.to_dict("records"), self.choices)
+
+    @cached_property
+    def learnt(self) -> dict[tuple[str, str], str]:
+        """Whether a variant learnt a task: 'learnt', 'not learnt' or 'not known'."""
+        return {
+            (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
+            for variant, by_task in self.scores.items()
+            for task, runs in by_task.items()
+        }
+
+    @cached_property
+    def not_learnt(self) -> list[str]:
+        """GLUE tasks at majority level for every variant that has them."""
+        return [
+            task for task in self.glue if all(said == NOT_LEARNT for (_, t), said in self.learnt.items() if t == task)
+        ]
+
+    @cached_property
+    def kept(self) -> list[str]:
+        """GLUE tasks in the average."""
+        out = {*self.without, *(set(self.not_learnt) - set(self.including))}
+        return [task for task in self.glue if task not in out]
+
+    @cached_property
+    def lacking(self) -> dict[str, list[str]]:
+        """Variants without an average, and the kept tasks that they have no score of."""
+        lacks = {v: [task for task in self.kept if task not in self.scores[v]] for v in self.results.variants}
+        return {variant: tasks for variant, tasks in lacks.items() if tasks}
+
+    @cached_property
+    def averages(self) -> dict[str, statistics.Average]:
+        """Every variant's average over the kept tasks, if it has all of them."""
+        whole = {
+            variant: {task: self.scores[variant][task] for task in self.kept}
+            for variant in self.results.variants
+            if variant not in self.lacking
+        }
+        return statistics.averages(whole, leave_out="no task", within=self.protocol) if self.kept and whole else {}
+
+    def _runs(self, variant: str, task: str) -> Runs | None:
+        if task != AVERAGE:
+            return self.scores[variant].get(task)
+        return self.averages[variant].per_seed if variant in self.averages else None
+
+    def _median(self, variant: str, task: str) -> float:
+        tasks = self.kept if task == AVERAGE else [task]
+        return float(np.mean([statistics.summary(self.scores[variant][one]).median for one in tasks]))
+
+    @cached_property
+    def cells(self) -> Frame:
+        """A row a variant and task, and one for its average: what the protocol makes of its runs."""
+        found = []
+        rows = self.results.rows
+        sizes = {task: int(n) for task, n in rows.groupby("task").train_examples.max().dropna().items()}
+        for variant in self.results.variants:
+            for task in (AVERAGE, *self.tasks):
+                runs = self._runs(variant, task)
+                if runs is None:
+                    continue
+                made = statistics.mean_interval(runs, within=self.protocol, confidence=CONFIDENCE)
+                choice = self.choices.get((variant, task))
+                found.append(
+                    {
+                        "variant": variant,
+                        "title": self.results.titles[variant],
+                        "task": task,
+                        "task_title": self.title(task),
+                        "value": made.mean if self.protocol == "mean" else self._median(variant, task),
+                        "low": made.low,
+                        "high": made.high,
+                        "seeds": made.n,
+                        "runs": sum(np.size(values) for values in runs.values()) if choice else NAN,
+                        "sd_seeds": made.sd,
+                        "sd_finetuning": made.finetuning_sd if choice else NAN,
+                        "learning_rate": choice.learning_rate if choice else NAN,
+                        "rates_tried": len(choice.medians) if choice else NAN,
+                        "majority": self.results.majority.get(task, NAN) if choice else self.majority_average,
+                        "learnt": self.learnt.get((variant, task), ""),
+                        "train_examples": sizes.get(task, NAN),
+                        "data": (self.results.tasks.partial.get(task) or "official") if choice else "",
+                        "note": made.note,
+                    }
+                )
+        return pd.DataFrame(found)
+
+    @property
+    def majority_average(self) -> float:
+        """The majority level of the average, where that of every kept task is known."""
+        levels = [self.results.majority.get(task, NAN) for task in self.kept]
+        return float(np.mean(levels)) if levels else NAN
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Variants, the best average first; those without one last."""
+        values: Mapping[str, float] = self.value(AVERAGE)
+        return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
+
+    def value(self, task: str) -> dict[str, float]:
+        """Each variant's value on a task, or its average."""
+        at = self.cells[self.cells.task == task] if len(self.cells) else self.cells
+        return dict(zip(at.variant, at.value, strict=True)) if len(at) else {}
+
+    # ---- Differences ----
+
+    @cached_property
+    def contrasts(self) -> Frame:
+        """A row a variant and task, and one for the average: variant less baseline.
+
+        p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
+        """
+        made = {
+            (variant, task): statistics.difference(runs, against, within=self.protocol, confidence=CONFIDENCE)
+            for variant in self.results.variants
+            if variant != self.baseline
+            for task in (AVERAGE, *self.tasks)
+            if (runs := self._runs(variant, task)) is not None
+            and (against := self._runs(self.baseline, task)) is not None
+        }
+        corrected: dict[tuple[str, str], tuple[float, int]] = {}
+        families: dict[str, list[tuple[str, str]]] = {}
+        for key in made:
+            families.setdefault(AVERAGE if key[1] == AVERAGE else key[0], []).append(key)
+        for keys in families.values():
+            held = statistics.holm([made[key].p for key in keys], ALPHA)
+            corrected |= {key: (p, held.tests) for key, p in zip(keys, held.adjusted, strict=True)}
+        return pd.DataFrame([self._contrast(key, made[key], *corrected[key]) for key in made])
+
+    def _contrast(self, key: tuple[str, str], found: statistics.Difference, p: float, tests: int) -> dict[str, Any]:
+        variant, task = key
+        same = statistics.equivalence(found, self.margin, alpha=ALPHA, p=p)
+        least = _detectable(found.n) * found.sd if found.n > 1 and found.sd > 0 else NAN
+        tie = statistics.tie(found.mean, least)
+        # Of means, over the seeds that both have; of medians, as TUPE compares them, over all runs of both.
+        value = found.mean
+        if self.protocol == "median":
+            value = self.value(task)[variant] - self.value(task)[self.baseline]
+        open_ = same.verdict == NOT_RESOLVED
+        return {
+            "variant": variant,
+            "title": self.results.titles[variant],
+            "task": task,
+            "task_title": self.title(task),
+            "baseline": self.baseline,
+            "difference": value,
+            "low": found.low,
+            "high": found.high,
+            "seeds": found.n,
+            "sd": found.sd,
+            "p": found.p,
+            "p_corrected": p,
+            "tests": tests,
+            "verdict": ("no interval" if np.isnan(found.p) else same.verdict) if open_ else same.verdict,
+            "within_margin": same.within_margin,
+            "tie": open_ and (tie.tied or (found.n > 0 and found.mean == 0)),
+            "smallest_detectable": least,
+            "note": "; ".join(filter(None, (found.note, tie.sentence if open_ and tie.tied else ""))),
+        }
+
+    # ---- Over dev examples, and wins ----
+
+    @cached_property
+    def _replicates(self) -> Drawn:
+        return self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
+
+    def _drawn(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
+        if task != AVERAGE:
+            return self._replicates.get((variant, task), {})
+        parts = [self._replicates.get((variant, one), {}) for one in self.kept]
+        seeds: set[Hashable] = set.intersection(*(set(part) for part in parts)) if parts else set()
+        middle = np.median if self.protocol == "median" else np.mean
+        drawn: dict[Hashable, np.ndarray] = {}
+        for seed in sorted(seeds, key=str):
+            ones = [middle(part[seed], axis=0) for part in parts]
+            # Tasks have dev sets of their own, so which resample of one meets which of another does not matter.
+            shortest = min(map(len, ones))
+            drawn[seed] = np.mean([one[:shortest] for one in ones], axis=0)
+        return drawn
+
+    @cached_property
+    def compared(self) -> Frame:
+        """The contrasts with intervals over dev examples and, for averages, the probability of improvement."""
+        found = self.contrasts
+        if found.empty:
+            return found
+        spans, wins = [], []
+        for row in found.itertuples():
+            span = statistics.examples_interval(
+                self._drawn(row.variant, row.task), self._drawn(self.baseline, row.task), within=self.protocol
+            )
+            spans.append((span.low, span.high, span.resamples))
+            wins.append(self._probability(row.variant) if row.task == AVERAGE else NAN)
+        low, high, resamples = zip(*spans, strict=True)
+        return found.assign(examples_low=low, examples_high=high, resamples=resamples, probability_better=wins)
+
+    def _probability(self, variant: str) -> float:
+        sides: list[dict[Hashable, Runs]] = [
+            {task: self.scores[one][task] for task in self.kept} for one in (variant, self.baseline)
+        ]
+        return statistics.improvement(*sides, within=self.protocol, resamples=200).probability

@@ -1,0 +1,87 @@
+"""GLUE ablations: our own fine-tuning scores beside published ones, and what they show in a sentence."""
+
+import streamlit as st
+
+from analysis.errors import AddendError
+from dashboard import glue_table, queries, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+PAGE = "glue"
+VIEWS = {"average": "Average", "difference": "Difference", "scores": "Scores"}
+OPTIMISTIC = (
+    "Each variant and task is taken at its best learning rate, chosen on the dev set it is reported on: that is "
+    "optimistic, for all variants alike where all tried the same rates."
+)
+
+
+def titled(sql: str) -> dict[str, str]:
+    """Names with their titles."""
+    found = queries.rows(sql)
+    return dict(zip(found.name, found.title, strict=True))
+
+
+def shown() -> None:
+    """The sentence, the figure and the table; or why there are none."""
+    try:
+        study, _ = queries.glue_study(values)
+    except AddendError as problem:
+        show.sentence(problem)
+        return
+    if study:
+        finding, *more = queries.glue_headline(study)
+        summary.markdown(f"**{plain(finding)}**")
+        summary.markdown(plain(" ".join(more)))
+    try:
+        show.show(queries.figure(f"glue_{view}", values), PAGE, values)
+    except AddendError as problem:
+        show.sentence(problem)
+    st.divider()
+    st.subheader("Own and published, in one table" if study else "As published", anchor=False)
+    glue_table.shown(queries.glue_results(values))
+
+
+show.header(PAGE, "The same small encoder, pre-trained with every way of combining word and position, scored on GLUE.")
+presets = queries.glue_presets()
+tasks = titled("SELECT task AS name, title FROM tasks WHERE glue")
+variants = titled("SELECT variant AS name, title FROM variants")
+tables = queries.published_tables()
+tables = tables[tables.kind == "GLUE"]
+labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
+
+picked = Pickers(PAGE)
+summary = st.container(border=True)
+first, second, third = st.columns([2, 3, 4], vertical_alignment="bottom")
+with first:
+    if presets:
+        preset = picked.choice("preset", "Own runs", presets, lambda name: f"preset {name}")
+    else:
+        preset = picked.get("preset")
+        st.caption("Own runs: none yet")
+with third:
+    table = picked.choice("table", "Published table beside them", [*labels, ""], lambda id: labels.get(id, "none"))
+known = queries.glue_baselines(preset, table)
+with second:
+    if known:
+        picked.choice("baseline", "Baseline", known, lambda name: variants.get(name, name))
+fourth, fifth, sixth = st.columns([4, 5, 3], vertical_alignment="bottom")
+with fourth:
+    view = picked.segments("view", "Show", list(VIEWS), VIEWS)
+if presets:
+    with fifth:
+        protocol = picked.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
+    with sixth:
+        picked.segments("margin", "Equivalent within, points", list(queries.MARGINS), queries.MARGINS)
+columns, idle = queries.glue_columns(preset, table, protocol if presets else "mean")
+if columns:
+    picked.ticked("without", "Tasks averaged; untick one to leave it out", columns, list(tasks), tasks)
+if idle:
+    label = "Not learnt by any variant, so not averaged; tick one to average it all the same"
+    picked.pressed("including", label, idle, list(tasks), tasks)
+values = {**picked.values(), **picked.done()}
+with summary:
+    if not presets:
+        st.markdown("**No results of our own are stored yet.** They are made, and taken in by the next start, with")
+        st.code(queries.GLUE_COMMAND, language="bash")
+show.copy_link(PAGE, values)
+shown()

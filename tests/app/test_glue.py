@@ -1,0 +1,112 @@
+"""The GLUE page: every view and picker over made-up results of our own, and the page before there are any."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests import own_results
+from tests.app.shown import shown
+
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "dashboard" / "app.py"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("glue") / "data"
+    shutil.copytree(ROOT / "data" / "published", folder / "published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(folder))
+        own_results.world()
+    return folder
+
+
+@pytest.fixture
+def results(made, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(made))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+
+
+def opened(**parameters) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=300)
+    app.switch_page("views/glue.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def silent(app: AppTest) -> bool:
+    return not (app.exception or app.error or app.warning)
+
+
+def told(app: AppTest) -> str:
+    return " ".join(shown(text.value) for text in (*app.markdown, *app.caption))
+
+
+@pytest.mark.parametrize("view", ["average", "difference", "scores"])
+def test_every_view_shows_the_finding_a_figure_and_one_table(results, view):
+    app = opened(view=view)
+    assert silent(app), (app.exception, app.error, app.warning)
+    assert "2 of 4 variants differ from BERT-A after correction" in told(app)
+    assert "best learning rate of each variant and task" in told(app)
+    assert len(app.subheader) == 2
+    (table,) = app.dataframe
+    assert {"own, preset cpu", "Ke et al. 2021 (TUPE), Table 1"} <= set(table.value["from"])
+    assert any("partial data" in column for column in table.value.columns)
+
+
+def test_pickers_change_what_is_said(results):
+    app = opened()
+    assert dict(app.query_params) == {}
+    app.selectbox(key="glue.baseline").select("tupe_a").run()
+    assert silent(app)
+    assert "differ from TUPE-A" in told(app)
+    app.pills(key="glue.including.ticked").set_value(["wnli"]).run()
+    assert silent(app)
+    assert "average of 3 GLUE tasks" in told(app)
+    app.pills(key="glue.without.ticked").set_value(["rte"]).run()
+    assert "average of 2 GLUE tasks" in told(app)
+    assert "cola" in app.query_params["without"]
+    assert "wnli" in app.query_params["including"]
+
+
+def test_nothing_ticked_is_said_and_the_table_stays(results):
+    app = opened(without=["cola", "rte"])
+    assert not app.exception
+    assert any("tick one" in error.value for error in app.error)
+    assert "Inconclusive: under-trained." in told(app)
+    assert app.dataframe
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [({"baseline": "gpt"}, "gpt"), ({"preset": "huge"}, "huge"), ({"table": "nobody|Table 9"}, "nobody|Table 9")],
+)
+def test_a_wrong_link_gets_a_sentence_and_the_default(results, parameters, said):
+    app = opened(**parameters)
+    assert not app.exception
+    assert any(said in shown(warning.value) for warning in app.warning)
+    assert "differ from BERT-A" in told(app)
+
+
+def test_without_results_of_our_own_it_says_how_to_make_them(monkeypatch, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(ROOT / "data" / "published", folder / "published")
+    monkeypatch.setenv("ADDEND_DATA", str(folder))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+    app = opened()
+    assert silent(app), (app.exception, app.error, app.warning)
+    assert "No results of our own are stored yet." in told(app)
+    assert "python -m analysis ablate --preset cpu" in [code.value for code in app.code]
+    assert set(app.dataframe[0].value["from"]) == {"Ke et al. 2021 (TUPE), Table 1"}
+
+
+def test_an_empty_store_is_no_error(monkeypatch, tmp_path):
+    (tmp_path / "data").mkdir()
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+    app = opened()
+    assert not app.exception
+    assert any("python -m analysis ablate" in shown(error.value) for error in app.error)

@@ -1,0 +1,344 @@
+"""Proves what the GLUE page says of made-up results whose averages, intervals and verdicts are computed by hand here.
+
+Three seeds of five variants: one better, one worse, one the same, one too noisy to tell; a task that nobody learnt,
+one on partial data, and one of our own that is not GLUE.
+"""
+
+import shutil
+from pathlib import Path
+from statistics import fmean, median, stdev
+
+import pytest
+
+from analysis import catalogue
+from analysis.errors import LinkError
+from analysis.figures import FIGURES
+from analysis.figures.glue import asked, study_of
+from analysis.figures.glue_headline import headline
+from analysis.figures.glue_table import table
+from analysis.own import AVERAGE
+from dashboard import charts
+from dashboard.charts import Look
+from dashboard.links import VIEWS
+from tests import own_results
+from tests.own_results import BASE, SHIFTS, write_losses, write_scores
+
+T_975_2 = 4.302652729911275
+"""Student's t at 97.5 % on two degrees of freedom, from a printed table."""
+FIGURE_NAMES = ("glue_average", "glue_difference", "glue_scores")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The small world, with the published tables beside it."""
+    folder = tmp_path_factory.mktemp("own") / "data"
+    shutil.copytree(ROOT / "data" / "published", folder / "published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(folder))
+        patch.delenv("ADDEND_STORE", raising=False)
+        own_results.world()
+        assert catalogue.refresh().problems == []
+    return folder
+
+
+@pytest.fixture
+def world(made, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(made))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+
+
+def study(**more):
+    return study_of("cpu", **more)
+
+
+def averages(variant):
+    """Of CoLA and RTE, a value a seed."""
+    return [fmean(BASE[task][seed] + SHIFTS[variant][seed] for task in BASE) for seed in range(3)]
+
+
+def row(frame, variant, task=AVERAGE, **more):
+    found = frame[(frame.variant == variant) & (frame.task == task)]
+    for name, value in more.items():
+        found = found[found[name] == value]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+# ---- Numbers ----
+
+
+@pytest.mark.parametrize("variant", SHIFTS)
+def test_an_average_and_its_interval_are_over_seeds(world, variant):
+    found, values = row(study().cells, variant), averages(variant)
+    assert found.value == pytest.approx(fmean(values))
+    half = T_975_2 * stdev(values) / 3**0.5
+    assert (found.low, found.high) == pytest.approx((fmean(values) - half, fmean(values) + half))
+    assert found.seeds == 3
+
+
+@pytest.mark.parametrize("variant", [v for v in SHIFTS if v != "bert_a"])
+def test_a_difference_is_paired_by_seed(world, variant):
+    found, shift = row(study().contrasts, variant), SHIFTS[variant]
+    half = T_975_2 * stdev(shift) / 3**0.5
+    assert found.difference == pytest.approx(fmean(shift))
+    assert (found.low, found.high) == pytest.approx((fmean(shift) - half, fmean(shift) + half))
+
+
+def test_verdicts(world):
+    found = study().contrasts
+    verdicts = {variant: row(found, variant).verdict for variant in SHIFTS if variant != "bert_a"}
+    assert verdicts == {
+        "tupe_a": "different",
+        "no_position": "different",
+        "rotary": "equivalent within 1",
+        "alibi": "not resolved",
+    }
+    assert row(found, "alibi").tie, "a third of a point is less than such noise can resolve"
+    assert row(found, "alibi").smallest_detectable > 5
+    assert not row(found, "tupe_a").tie
+
+
+def test_holm_is_over_variants_for_averages_and_over_tasks_for_tasks(world):
+    found = study().contrasts
+    means = found[found.task == AVERAGE]
+    assert set(means.tests) == {4}
+    smallest = means.loc[means.p.idxmin()]
+    assert smallest.p_corrected == pytest.approx(4 * smallest.p)
+    tasks = found[(found.variant == "tupe_a") & (found.task != AVERAGE)]
+    # WNLI is the same at every seed: no test can be made, and none is counted.
+    assert len(tasks) == 4
+    assert row(found, "tupe_a", "wnli").verdict == "no interval"
+    assert set(tasks.tests) == {int(tasks.p.notna().sum())}
+
+
+def test_the_interval_over_examples_holds_the_seeds_fixed(world):
+    """The replicates of all runs rise together, so their difference is the same in every resample."""
+    found = row(study().compared, "tupe_a")
+    assert (found.examples_low, found.examples_high) == pytest.approx((2.0, 2.0), abs=1e-4)
+    assert found.resamples == 50
+    assert found.probability_better == 1
+    assert row(study().compared, "tupe_a", "swapped_neighbours").resamples == 0, "no replicates were stored"
+
+
+def test_medians_as_tupe_takes_them(world):
+    found = row(study(protocol="median").cells, "alibi")
+    by_task = [median(BASE[task][seed] + SHIFTS["alibi"][seed] for seed in range(3)) for task in BASE]
+    assert found.value == pytest.approx(fmean(by_task))
+    against = row(study(protocol="median").contrasts, "alibi")
+    assert against.difference == pytest.approx(fmean(by_task) - fmean(median(BASE[task]) for task in BASE))
+
+
+# ---- Which tasks count ----
+
+
+def test_a_task_that_nobody_learnt_is_out_unless_ticked(world):
+    assert study().not_learnt == ["wnli"]
+    assert study().kept == ["cola", "rte"]
+    assert study(including=("wnli",)).kept == ["cola", "rte", "wnli"]
+    assert study(without=("cola",)).kept == ["rte"]
+
+
+def test_our_own_task_is_shown_and_never_averaged(world):
+    found = study(including=("swapped_neighbours",))
+    assert "swapped_neighbours" not in found.kept
+    assert row(found.cells, "bert_a", "swapped_neighbours").value == pytest.approx(90.1)
+    # A dead model cannot do it: that is what it is there for.
+    assert row(found.contrasts, "no_position", "swapped_neighbours").verdict == "different"
+
+
+def test_any_variant_can_be_the_baseline(world):
+    found = row(study(baseline="tupe_a").contrasts, "bert_a")
+    assert found.difference == pytest.approx(-2.0)
+    with pytest.raises(LinkError, match="has no variant 'gpt'"):
+        study(baseline="gpt")
+    with pytest.raises(LinkError, match="no results of the preset 'huge'"):
+        study_of("huge")
+
+
+# ---- The sentence ----
+
+
+def test_the_headline_says_who_differs_how_and_by_how_many_seeds(world):
+    first, *more = headline(study())
+    assert first.startswith("On the average of 2 GLUE tasks, 2 of 4 variants differ from BERT-A after correction")
+    assert "above it TUPE-A (+2.00 points, +1.75 to +2.25, 3 seeds)" in first
+    assert "below it No position (−3.00 points, −3.50 to −2.50, 3 seeds)" in first
+    told = " ".join(more)
+    assert "Equivalent within 1 point: Rotary." in told
+    assert "Not resolved: ALiBi, symmetric" in told
+    assert "ties" in told
+
+
+@pytest.fixture
+def anew(data, monkeypatch):
+    """Results of the test's own, read after they are written."""
+
+    def read(**more):
+        assert catalogue.refresh().problems == []
+        return study_of("cpu", **more)
+
+    return read
+
+
+SCORES = [(v, "rte", s, 60.0 + s + shift) for v, shift in (("bert_a", 0), ("tupe_a", 1)) for s in range(3)]
+
+
+def test_a_recipe_that_did_not_teach_positions_is_inconclusive(anew):
+    ids = write_losses({"bert_a": (6.20, 6.25, 6.15), "no_position": (6.22, 6.22, 6.22), "tupe_a": (6.2, 6.2, 6.2)})
+    write_scores([*SCORES, *[("no_position", "rte", s, 59.0 + s) for s in range(3)]], ids=ids)
+    first, why = headline(anew())
+    assert first == "Inconclusive: under-trained."
+    assert "BERT-A at 6.20 (3 seeds, spread 0.10) and No position at 6.22" in why
+
+
+def test_a_recipe_of_which_no_loss_is_known_is_inconclusive(anew):
+    write_scores(SCORES)
+    first, why = headline(anew())
+    assert first == "Inconclusive: under-trained."
+    assert "No curves" in why
+
+
+@pytest.fixture
+def taught():
+    """Ids of pre-trainings that learnt what positions are for, and the scores of the one that has none."""
+    losses = own_results.LOSSES
+    return lambda: write_losses({name: losses[name] for name in ("bert_a", "tupe_a", "no_position")})
+
+
+ORDERLESS = [("no_position", "rte", s, 55.0 + 1.1 * s) for s in range(3)]
+
+
+def test_too_few_seeds_are_inconclusive(anew, taught):
+    write_scores([score for score in [*SCORES, *ORDERLESS] if score[2] < 2], ids=taught())
+    first, why = headline(anew())
+    assert first == "Inconclusive: under-trained."
+    assert "BERT-A has 2" in why
+
+
+def test_differences_without_a_spread_are_no_finding(anew, taught):
+    """One above at every seed exactly: no interval can be made of that, and none is claimed."""
+    write_scores([*SCORES, *ORDERLESS], ids=taught())
+    told = " ".join(headline(anew()))
+    assert "1 of 1 variants differs from BERT-A" in told
+    assert "Not counted, for want of 3 seeds with a spread: TUPE-A." in told
+
+
+# ---- What is read ----
+
+
+def test_the_best_rate_counts_and_of_two_runs_the_newest(anew):
+    write_scores([("bert_a", "rte", s, 60.0) for s in range(2)])
+    write_scores([("bert_a", "rte", s, 70.0 + s) for s in range(2)], rate=3e-4, created="2025-01-01T00:00:00Z")
+    write_scores([("bert_a", "rte", s, 65.0 + s) for s in range(2)], rate=3e-4, created="2026-02-01T00:00:00Z")
+    found = row(anew().cells, "bert_a", "rte")
+    assert (found.value, found.learning_rate, found.rates_tried) == (pytest.approx(65.5), 3e-4, 2)
+
+
+def test_a_variant_that_lacks_a_task_has_no_average_and_that_is_said(anew):
+    write_scores([*SCORES, *[("bert_a", "cola", s, 10.0 + s) for s in range(3)]])
+    found = anew()
+    assert set(found.averages) == {"bert_a"}
+    assert any("TUPE-A lacks CoLA" in note for note in table(found, None, relative=False).notes)
+
+
+def test_one_recipe_counts_and_what_is_left_out_is_said(anew):
+    """Controls at another depth stand under the same preset: their scores must not be mixed in, however new."""
+    main = write_losses({"bert_a": (5.2, 5.2, 5.2)})
+    control = write_losses({"bert_a": (5.0,)}, layers=9)
+    write_scores([("bert_a", "rte", s, 60.0 + s) for s in range(3)], ids=main)
+    write_scores([("bert_a", "rte", 0, 99.0)], ids=control, created="2026-12-01T00:00:00Z")
+    found = anew()
+    assert row(found.cells, "bert_a", "rte").value == pytest.approx(61.0)
+    figure = FIGURES["glue_scores"].build({**VIEWS["glue"].defaults(), "table": ""})
+    assert "Pre-trainings at other settings, left out: 1." in figure.caption
+
+
+def test_one_rate_of_pre_training_counts_for_a_variant(anew):
+    """That of most seeds."""
+    most = write_losses({"bert_a": (5.2, 5.2, 5.2)}, learning_rate=2e-3)
+    fewer = write_losses({"bert_a": (4.0, 4.0)}, learning_rate=1e-3)
+    write_scores([("bert_a", "rte", s, 60.0 + s) for s in range(3)], ids=most)
+    write_scores([("bert_a", "rte", s, 99.0) for s in range(2)], ids=fewer, created="2026-12-01T00:00:00Z")
+    assert row(anew().cells, "bert_a", "rte").value == pytest.approx(61.0)
+
+
+# ---- The table and the figures ----
+
+
+def test_own_and_published_stand_in_one_table(world):
+    values = VIEWS["glue"].defaults()
+    found = table(*asked(values), relative=False)
+    assert set(found.cells["from"]) == {"own, preset cpu", "no model", "Ke et al. 2021 (TUPE), Table 1"}
+    ours = found.cells[found.cells["from"] == "own, preset cpu"].set_index("variant")
+    assert ours["Average of 2"]["TUPE-A"] == f"{fmean(averages('tupe_a')):.1f} ±{_half('tupe_a'):.1f} ▲"
+    assert ours["Average of 2"]["Rotary"].endswith("≈")
+    assert ours["Average of 2"]["ALiBi, symmetric"].endswith("=")
+    assert {"RTE (partial data)", "WNLI (not learnt, not averaged)", "Swapped neighbours (not GLUE)"} <= set(ours)
+    assert ours["WNLI (not learnt, not averaged)"]["BERT-A"].endswith("†")
+    paper = found.cells[found.cells["from"].str.startswith("Ke")].set_index("variant")
+    assert paper["CoLA"]["BERT-A"] == "55.19"
+    assert paper["Average of 2"]["BERT-A"] == f"{(55.19 + 68.61) / 2:.2f}"
+    assert found.cells[found.cells["from"] == "no model"]["RTE (partial data)"].tolist() == ["52.7"]
+    assert any("100 of 2490 train examples" in note for note in found.notes)
+
+
+def _half(variant):
+    return T_975_2 * stdev(averages(variant)) / 3**0.5
+
+
+def test_the_table_of_differences(world):
+    found = table(*asked({**VIEWS["glue"].defaults(), "baseline": "tupe_a"}), relative=True)
+    ours = found.cells[found.cells["from"] == "own, preset cpu"].set_index("variant")
+    assert ours["Average of 2"]["BERT-A"] == "−2.0 ±0.2 ▼"
+    paper = found.cells[found.cells["from"].str.startswith("Ke")].set_index("variant")
+    assert paper["CoLA"]["BERT-A"] == "−7.90", "the published baseline is the same variant where the paper has it"
+
+
+@pytest.mark.parametrize("name", FIGURE_NAMES)
+@pytest.mark.parametrize(
+    "asked_for",
+    [
+        {},
+        {"table": ""},
+        {"table": "chen2021diet|Table 2"},
+        {"protocol": "median", "margin": "2"},
+        {"baseline": "alibi"},
+        {"without": ("rte",), "including": ("wnli",)},
+    ],
+    ids=str,
+)
+def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for):
+    figure = FIGURES[name].build({**VIEWS["glue"].defaults(), **asked_for})
+    frame = figure.frame()
+    assert len(frame)
+    assert set(frame.source) >= {"own, preset cpu"}
+    for text in ("5 variants", "3 pre-training seeds", "best learning rate", "Partial data: RTE"):
+        assert text in figure.caption, text
+    assert "without WNLI" in figure.caption or "including" in asked_for
+    assert figure.alt
+    assert charts.compose(figure).to_dict()
+    assert all(panel.to_dict() for panel in charts.panels(figure, Look(dark=True, screen=True)))
+
+
+def test_the_frame_of_a_figure_holds_what_is_drawn(world):
+    frame = FIGURES["glue_average"].build(VIEWS["glue"].defaults()).frame()
+    ours = row(frame, "tupe_a", source="own, preset cpu")
+    assert (ours.difference, ours.seeds, ours.verdict) == (pytest.approx(2.0), 3, "different")
+    assert (ours.difference_low, ours.difference_high) == pytest.approx((2 - 0.2484, 2 + 0.2484), abs=1e-3)
+    paper = row(frame, "tupe_a", verdict="published")
+    assert paper.difference == pytest.approx((63.09 + 71.61) / 2 - (55.19 + 68.61) / 2)
+
+
+def test_an_average_of_nothing_is_said(world):
+    with pytest.raises(LinkError, match="tick one"):
+        FIGURES["glue_average"].build({**VIEWS["glue"].defaults(), "without": ("cola", "rte")})
+    assert headline(study(without=("cola", "rte")))[0] == "Inconclusive: under-trained."
+
+
+@pytest.mark.parametrize("name", FIGURE_NAMES)
+def test_without_results_of_our_own_the_published_side_stands_alone(store, name):
+    figure = FIGURES[name].build(VIEWS["glue"].defaults())
+    assert set(figure.frame().source) == {"Ke et al. 2021 (TUPE), Table 1"}
+    assert "python -m analysis ablate --preset cpu" in figure.caption
+    assert charts.compose(figure).to_dict()
