@@ -41,13 +41,13 @@ def _built(settings: Pretraining, device: str) -> AddendForMaskedLM:
     return model.train()
 
 
-def stepper(settings: Pretraining, device: str) -> Callable[[], None]:
+def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Callable[[], None]:
     """A function that makes one training step as `pretrain` does."""
     model = _built(settings, device)
     adam = optimiser(model, settings, device)
     causal = model.config.causal
     batch = tensors(made_up(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
-    losses: Any = torch.compile(model.losses) if device == "cuda" else model.losses
+    losses: Any = torch.compile(model.losses) if compiled else model.losses
 
     def step() -> None:
         with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
@@ -105,7 +105,7 @@ def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list
     names = list(dict.fromkeys([BASELINE, *variants]))
     own = {name: replace(settings, variant=name) for name in names}
     found = {name: sizes(own[name]) for name in names}
-    steps = {name: stepper(own[name], device) for name in names}
+    steps = {name: stepper(own[name], device, compiled=device == "cuda") for name in names}
     for step in steps.values():
         for _ in range(WARM_UP):
             step()

@@ -38,6 +38,7 @@ class Place:
     glue: Path | None = None
     device: str = "cpu"
     threads: int = 1
+    compiled: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +124,7 @@ def _pretrained(job: Job, report: Report) -> Path:
         job.folder,
         device=job.place.device,
         words=_words(job),
+        compiled=job.place.compiled,
         each=lambda step, steps, loss: report("pre-training", step / steps),
     )
     save(model, corpus.folder, folder, settings.length)
@@ -145,6 +147,7 @@ def _pretrained(job: Job, report: Report) -> Path:
         "model": settings.config(),
         "parameters": sum(p.numel() for p in model.parameters()),
         "trained_parameters": sum(p.numel() for p in trained),
+        "compiled": job.place.compiled,
         "seconds_are": "processor time of one thread" if job.place.device == "cpu" else "elapsed time",
     }
     write(

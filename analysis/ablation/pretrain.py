@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from analysis.ablation.corpus import Batch, Corpus, Windows
+from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
 from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, seeded
 from analysis.ablation.measure import score_variance
 from analysis.ablation.presets import Pretraining
@@ -93,10 +93,12 @@ def pretrain(
     *,
     device: str = "cpu",
     words: Tensor | None = None,
+    compiled: bool = False,
     each: Callable[[int, int, float], None] = lambda step, steps, loss: None,
 ) -> tuple[AddendForMaskedLM, Progress]:
     """Trains to the end, from where a run in `folder` was left; returns the model (on `device`) and its curve.
 
+    compiled: by torch.compile, which takes a minute or more to begin with and then saves a sixth on a processor.
     each: told (steps done, steps in all, last loss) after every step.
     """
     model = build(settings, words)
@@ -109,7 +111,7 @@ def pretrain(
     train = windows(corpus.train, corpus, settings.length)
     valid = windows(corpus.valid, corpus, settings.length)
     causal = model.config.causal
-    forward: Any = torch.compile(model.losses) if device == "cuda" else model.losses
+    forward: Any = torch.compile(model.losses) if compiled else model.losses
     now = time.process_time if device == "cpu" else time.perf_counter
     saved = time.monotonic()
 
@@ -164,13 +166,14 @@ def pretrain(
     return model, progress
 
 
-def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch as tensors on a device."""
-    parts = (torch.from_numpy(part) for part in (batch.ids, batch.segments, batch.labels))
+def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A batch as `AddendForMaskedLM.losses` takes it, on a device."""
+    where = np.flatnonzero(batch.labels != IGNORED)
+    parts = (torch.from_numpy(part) for part in (batch.ids, batch.segments, where, batch.labels.ravel()[where]))
     if device == "cuda":
         parts = (part.pin_memory().to(device, non_blocking=True) for part in parts)
-    ids, segments, labels = parts
-    return ids, segments, labels
+    ids, segments, where, labels = parts
+    return ids, segments, where, labels
 
 
 @torch.no_grad()

@@ -19,6 +19,7 @@ def ablate(
     out: Annotated[Path, typer.Option(help="Where corpora, checkpoints and unfinished runs are kept.")] = Path("runs"),
     jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core, or one a GPU, if not given.")] = None,
     glue: Annotated[bool, typer.Option(help="Fine-tune every checkpoint.")] = True,
+    compile: Annotated[bool | None, typer.Option(help="Use torch.compile; by default on a GPU alone.")] = None,
     ray: Annotated[str | None, typer.Option(help="Spread the runs over a Ray cluster: its address, or auto.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Another peak rate than the preset's.")] = None,
     norm: Annotated[str | None, typer.Option(help="post or pre, if not the preset's.")] = None,
@@ -40,6 +41,7 @@ def ablate(
     changes = {"learning_rate": learning_rate, "norm": norm, "steps": steps}
     runs = planned(preset, _list(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None})
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    compiled = device == "cuda" if compile is None else compile
     folder = out / f"corpus-{runs[0].vocabulary}"
     console = Console()
     if not (folder / "corpus.json").is_file():
@@ -48,7 +50,7 @@ def ablate(
         with console.status("Training the tokenizer and encoding the corpus"):
             corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary)
     prepared = corpora.load(folder)
-    place = Place(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device)
+    place = Place(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=compiled)
     todo = made(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
     if glue:
         store_majority(preset, FINETUNING[preset], place)

@@ -513,14 +513,16 @@ def test_losses_are_the_forward_passes(variant: str, text: dict[str, torch.Tenso
     labels = torch.where(torch.rand(3, LENGTH, generator=torch.Generator().manual_seed(0)) < 0.4, 7, -100)
     with torch.no_grad():
         whole = model(text["input_ids"], token_type_ids=text["token_type_ids"], labels=labels).loss
-        picked = model.losses(text["input_ids"], text["token_type_ids"], labels)
+        where = (labels != -100).flatten().nonzero().squeeze(1)
+        picked = model.losses(text["input_ids"], text["token_type_ids"], where, labels.flatten()[where])
     assert len(picked) == int((labels != -100).sum())
     assert picked.double().mean().item() == pytest.approx(whole.item(), abs=1e-6)
 
 
 def test_every_trained_weight_gets_a_gradient(variant: str, text: dict[str, torch.Tensor]) -> None:
     model = made(variant)
-    model.losses(text["input_ids"], text["token_type_ids"], text["input_ids"]).mean().backward()
+    everywhere = torch.arange(text["input_ids"].numel())
+    model.losses(text["input_ids"], text["token_type_ids"], everywhere, text["input_ids"].flatten()).mean().backward()
     idle = [name for name, p in model.named_parameters() if p.requires_grad and p.grad is None]
     assert not idle, idle
 

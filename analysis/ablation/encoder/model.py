@@ -248,12 +248,16 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         """Replaces the decoder."""
         self.cls.predictions.decoder = value  # pyright: ignore[reportAttributeAccessIssue]
 
-    def losses(self, ids: Tensor, segments: Tensor, labels: Tensor) -> Float[Tensor, " M"]:
-        """Cross-entropy in nats of every predicted token. The head sees these tokens only."""
+    def losses(
+        self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"], where: Int64[Tensor, " M"], labels: Tensor
+    ) -> Float[Tensor, " M"]:
+        """Cross-entropy in nats of the predicted tokens, which the head alone sees.
+
+        where: their places in the batch laid flat, given so that shapes are known beforehand. labels: (M,).
+        """
         hidden = self.addend.hidden(ids, None, segments)
-        where = (labels != IGNORED).flatten().nonzero().squeeze(1)
         logits = self.cls.predictions(hidden.flatten(0, 1).index_select(0, where))
-        return nn.functional.cross_entropy(logits.float(), labels.flatten()[where], reduction="none")
+        return nn.functional.cross_entropy(logits.float(), labels, reduction="none")
 
     def forward(
         self,
