@@ -140,7 +140,8 @@ def test_a_config_without_a_model_type(tiny, content):
 @pytest.mark.parametrize("architecture", ["gpt2", "distilbert", "my-own", None])
 def test_an_architecture_without_exact_terms(tiny, architecture):
     edit_config(tiny, model_type=architecture)
-    refused(lambda: resolve(str(tiny)), f"architecture {str(architecture)!r}", "exact terms exist for: addend, bert", "Choose")
+    why = "exact terms exist for: addend, bert"
+    refused(lambda: resolve(str(tiny)), f"architecture {str(architecture)!r}", why, "Choose")
 
 
 @pytest.mark.parametrize("kind", ["relative_key", "relative_key_query"])

@@ -34,7 +34,7 @@ class PositionScores(nn.Module):
             self.query = nn.Linear(config.hidden_size, config.hidden_size)
             self.key = nn.Linear(config.hidden_size, config.hidden_size)
         if config.relative_buckets:
-            # Two rows more where [CLS] has buckets of its own.
+            # One row more where [CLS] has buckets of its own: its row takes one that T5 leaves unused.
             rows = config.relative_buckets + (1 if config.untie_cls else 0)
             self.relative = nn.Embedding(rows, config.num_attention_heads)
         if config.alibi:
