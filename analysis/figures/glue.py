@@ -9,8 +9,7 @@ import pandas as pd
 from analysis import own
 from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.published import _query as query_command
-from analysis.figures.published import words
+from analysis.figures.published import query_command, words
 from analysis.figures.training import MASKED, Trained, trained
 from analysis.figures.words import signed
 from analysis.own import AVERAGE, Beside, Study
@@ -173,6 +172,11 @@ def _own(study: Study, shows: str) -> str:
         f"Partial data: {words(partial)}." if partial else "",
         f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
     ]
+    apart = [study.title(task) for task in study.tasks if task not in study.glue]
+    if shows == "scores":
+        parts.append("Panels of GLUE tasks span as many points each; dashed: the majority class, where it is in reach.")
+    if apart:
+        parts.append(f"{words(apart)}: our own, not GLUE, never averaged, on an axis of its own.")
     if shows == "difference" and len(study.contrasts):
         least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         parts += [

@@ -27,7 +27,8 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _query(sql: str) -> str:
+def query_command(sql: str) -> str:
+    """The command that answers this, quoted for a shell."""
     plain = not set(sql) & set('"$`\\!')
     return "python -m analysis query " + (f'"{sql}"' if plain else shlex.quote(sql)) + " --csv"
 
@@ -87,7 +88,7 @@ def scores(params: Params) -> Figure:
             + _caveats(table)
         ),
         alt=f"Dot plot of {table.title}. {'; '.join(extremes[:14])}.",
-        command=_query(f"SELECT * FROM published_scores WHERE {_where(table)}"),
+        command=query_command(f"SELECT * FROM published_scores WHERE {_where(table)}"),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
         content={
@@ -141,7 +142,7 @@ def difference(params: Params) -> Figure:
             f"{signed(top.difference)} {top.unit}. Lowest: {bottom.row}, {bottom.column}, "
             f"{signed(bottom.difference)} {bottom.unit}."
         ),
-        command=_query(
+        command=query_command(
             "SELECT a.variant, a.steps, a.setting, a.printed_task, a.printed_metric, a.printed_value AS value, "
             "b.printed_value AS baseline, a.printed_value - b.printed_value AS difference "
             "FROM published_rows a JOIN published_rows b "
@@ -237,7 +238,7 @@ def _averages(name: str, params: Params) -> Figure:
             + _caveats(table)
         ),
         alt=" ".join([f"Averages of {table.title} and their differences to {baseline}.", *_told(others, names)]),
-        command=_query(_average_sql(table, list(columns), [t for t in columns if t not in without])),
+        command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
         content={"means": means, "baseline": baseline, "names": names, "sentences": found},

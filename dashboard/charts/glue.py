@@ -60,18 +60,20 @@ def difference(figure: Figure, look: Look) -> list[Chart]:
 
 @drawing("glue_scores", columns=3)
 def scores(figure: Figure, look: Look) -> list[Chart]:
-    """A panel a task and source; all panels of a source span as many points, so that bars can be compared."""
+    """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
     panels = []
-    every = figure.content["rows"]
+    every, study = figure.content["rows"], figure.content["study"]
+    own_task = set(study.tasks) - set(study.glue)
     for published in (False, True):
         rows = every[(every.verdict == "published") == published]
         tasks = _by_task(figure, rows)
         ends = {task: _ends(found) for task, found in tasks}
-        span = max((high - low for low, high in ends.values()), default=0) * 1.08 or 1.0
+        shared = max((high - low for task, (low, high) in ends.items() if task not in own_task), default=0.0)
         for task, found in tasks:
-            middle = sum(ends[task]) / 2
+            low, high = ends[task]
+            half = 0.54 * ((high - low if task in own_task else shared) or 1.0)
             name = str(found.source.iloc[0]) if published else _majority(found)
-            reach = (middle - span / 2, middle + span / 2)
+            reach = ((low + high) / 2 - half, (low + high) / 2 + half)
             panels.append(_panel(figure, found, "value", _heading(figure, task, found, name), look, reach=reach))
     return panels
 
@@ -177,7 +179,9 @@ def _panel(
     elif reach and (known := [level for level in rows.majority.dropna() if reach[0] <= level <= reach[1]]):
         level = pd.DataFrame({"x": known[:1], "told": ["majority class"]})
         rule = alt.Chart(level).mark_rule(color=look.ink, strokeDash=[4, 3])
-        layers.append(rule.encode(x=alt.X("x:Q"), tooltip=[alt.Tooltip("told:N", title=" "), alt.Tooltip("x:Q")]))
+        layers.append(
+            rule.encode(x=alt.X("x:Q", scale=scale), tooltip=[alt.Tooltip("told:N", title=" "), alt.Tooltip("x:Q")])
+        )
     if frame.start.notna().any():
         bars = base.transform_filter("isValid(datum.start)").mark_rule(strokeWidth=2.5, opacity=0.75, clip=True)
         layers.append(bars.encode(x=alt.X("start:Q", scale=scale), x2="end:Q", color=color))
