@@ -12,7 +12,7 @@ from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
 from analysis.store import read
-from analysis.store.paths import store_path
+from analysis.store.paths import version as store_version
 
 PROTOCOLS, MARGINS = own.PROTOCOLS, own.MARGINS
 GLUE_COMMAND = own.MAKE
@@ -25,14 +25,9 @@ def ready() -> None:
             catalogue.refresh()
 
 
-def _version() -> tuple[str, int, int]:
-    stat = store_path().stat()
-    return str(store_path()), stat.st_mtime_ns, stat.st_size
-
-
 def rows(sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
     """The rows of a SELECT."""
-    return _rows(_version(), sql, tuple(parameters))
+    return _rows(store_version(), sql, tuple(parameters))
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
@@ -42,7 +37,7 @@ def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[Any, ...]) 
 
 def figure(name: str, values: Mapping[str, Any]) -> Figure:
     """A figure made from stored results."""
-    return _figure(_version(), name, tuple(sorted(values.items())))
+    return _figure(store_version(), name, tuple(sorted(values.items())))
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -52,7 +47,7 @@ def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, A
 
 def headlines() -> list[Headline]:
     """The home page's numbers."""
-    return _headlines(_version())
+    return _headlines(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -62,7 +57,7 @@ def _headlines(version: tuple[str, int, int]) -> list[Headline]:
 
 def published_tables() -> pd.DataFrame:
     """Every published table: id, label, kind."""
-    return _published_tables(_version())
+    return _published_tables(store_version())
 
 
 @st.cache_data(show_spinner=False)
@@ -72,7 +67,7 @@ def _published_tables(version: tuple[str, int, int]) -> pd.DataFrame:
 
 def published_table(table: str) -> Table:
     """One published table, laid out."""
-    return _published_table(_version(), table)
+    return _published_table(store_version(), table)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -82,7 +77,7 @@ def _published_table(version: tuple[str, int, int], table: str) -> Table:
 
 def glue_presets() -> list[str]:
     """Presets of our own with scores."""
-    return _glue_presets(_version())
+    return _glue_presets(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -118,7 +113,7 @@ def glue_headline(study: own.Study) -> list[str]:
 
 def glue_results(values: Mapping[str, Any]) -> glue_table.Table:
     """Own and published results as one table."""
-    return _glue_table(_version(), tuple(sorted(values.items())))
+    return _glue_table(store_version(), tuple(sorted(values.items())))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -129,7 +124,7 @@ def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Any], ..
 
 def trainings() -> Frame:
     """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
-    return _trainings(_version())
+    return _trainings(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -139,7 +134,7 @@ def _trainings(version: tuple[str, int, int]) -> Frame:
 
 def verdict(values: Mapping[str, Any]) -> training_verdict.Verdict | None:
     """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
-    return _verdict(_version(), tuple(sorted(values.items())))
+    return _verdict(store_version(), tuple(sorted(values.items())))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -149,7 +144,7 @@ def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...])
 
 def every_run() -> Frame:
     """Every stored run with its status and settings, the newest first."""
-    return _every_run(_version())
+    return _every_run(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)

@@ -18,6 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from analysis.ablation.corpus import SPECIALS, Windows
 from analysis.ablation.encoder import AddendForMaskedLM
+from analysis.ablation.optimise import placed, train_step
 from analysis.ablation.presets import Pretraining
 from analysis.ablation.pretrain import build, optimiser, tensors
 
@@ -34,11 +35,7 @@ def made_up(settings: Pretraining) -> Windows:
 
 def _built(settings: Pretraining, device: str) -> AddendForMaskedLM:
     words = torch.zeros(settings.vocabulary, settings.hidden_size) if settings.config().get("freeze_words") else None
-    model = build(settings, words)
-    model.to(torch.device(device))  # pyright: ignore[reportArgumentType]  transformers wraps `to`
-    if device == "cpu":
-        model.set_attn_implementation("eager")
-    return model.train()
+    return placed(build(settings, words), device).train()
 
 
 def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Callable[[], None]:
@@ -50,12 +47,7 @@ def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Ca
     losses: Any = torch.compile(model.losses) if compiled else model.losses
 
     def step() -> None:
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            loss = losses(*batch).mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip, foreach=True)
-        adam.step()
-        adam.zero_grad(set_to_none=True)
+        train_step(model, losses, batch, adam, settings.clip, device)
         if device == "cuda":
             torch.cuda.synchronize()
 

@@ -66,14 +66,14 @@ class Job:
         """Where it keeps what it needs to go on."""
         return self.place.out / self.run_id
 
-    def file(self, kind: str, run_id: str) -> str:
+    def file(self, run_id: str) -> str:
         """The name of a results file, without its ending."""
         p = self.pretraining
         return f"{p.preset}-{p.variant}-{p.seed}-{run_id}"
 
     def stored(self, kind: str, run_id: str) -> bool:
         """Whether its results file is there."""
-        return (data_folder() / KINDS[kind].folder / f"{self.file(kind, run_id)}.parquet").is_file()
+        return (data_folder() / KINDS[kind].folder / f"{self.file(run_id)}.parquet").is_file()
 
     @property
     def trained(self) -> bool:
@@ -127,7 +127,7 @@ def _pretrained(job: Job, report: Report) -> Path:
         compiled=job.place.compiled,
         each=lambda step, steps, loss: report("pre-training", step / steps),
     )
-    save(model, corpus.folder, folder, settings.length)
+    save(model, corpus.folder, folder)
     metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
     count = len(metric)
     columns = {
@@ -165,13 +165,13 @@ def _pretrained(job: Job, report: Report) -> Path:
             config=config,
             seconds=progress.seconds,
         ),
-        name=job.file("curves", job.run_id),
+        name=job.file(job.run_id),
     )
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
     return folder
 
 
-def save(model: Any, corpus: Path, folder: Path, length: int) -> None:
+def save(model: Any, corpus: Path, folder: Path) -> None:
     """A checkpoint that opens with from_pretrained, tokenizer included; appears whole."""
     from transformers import PreTrainedTokenizerFast
     from transformers.utils import logging
@@ -249,7 +249,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, report: Report) -> None:
         "seconds": time.monotonic() - started,
         "config": {"pretraining": job.run_id, **asdict(plan), "learning_rate_chosen": "by the reader of the table"},
     }
-    name = job.file("scores", job.scores_id)
+    name = job.file(job.scores_id)
     # Scores last: they are what says that the job is finished.
     for kind, rows, run_id in (("predictions", predictions, f"{job.scores_id}p"), ("scores", scores, job.scores_id)):
         columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
@@ -263,15 +263,13 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     import analysis.ablation.encoder  # noqa: F401  registers the architecture
     from analysis.ablation.glue.finetune import FinetuneSettings, finetune
     from analysis.ablation.glue.tasks import TASKS
+    from analysis.ablation.optimise import placed
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
     def make(labels: int) -> Any:
-        made = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels)
-        if job.place.device == "cpu":
-            made.set_attn_implementation("eager")
-        return made
+        return placed(AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels), job.place.device)
 
     outcome = finetune(
         make,

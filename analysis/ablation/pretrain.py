@@ -14,6 +14,7 @@ from torch import Tensor
 from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
 from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, seeded
 from analysis.ablation.measure import score_variance
+from analysis.ablation.optimise import groups, placed, train_step
 from analysis.ablation.presets import Pretraining
 from analysis.errors import AddendError
 
@@ -58,13 +59,8 @@ def build(settings: Pretraining, words: Tensor | None = None) -> AddendForMasked
 
 def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> torch.optim.AdamW:
     """AdamW; biases, norms and what else is a vector are not decayed."""
-    trained = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": settings.weight_decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
     return torch.optim.AdamW(
-        groups,
+        groups(model, settings.weight_decay),
         lr=settings.learning_rate,
         betas=(0.9, settings.beta2),
         eps=settings.epsilon,
@@ -101,11 +97,7 @@ def pretrain(
     compiled: by torch.compile, which takes a minute or more to begin with and then saves a sixth on a processor.
     each: told (steps done, steps in all, last loss) after every step.
     """
-    model = build(settings, words)
-    model.to(torch.device(device))  # pyright: ignore[reportArgumentType]  transformers wraps `to`
-    if device == "cpu":
-        # At short lengths plain attention is faster on a processor than the fused kind.
-        model.set_attn_implementation("eager")
+    model: AddendForMaskedLM = placed(build(settings, words), device)
     adam = optimiser(model, settings, device)
     progress = _resume(folder / CHECKPOINT, settings, model, adam)
     train = windows(corpus.train, corpus, settings.length)
@@ -135,13 +127,7 @@ def pretrain(
         # Dropout, where there is any, depends on the step alone, so that a resumed run draws the same.
         torch.manual_seed(settings.seed * 1_000_003 + progress.step)
         model.train()
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            loss = forward(*tensors(batch, device)).mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip, foreach=True)
-        adam.step()
-        adam.zero_grad(set_to_none=True)
-        running.append(loss.detach())
+        running.append(train_step(model, forward, tensors(batch, device), adam, settings.clip, device))
         if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
             torch.cuda.synchronize()
         progress.seconds += now() - started

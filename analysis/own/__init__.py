@@ -8,7 +8,7 @@ from functools import lru_cache
 from analysis.own.beside import Beside
 from analysis.own.results import DEFAULT_PRESET, MAKE, Results, load, presets, pretrained, resolve
 from analysis.own.study import AVERAGE, MARGINS, PROTOCOLS, Study
-from analysis.store.paths import store_path
+from analysis.store.paths import version
 
 __all__ = [
     "AVERAGE",
@@ -48,12 +48,6 @@ def study(
 def beside(table: str, baseline: str = "") -> Beside | None:
     """The published table with that id, against our baseline where it has that; none for ""."""
     return _beside(version(), table, baseline)
-
-
-def version() -> tuple[str, int, int]:
-    """Tells one state of the store from another."""
-    stat = store_path().stat()
-    return str(store_path()), stat.st_mtime_ns, stat.st_size
 
 
 @lru_cache(maxsize=16)

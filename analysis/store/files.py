@@ -70,6 +70,17 @@ def _columns(**types: pa.DataType) -> pa.Schema:
 
 _text, _whole, _real = pa.string(), pa.int32(), pa.float64()
 _vector = pa.list_(pa.float32())
+_finetuning = {
+    "pretraining": _text,
+    "variant": _text,
+    "preset": _text,
+    "task": _text,
+    "metric": _text,
+    "seed": _whole,
+    "finetune_seed": _whole,
+    "learning_rate": _real,
+}
+"""What tells one fine-tuning's row from another's."""
 
 KINDS = {
     kind.name: kind
@@ -111,14 +122,7 @@ KINDS = {
             folder="results/scores",
             version=1,
             schema=_columns(
-                pretraining=_text,
-                variant=_text,
-                preset=_text,
-                task=_text,
-                metric=_text,
-                seed=_whole,
-                finetune_seed=_whole,
-                learning_rate=_real,
+                **_finetuning,
                 data=_text,
                 train_examples=_whole,
                 dev_examples=_whole,
@@ -131,14 +135,7 @@ KINDS = {
             folder="results/predictions",
             version=1,
             schema=_columns(
-                pretraining=_text,
-                variant=_text,
-                preset=_text,
-                task=_text,
-                metric=_text,
-                seed=_whole,
-                finetune_seed=_whole,
-                learning_rate=_real,
+                **_finetuning,
                 prediction=_vector,
                 replicates=_vector,
             ),

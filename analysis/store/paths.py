@@ -14,3 +14,9 @@ def data_folder() -> Path:
 def store_path() -> Path:
     """The DuckDB file: ADDEND_STORE, or store/addend.duckdb in the data folder."""
     return Path(os.environ.get("ADDEND_STORE") or data_folder() / "store" / "addend.duckdb")
+
+
+def version() -> tuple[str, int, int]:
+    """Tells one state of the store from another, for whoever keeps what was read from it."""
+    stat = store_path().stat()
+    return str(store_path()), stat.st_mtime_ns, stat.st_size

@@ -16,11 +16,11 @@ from analysis.ablation.glue.finetune import (
     Diverged,
     FinetuneSettings,
     Outcome,
-    _groups,
     _warm_up_and_decay,
     finetune,
 )
 from analysis.ablation.glue.tokens import tokenise
+from analysis.ablation.optimise import groups
 from analysis.errors import AddendError
 
 WORDS = ["apple", "brick", "cloud", "drum", "eagle", "fern", "glass", "horn", "kite", "lamp", "moss", "oak"]
@@ -251,7 +251,7 @@ def test_the_rate_rises_and_falls_and_is_never_nought() -> None:
 
 def test_biases_and_norms_do_not_decay() -> None:
     model = tiny(2)
-    decayed, kept = _groups(model, 0.01)
+    decayed, kept = groups(model, 0.01)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     assert (decayed["weight_decay"], kept["weight_decay"]) == (0.01, 0)
     assert {name for name in (names[id(p)] for p in kept["params"])} == {

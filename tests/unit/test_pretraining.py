@@ -95,7 +95,7 @@ def test_masking_is_berts(train: Windows) -> None:
 
 def test_masking_agrees_with_transformers_on_how_much(corpus: Corpus, train: Windows, tmp_path: Path) -> None:
     """transformers' own collator, over the same windows: the same shares of each fate."""
-    save(build(preset("debug")), corpus.folder, tmp_path / "model", 32)
+    save(build(preset("debug")), corpus.folder, tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
     collate = DataCollatorForLanguageModeling(tokenizer, mlm_probability=4 / 29, seed=0)
     plain, _ = train.packed(np.arange(train.count))

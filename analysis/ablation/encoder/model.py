@@ -17,12 +17,11 @@ from transformers.modeling_utils import PreTrainedModel
 from transformers.models.bert.modeling_bert import BertIntermediate, BertOutput, BertPooler, BertSelfOutput
 from transformers.utils.output_capturing import capture_outputs
 
+from analysis.ablation.corpus import IGNORED
 from analysis.ablation.encoder.attention import SelfAttention, Shared, angles
 from analysis.ablation.encoder.config import MODEL_TYPE, AddendConfig
 from analysis.ablation.encoder.inputs import Inputs, PositionTable
 from analysis.ablation.encoder.scores import PositionScores
-
-IGNORED = -100
 
 
 class Attention(nn.Module):

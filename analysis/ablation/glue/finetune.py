@@ -15,6 +15,7 @@ from analysis.ablation.glue import metrics
 from analysis.ablation.glue.examples import Data, subsample
 from analysis.ablation.glue.tasks import TASKS, Task
 from analysis.ablation.glue.tokens import Batch, Tokens, tokenise
+from analysis.ablation.optimise import groups
 from analysis.errors import AddendError
 
 EachStep = Callable[[int, int, torch.Tensor], None]
@@ -156,7 +157,7 @@ def _train(
     random = np.random.RandomState(seed)
     batches = [rows for _ in range(settings.epochs) for rows in train.shuffled(settings.batch_size, random)]
     optimizer = torch.optim.AdamW(
-        _groups(model, settings.weight_decay),
+        groups(model, settings.weight_decay),
         lr=settings.learning_rate,
         fused=device.type in ("cpu", "cuda"),
     )
@@ -179,15 +180,6 @@ def _train(
         if each_step is not None:
             each_step(step, len(batches), loss.detach())
     return len(batches)
-
-
-def _groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """The parameters that decay, and those that do not: biases and the gains of norms, all that have one axis."""
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    return [
-        {"params": [parameter for parameter in parameters if parameter.ndim > 1], "weight_decay": weight_decay},
-        {"params": [parameter for parameter in parameters if parameter.ndim < 2], "weight_decay": 0.0},
-    ]
 
 
 def _warm_up_and_decay(steps: int, warmup_share: float) -> Callable[[int], float]:

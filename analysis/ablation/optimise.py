@@ -1,0 +1,43 @@
+"""What every training here does alike: where a model is put, which weights decay, and one step."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def placed(model: Any, device: str) -> Any:
+    """The model, on the device, with the attention that is fastest there."""
+    model.to(torch.device(device))
+    if device == "cpu":
+        # At short lengths plain attention is faster on a processor than the fused kind.
+        model.set_attn_implementation("eager")
+    return model
+
+
+def groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """The trained parameters that decay, and those that do not: biases, gains of norms, all that have one axis."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return [
+        {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in trained if parameter.ndim < 2], "weight_decay": 0.0},
+    ]
+
+
+def train_step(
+    model: nn.Module,
+    losses: Callable[..., Tensor],
+    batch: tuple[Tensor, ...],
+    adam: torch.optim.Optimizer,
+    clip: float,
+    device: str,
+) -> Tensor:
+    """One step on the mean of `losses(*batch)`, in bfloat16 where the device is a GPU; returns that mean."""
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+        loss = losses(*batch).mean()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), clip, foreach=True)
+    adam.step()
+    adam.zero_grad(set_to_none=True)
+    return loss.detach()
