@@ -14,8 +14,10 @@ import pandas as pd
 
 from analysis.errors import LinkError, StoreError
 from analysis.provenance import model_options
+from analysis.sources import SOURCES
 from analysis.store import files, read
-from analysis.terms.result import ALL, SOURCES, Decomposition, Provenance, TokenInfo
+from analysis.terms.masks import ALL
+from analysis.terms.result import Decomposition, Provenance, TokenInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,7 @@ class Request:
     text: str
     pair: str | None = None
     layer: int = 0
+    freeze: str = "activation"
     revision: str | None = None
     truncate: bool = False
 
@@ -37,6 +40,7 @@ class Request:
             text=str(params["text"]),
             pair=str(params["pair"]) or None,
             layer=int(params["layer"]),
+            freeze=str(params.get("freeze", "activation")),
             revision=str(params["revision"]) or None,
             truncate=bool(params["truncate"]),
         )
@@ -59,6 +63,7 @@ class Request:
             self.text,
             self.pair,
             self.layer,
+            freeze=self.freeze,
             truncate=self.truncate,
             name=loaded.source.name,
             revision=loaded.source.revision,
@@ -73,6 +78,8 @@ def command(made: Decomposition) -> str:
         parts.append(f"--pair {quote(about.text_pair)}")
     if about.truncated_from:
         parts.append("--truncate")
+    if made.freeze:
+        parts.append(f"--freeze {made.freeze}")
     return " ".join([*parts, f"--layer {made.layer} --json"])
 
 
@@ -102,6 +109,7 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
             "max_error": made.max_error,
             "pattern_error": made.pattern_error,
             "attends": made.attends,
+            "held": made.freeze,
             "truncated_from": about.truncated_from,
         },
     )
@@ -117,6 +125,10 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
         "effect": by_head(made.effects()),
         "top1": by_head(made.top1_agreement()),
         "rms": by_head(made.raw_rms()),
+        "score_bias": [
+            [] if made.score_bias is None else made.score_bias[head].astype(np.float32).ravel()
+            for head in range(made.heads)
+        ],
     }
     files.write("probe", columns, run)
     return run.run_id
@@ -144,12 +156,17 @@ def saved(probe_id: str) -> Decomposition:
     query, key = factors("query"), factors("key")
     scale = float(row.scale)
     scores = scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
-    grid = (len(SOURCES), len(SOURCES), len(heads))
+    bias = None
+    if len(heads.score_bias[0]):
+        bias = np.stack([np.asarray(flat).reshape(scores.shape[1:]) for flat in heads.score_bias])
+        scores = scores + bias
     return Decomposition(
         query=query,
         key=key,
         scale=scale,
+        score_bias=bias,
         layer=int(row.layer),
+        freeze=row.held if isinstance(row.held, str) else "",
         token_info=tokens,
         scores=scores,
         max_error=float(row.max_error),
@@ -169,7 +186,7 @@ def saved(probe_id: str) -> Decomposition:
         ),
         probe_id=probe_id,
         attends=row.attends if isinstance(row.attends, str) else ALL,
-        _measured={name: np.stack(list(heads[name])).T.reshape(grid) for name in ("share", "effect", "top1", "rms")},
+        _measured={name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
     )
 
 

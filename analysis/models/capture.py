@@ -1,13 +1,14 @@
-"""A model's own scores, taken from its real forward pass.
+"""A model's own scores, taken from its real forward pass, layer by layer.
 
 transformers returns attention patterns but no scores, so an attention function of ours is registered
 beside its own. It computes what `eager` computes and hands scores and pattern to whoever listens.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,34 +16,60 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
-from analysis.errors import ModelError
+from analysis.streams.tensor import plain
 
 IMPLEMENTATION = "addend"
 
-_listener: ContextVar[Callable[[nn.Module, Tensor, Tensor, Tensor | None], None] | None] = ContextVar(
-    "listener", default=None
-)
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an attention function: its arguments and the scores that follow, before the mask is added.
+
+    query, key: as the model gives them, rotated where it rotates; with their sources where they are followed.
+    """
+
+    module: nn.Module
+    query: Float[Tensor, "batch head query dim"]
+    key: Float[Tensor, "batch head key dim"]
+    scale: float
+    bias: Float[Tensor, "batch head query key"] | None
+    """What is added to the scores and is no product of hidden states."""
+    scores: Float[Tensor, "batch head query key"]
+    mask: Tensor | None
+    """What is added to hide keys: 0 where a query attends."""
+
+    @property
+    def attended(self) -> Bool[Tensor, "batch query key"] | None:
+        """The keys each query attends to; None where that is every one."""
+        if self.mask is None:
+            return None
+        return (self.mask == 0).expand(len(self.scores), -1, *self.scores.shape[2:])[:, 0]
 
 
-class _Enough(Exception):
+class Listener(Protocol):
+    """Is told of every call of an attention function, in the order of the forward pass."""
+
+    def scores(self, call: Call) -> Tensor:
+        """The scores to go on with: `call.scores`, or others, which intervenes."""
+        ...
+
+    def pattern(self, call: Call, pattern: Float[Tensor, "batch head query key"]) -> None:
+        """Told what the softmax gives. May raise Enough to end the forward pass here."""
+        ...
+
+
+class Enough(Exception):
     """Ends a forward pass once the wanted layer has been seen."""
 
 
-@dataclass(frozen=True)
-class Captured:
-    """One layer's scores before the mask is added, its pattern after softmax, and which keys it attended to."""
-
-    scores: Float[Tensor, "batch head query key"]
-    pattern: Float[Tensor, "batch head query key"]
-    attended: Bool[Tensor, "batch query key"] | None
-    """None where every query attends to every key."""
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def attend(
     module: nn.Module,
     query: Float[Tensor, "batch head query dim"],
-    key: Float[Tensor, "batch head key dim"],
-    value: Float[Tensor, "batch head key dim"],
+    key: Float[Tensor, "batch kv_head key dim"],
+    value: Float[Tensor, "batch kv_head key dim"],
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
@@ -50,13 +77,21 @@ def attend(
     **_: object,
 ) -> tuple[Tensor, Tensor]:
     """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask."""
-    scores = (query @ key.transpose(2, 3)) * (query.size(-1) ** -0.5 if scaling is None else scaling)
+    scale = query.size(-1) ** -0.5 if scaling is None else scaling
+    if key.shape[1] != query.shape[1]:  # grouped queries
+        groups = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+    scores = (plain(query) @ plain(key).transpose(2, 3)).mul_(scale)
     if position_bias is not None:
         scores = scores + position_bias
+    listener = _listener.get()
+    call = Call(module, query, key, scale, position_bias, scores, attention_mask)
+    if listener:
+        scores = listener.scores(call)
     pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
-    if listener := _listener.get():
-        listener(module, scores, pattern, attention_mask)
-    dropped = nn.functional.dropout(pattern, p=dropout, training=module.training)
+    if listener:
+        listener.pattern(call, pattern)
+    dropped = nn.functional.dropout(pattern, p=dropout, training=module.training) if dropout else pattern
     return (dropped @ value).transpose(1, 2).contiguous(), pattern
 
 
@@ -77,31 +112,13 @@ def _our_attention(model: PreTrainedModel) -> Iterator[None]:
         model.set_attn_implementation(before)
 
 
-def capture(model: PreTrainedModel, inputs: Mapping[str, Tensor], attention: nn.Module) -> Captured:
-    """Runs the model as far as `attention` and returns what that module computed.
-
-    Raises ModelError when the module never calls the attention function (an architecture whose
-    attention transformers does not route through its interface).
-    """
-    found: list[Captured] = []
-
-    def listen(module: nn.Module, scores: Tensor, pattern: Tensor, mask: Tensor | None) -> None:
-        if module is attention:
-            attended = None if mask is None else (mask == 0).expand(len(scores), -1, *scores.shape[2:])[:, 0]
-            found.append(Captured(scores, pattern, attended))
-            raise _Enough
-
-    token = _listener.set(listen)
+def listen(model: PreTrainedModel, inputs: Any, listener: Listener) -> Any:
+    """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough."""
+    token = _listener.set(listener)
     try:
         with _our_attention(model), torch.inference_mode():
-            model(**inputs)
-    except _Enough:
-        pass
+            return model(**inputs)
+    except Enough:
+        return None
     finally:
         _listener.reset(token)
-    if not found:
-        raise ModelError(
-            f"The attention of {type(model).__name__} does not go through transformers' attention interface, "
-            "so its own scores cannot be read. Choose a model of a supported architecture."
-        )
-    return found[0]

@@ -82,6 +82,12 @@ _finetuning = {
 }
 """What tells one fine-tuning's row from another's."""
 
+
+def _without_score_bias(table: pa.Table) -> pa.Table:
+    """Probes of version 1 had no models that add to their scores."""
+    return table.append_column("score_bias", pa.array([[] for _ in range(len(table))], type=_vector))
+
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -164,7 +170,7 @@ KINDS = {
         Kind(
             name="probe",
             folder="probes",
-            version=1,
+            version=2,
             schema=_columns(
                 head=_whole,
                 query=_vector,
@@ -173,7 +179,9 @@ KINDS = {
                 effect=_vector,
                 top1=_vector,
                 rms=_vector,
+                score_bias=_vector,
             ),
+            upgrades={1: _without_score_bias},
         ),
     )
 }

@@ -8,15 +8,24 @@ __all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
 
 
 def decompose(
-    model: Any, tokenizer: Any, text: str, text_pair: str | None = None, layer: int = 0, *, truncate: bool = False
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    layer: int = 0,
+    *,
+    freeze: str = "activation",
+    truncate: bool = False,
 ) -> Decomposition:
-    """The scores of one layer on a text, or a pair of texts, as a sum of sixteen terms.
+    """The scores of one layer on a text, or a pair of texts, as a sum of sixteen terms (and a score bias).
 
     model: a transformers model of a supported architecture; tokenizer: its tokenizer.
-    layer: zero-based; layer 0 is exact.
+    layer: zero-based; layer 0 is exact. Deeper, the sources are followed with patterns, normalisation
+    statistics and gates held at their true values, and still add up exactly.
+    freeze: what is held of a gated unit act(gate) * up: "activation", "other" (up) or "half" of each.
     truncate: cut a text that is longer than the model's positions instead of refusing it.
     Raises TextError for an empty or over-long text, ModelError for a model that cannot be decomposed.
     """
     from analysis.terms.run import decompose as run
 
-    return run(model, tokenizer, text, text_pair, layer, truncate=truncate)
+    return run(model, tokenizer, text, text_pair, layer, freeze=freeze, truncate=truncate)

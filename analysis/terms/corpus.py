@@ -1,21 +1,24 @@
 """Term statistics over a corpus: pooled over its queries, with intervals over its independent texts."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.errors import TextError
+from analysis.models.follow import Layer, follow
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
+from analysis.sources import SCORE_BIAS, TERMS
 from analysis.store import files
 from analysis.terms import measures
-from analysis.terms.result import TERMS, term_pair
-from analysis.terms.run import decompose
+from analysis.terms.run import checked, encode, sum_of_terms
 
 SEED = 0
 RESAMPLES = 2_000
@@ -30,10 +33,11 @@ def measure_corpus(
     texts: Sequence[tuple[str, str | None]],
     corpus: str,
     *,
+    freeze: str = "activation",
     name: str | None = None,
     each: Iterable[int] | None = None,
 ) -> Path:
-    """Shares and effects at layer 0 over all texts, written as one results file; returns its path.
+    """Shares and effects at every layer over all texts, written as one results file; returns its path.
 
     Per head, shares pool the queries of all texts (summed numerators over summed denominators) and
     effects average over them. Over heads, both aggregations are kept, since they may tell opposite
@@ -43,92 +47,28 @@ def measure_corpus(
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
     started = time.perf_counter()
-    parts, powers, effects, agreements, squares, pairs, queries, errors = [], [], [], [], [], [], [], []
+    family = checked(loaded.model, loaded.source.name)
+    measured: list[list[_OfText]] = []
     cut = 0
     for index in each if each is not None else range(len(texts)):
-        text, pair = texts[index]
-        made = decompose(loaded.model, loaded.tokenizer, text, pair, truncate=True)
-        query, key = torch.from_numpy(made.query).to(loaded.device), torch.from_numpy(made.key).to(loaded.device)
-        with torch.inference_mode():
-            mask = None if made.attended is None else torch.from_numpy(made.attended).to(loaded.device)
-            part, power = measures.share_parts(query, key, made.scale, mask)
-            effect, agreement = measures.effects(query, key, made.scale, mask)
-            rms = measures.raw_rms(query, key, made.scale, mask)
-        keys = np.full(len(made.tokens), len(made.tokens)) if made.attended is None else made.attended.sum(1)
-        # A query that sees one key alone adds nothing; of a text, at most the first one does.
-        count = int((keys > 1).sum())
-        pairs.append(int(keys.sum()))
-        parts.append(part.cpu().numpy())
-        powers.append(power.cpu().numpy())
-        effects.append(effect.cpu().numpy() * count)
-        agreements.append(agreement.cpu().numpy() * count)
-        squares.append(rms.cpu().numpy() ** 2 * pairs[-1])
-        queries.append(count)
-        cut += made.provenance.truncated_from is not None
-        errors.append((made.max_error, made.relative_error, made.pattern_error))
-
-    n = np.asarray(queries, dtype=float)
-    stack = [np.asarray(x, dtype=float) for x in (parts, powers, effects, agreements)]
-    heads = stack[1].shape[1]
-    worst = np.max(errors, axis=0)
-    rng = np.random.default_rng(SEED)
+        inputs, _, cut_from = encode(loaded.tokenizer, *texts[index], loaded.model, truncate=True)
+        found: list[_OfText] = []
+        follow(loaded.model, family, inputs, lambda seen, found=found: found.append(_of_text(seen)), freeze=freeze)
+        measured.append(found)
+        cut += cut_from is not None
     groups = groups_of(texts)
     count = int(groups.max()) + 1
-    draws = rng.multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)[:, groups]
-    whole = np.ones((1, len(texts)))
-
-    def summaries(weights: ndarray) -> dict[str, tuple[ndarray, ndarray, ndarray]]:
-        """share, effect and agreement (resample, source, source, head or 1) under weights on texts."""
-        part, power, effect, agreement = (np.tensordot(weights, x, axes=1) for x in stack)
-        count = (weights @ n)[:, None, None, None]
-        share = _over(part, power[:, None, None, :])
-        mean_effect, mean_agreement = effect / count, agreement / count
-        pooled = _over(part.sum(-1, keepdims=True), power.sum(-1)[:, None, None, None])
-        over_heads = (mean_effect.mean(-1, keepdims=True), mean_agreement.mean(-1, keepdims=True))
-        return {
-            "head": (share, mean_effect, mean_agreement),
-            "mean_over_heads": (share.mean(-1, keepdims=True), *over_heads),
-            "pooled_over_heads": (pooled, *over_heads),
-        }
-
-    found, resampled = summaries(whole), summaries(draws)
-    square = np.sum(squares, axis=0) / np.sum(pairs)
-    rms_of = {"head": np.sqrt(square), "mean_over_heads": np.sqrt(square).mean(-1, keepdims=True)}
-    rms_of["pooled_over_heads"] = np.sqrt(square.mean(-1, keepdims=True))
-
-    rows: list[dict[str, object]] = []
-    for aggregation, (share, effect, agreement) in found.items():
-        share_ends, effect_ends = (np.percentile(x, INTERVAL, axis=0) for x in resampled[aggregation][:2])
-        for head in range(heads if aggregation == "head" else 1):
-            for term in TERMS:
-                at = (*term_pair(term), head)
-                rows.append(
-                    {
-                        "method": "exact",
-                        "corpus": corpus,
-                        "layer": 0,
-                        "aggregation": aggregation,
-                        "head": head if aggregation == "head" else None,
-                        "term": term,
-                        "share": share[0][at],
-                        "share_low": share_ends[0][at],
-                        "share_high": share_ends[1][at],
-                        "effect": effect[0][at],
-                        "effect_low": effect_ends[0][at],
-                        "effect_high": effect_ends[1][at],
-                        "top1_agreement": agreement[0][at],
-                        "rms": rms_of[aggregation][at],
-                        "texts": len(texts),
-                        "queries": int(n.sum()),
-                        "max_error": worst[0],
-                        "relative_error": worst[1],
-                        "pattern_error": worst[2],
-                    }
-                )
+    draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    draws = draws.astype(float)[:, groups]
+    rows = [row for layer in range(len(measured[0])) for row in _rows([text[layer] for text in measured], layer, draws)]
+    queries = np.sort([text[0].queries for text in measured])
     source = loaded.source
+    held = f" --freeze {freeze}" if family.gated(loaded.model.config) else ""
     run = files.Run(
         kind="terms",
-        command=f"python -m analysis measure {model_options(source.name, source.revision)} --corpus {quote(corpus)}",
+        command=(
+            f"python -m analysis measure {model_options(source.name, source.revision)} --corpus {quote(corpus)}{held}"
+        ),
         model=source.name,
         revision=source.revision,
         device=loaded.device,
@@ -138,13 +78,117 @@ def measure_corpus(
             "resamples": RESAMPLES,
             "interval_percent": INTERVAL[1] - INTERVAL[0],
             "clusters": count,
-            "longest_tenth": float(np.sort(n)[-max(1, len(n) // 10) :].sum() / n.sum()),
+            "longest_tenth": float(queries[-max(1, len(queries) // 10) :].sum() / queries.sum()),
             "truncated_texts": cut,
+            "freeze": freeze if held else None,
+            "layers": len(measured[0]),
         },
         seconds=time.perf_counter() - started,
     )
     columns = {column: [row[column] for row in rows] for column in rows[0]}
+    columns["corpus"] = [corpus] * len(rows)
     return files.write("terms", columns, run, name=name)
+
+
+@dataclass(frozen=True)
+class _OfText:
+    """One layer on one text. Arrays are (term, head) but power, (head,)."""
+
+    parts: Float[ndarray, "term head"]
+    power: Float[ndarray, " head"]
+    effect: Float[ndarray, "term head"]
+    agreement: Float[ndarray, "term head"]
+    square: Float[ndarray, "term head"]
+    pairs: int
+    queries: int
+    errors: tuple[float, float, float]
+
+
+def _of_text(seen: Layer) -> _OfText:
+    factors, mask = seen.factors(), seen.attended()
+    given = (factors.query, factors.key, factors.scale, mask, factors.bias)
+    part, power = measures.share_parts(*given)
+    effect, agreement = measures.effects(*given)
+    own, total = seen.call.scores[0], sum_of_terms(factors)
+    hidden = torch.zeros_like(own[0], dtype=torch.bool) if mask is None else ~mask
+    error = float((total - own).abs().max())
+    pattern = total.masked_fill(hidden, -torch.inf).softmax(-1)
+    length = own.shape[-1]
+    return _OfText(
+        parts=part.cpu().numpy(),
+        power=power.cpu().numpy(),
+        effect=effect.cpu().numpy(),
+        agreement=agreement.cpu().numpy(),
+        square=measures.raw_rms(*given).cpu().numpy() ** 2,
+        pairs=length**2 if mask is None else int(mask.sum()),
+        # A query that sees one key alone adds nothing; of a text, at most the first one does.
+        queries=length if mask is None else int((mask.sum(1) > 1).sum()),
+        errors=(error, error / float(own.max() - own.min()), float((pattern - seen.pattern[0]).abs().max())),
+    )
+
+
+def _rows(measured: Sequence[_OfText], layer: int, draws: ndarray) -> Iterator[dict[str, object]]:
+    """The rows of one layer, (term, head) by (term, head), with intervals over the draws (resample, text)."""
+    n = np.asarray([text.queries for text in measured], dtype=float)
+    pairs = np.asarray([text.pairs for text in measured], dtype=float)
+    part, power, square = (
+        np.asarray([getattr(text, name) for text in measured], dtype=float) for name in ("parts", "power", "square")
+    )
+    effect, agreement = (
+        np.nan_to_num([getattr(text, name) for text in measured]) * n[:, None, None] for name in ("effect", "agreement")
+    )
+    worst = np.max([text.errors for text in measured], axis=0)
+
+    def summaries(weights: ndarray) -> dict[str, tuple[ndarray, ndarray, ndarray]]:
+        """share, effect and agreement (resample, term, head or 1) under weights on texts."""
+        parts, powers, effects, agreements = (
+            np.tensordot(weights, x, axes=1) for x in (part, power, effect, agreement)
+        )
+        count = (weights @ n)[:, None, None]
+        share = _over(parts, powers[:, None])
+        mean_effect, mean_agreement = effects / count, agreements / count
+        pooled = _over(parts.sum(-1, keepdims=True), powers.sum(-1)[:, None, None])
+        over_heads = (mean_effect.mean(-1, keepdims=True), mean_agreement.mean(-1, keepdims=True))
+        return {
+            "head": (share, mean_effect, mean_agreement),
+            "mean_over_heads": (share.mean(-1, keepdims=True), *over_heads),
+            "pooled_over_heads": (pooled, *over_heads),
+        }
+
+    found, resampled = summaries(np.ones((1, len(measured)))), summaries(draws)
+    mean_square = np.tensordot(pairs, square, axes=1) / pairs.sum()
+    rms_of = {
+        "head": np.sqrt(mean_square),
+        "mean_over_heads": np.sqrt(mean_square).mean(-1, keepdims=True),
+        "pooled_over_heads": np.sqrt(mean_square.mean(-1, keepdims=True)),
+    }
+    names = TERMS if len(mean_square) == len(TERMS) else (*TERMS, SCORE_BIAS)
+    for aggregation, (share, mean_effect, mean_agreement) in found.items():
+        share_ends, effect_ends = (np.percentile(x, INTERVAL, axis=0) for x in resampled[aggregation][:2])
+        for head in range(share.shape[-1]):
+            for number, term in enumerate(names):
+                at = (number, head)
+                yield {
+                    "method": "exact" if layer == 0 else "frozen",
+                    "corpus": "",
+                    "layer": layer,
+                    "aggregation": aggregation,
+                    "head": head if aggregation == "head" else None,
+                    "term": term,
+                    "share": share[0][at],
+                    "share_low": share_ends[0][at],
+                    "share_high": share_ends[1][at],
+                    "effect": mean_effect[0][at],
+                    "effect_low": effect_ends[0][at],
+                    "effect_high": effect_ends[1][at],
+                    "top1_agreement": mean_agreement[0][at],
+                    "rms": rms_of[aggregation][at],
+                    "texts": len(measured),
+                    "queries": int(n.sum()),
+                    "max_error": worst[0],
+                    "relative_error": worst[1],
+                    "pattern_error": worst[2],
+                }
 
 
 def _over(part: ndarray, power: ndarray) -> ndarray:

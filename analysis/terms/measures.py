@@ -1,7 +1,9 @@
 """How much a term of the scores matters: shares before the softmax, effects after it.
 
-Shapes: S source, H head, Q query, K key, D head dimension. All functions are pure and run on the
-device of their arguments. `mask` marks the keys that a query attends to; None means every one.
+Shapes: S source, H head, Q query, K key, D head dimension, N term: the S * S pairs of sources, query first,
+and the score bias last where there is one. All functions are pure and run on the device of their
+arguments. `mask` marks the keys that a query attends to; None means every one. `bias` is what the model
+adds to its scores; None means nothing.
 Definitions: shares and effects as in the page Method and data; the algebra that spares the sixteen
 maps is in each docstring.
 """
@@ -36,7 +38,8 @@ def share_parts(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-) -> tuple[Float[Tensor, "S S H"], Float[Tensor, " H"]]:
+    bias: Float[Tensor, "H Q K"] | None = None,
+) -> tuple[Float[Tensor, "N H"], Float[Tensor, " H"]]:
     """Numerators `sum_ij c_ab t` and the common denominator `sum_ij t^2` of the shares of each head.
 
     c is the key-centred term of sources a (query) and b (key), t the key-centred total. Parts of
@@ -44,13 +47,21 @@ def share_parts(
     constant adds 0 to both. Because `sum_j t_ij = 0`,
     `sum_j t_ij c_ij = scale * q_i . sum_j t_ij k_j`: one map serves all terms, and no term is centred.
     """
-    scores = score_map(query.sum(0), key.sum(0), scale)
+    scores = _total(query, key, scale, bias)
     total = key_centred(scores, mask)
     attended = scores if mask is None else torch.where(mask, scores, 0)
     constant = total.abs().amax((-1, -2)) <= ROUNDING * attended.abs().amax((-1, -2))
     total = torch.where(constant[:, None, None], 0, total)
     weighted = torch.einsum("hqk,shkd->shqd", total, key)
-    return scale * torch.einsum("ahqd,bhqd->abh", query, weighted), total.square().sum((-1, -2))
+    parts = scale * torch.einsum("ahqd,bhqd->abh", query, weighted).flatten(0, 1)
+    if bias is not None:
+        parts = torch.cat([parts, (total * bias).sum((-1, -2))[None]])
+    return parts, total.square().sum((-1, -2))
+
+
+def _total(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Float[Tensor, "H Q K"]:
+    scores = score_map(query.sum(0), key.sum(0), scale)
+    return scores if bias is None else scores + bias
 
 
 def shares(
@@ -58,12 +69,13 @@ def shares(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-) -> Float[Tensor, "S S H"]:
+    bias: Float[Tensor, "H Q K"] | None = None,
+) -> Float[Tensor, "N H"]:
     """Each term's part of the variance of the total along keys; sums to 1 over the terms of a head.
 
     May be negative. Not a number where a head's total is constant: nothing to share out.
     """
-    parts, power = share_parts(query, key, scale, mask)
+    parts, power = share_parts(query, key, scale, mask, bias)
     return torch.where(power > 0, parts / power, torch.nan)
 
 
@@ -72,39 +84,47 @@ def effects(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-) -> tuple[Float[Tensor, "S S H"], Float[Tensor, "S S H"]]:
+    bias: Float[Tensor, "H Q K"] | None = None,
+) -> tuple[Float[Tensor, "N H"], Float[Tensor, "N H"]]:
     """What removing each term does to the pattern: mean KL in nats, and top-1 agreement in [0, 1].
 
     `KL(softmax(S) || softmax(S - T)) = E_P[T] + log sum exp(S - T) - log sum exp(S)`, averaged over the
     queries that attend to at least two keys. A term whose keys are all alike shifts every key of a
     query equally and so has no effect, exactly; its map is not computed.
     """
-    scores = score_map(query.sum(0), key.sum(0), scale)
+    scores = _total(query, key, scale, bias)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     pattern = scores.softmax(-1)
     log_sum, top = scores.logsumexp(-1), scores.argmax(-1, keepdim=True)
     counted = torch.ones_like(top[0, :, 0], dtype=torch.bool) if mask is None else mask.sum(-1) > 1
     sources, heads = query.shape[:2]
-    kl = query.new_zeros(sources, sources, heads)
+    kl = query.new_zeros(sources * sources + (bias is not None), heads)
     agreement = torch.ones_like(kl)
     if not counted.any():
         return kl + torch.nan, agreement + torch.nan
     without = torch.empty_like(scores)
+
+    def removed(term: int, mean: Float[Tensor, "H Q"]) -> None:
+        """Given `without`, the scores less the term, and the mean of the term under the pattern."""
+        # One map for all terms, changed in place, and one maximum for both measures: half the time.
+        largest = without.amax(-1, keepdim=True)
+        stays = (without.gather(-1, top) == largest)[..., 0]
+        log_sum_without = without.sub_(largest).exp_().sum(-1).log() + largest[..., 0]
+        kl[term] = (mean + log_sum_without - log_sum)[:, counted].mean(-1).clamp(min=0)
+        agreement[term] = stays[:, counted].to(kl.dtype).mean(-1)
+
     for b in range(sources):
         if torch.equal(key[b], key[b, :, :1].expand_as(key[b])):
             continue
         attended = pattern @ key[b]
         keys_across = key[b].transpose(-1, -2)
         for a in range(sources):
-            # One map for all terms, changed in place, and one maximum for both measures: half the time.
             torch.baddbmm(scores, query[a], keys_across, alpha=-scale, out=without)
-            largest = without.amax(-1, keepdim=True)
-            stays = (without.gather(-1, top) == largest)[..., 0]
-            log_sum_without = without.sub_(largest).exp_().sum(-1).log() + largest[..., 0]
-            divergence = scale * (query[a] * attended).sum(-1) + log_sum_without - log_sum
-            kl[a, b] = divergence[:, counted].mean(-1).clamp(min=0)
-            agreement[a, b] = stays[:, counted].to(kl.dtype).mean(-1)
+            removed(a * sources + b, scale * (query[a] * attended).sum(-1))
+    if bias is not None:
+        torch.sub(scores, bias, out=without)
+        removed(sources * sources, (pattern * bias).sum(-1))
     return kl, agreement
 
 
@@ -113,16 +133,19 @@ def raw_rms(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-) -> Float[Tensor, "S S H"]:
+    bias: Float[Tensor, "H Q K"] | None = None,
+) -> Float[Tensor, "N H"]:
     """Root mean square of each term's scores as they stand, before any centring, in score units.
 
     Misleading on its own: a term that is constant along keys may be large and change nothing.
     Without a mask `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>`, and no map is needed.
     """
+    own = [] if bias is None else [bias.flatten(1) if mask is None else bias[:, mask]]
+    extra = torch.stack([x.square().mean(-1) for x in own]) if own else query.new_zeros(0, query.shape[1])
     if mask is not None:
-        rows = [[score_map(q, k, scale)[:, mask].square().mean(-1) for k in key] for q in query]
-        return torch.stack([torch.stack(row) for row in rows]).sqrt()
+        rows = [score_map(q, k, scale)[:, mask].square().mean(-1) for q in query for k in key]
+        return torch.cat([torch.stack(rows), extra]).sqrt()
     query_gram = torch.einsum("shqd,shqe->shde", query, query)
     key_gram = torch.einsum("shkd,shke->shde", key, key)
-    squares = torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0)
-    return abs(scale) * (squares / (query.shape[2] * key.shape[2])).sqrt()
+    squares = torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0).flatten(0, 1)
+    return torch.cat([scale**2 * squares / (query.shape[2] * key.shape[2]), extra]).sqrt()

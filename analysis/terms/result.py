@@ -14,36 +14,10 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy.special import softmax
 
-SOURCES = ("word", "position", "segment", "bias")
-TERMS = tuple(f"{a}_to_{b}" for a in SOURCES for b in SOURCES)
-"""The sixteen terms, query first."""
-FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_position")
-"""The terms that the question is about."""
+from analysis.sources import FOUR, SCORE_BIAS, SOURCES, TERMS, term_pair
+from analysis.terms.masks import ALL, attended_keys
 
-
-def term_pair(term: str) -> tuple[int, int]:
-    """Indices of a term's query and key source."""
-    query, key = term.split("_to_")
-    return SOURCES.index(query), SOURCES.index(key)
-
-
-ALL, CAUSAL, WINDOW = "all", "causal", "window"
-"""Which keys a query attends to: every one; none after it; or so many on each side, and the first token by all."""
-
-
-def attended_keys(attends: str, length: int) -> Bool[ndarray, "query key"] | None:
-    """The keys that each query attends to; None where that is every one.
-
-    attends: "all", "causal", or "window 8" for eight on each side.
-    """
-    if attends == ALL:
-        return None
-    ahead = np.arange(length)[None] - np.arange(length)[:, None]
-    if attends == CAUSAL:
-        return ahead <= 0
-    near = np.abs(ahead) <= int(attends.removeprefix(WINDOW))
-    near[0, :] = near[:, 0] = True
-    return near
+__all__ = ["FOUR", "SCORE_BIAS", "SOURCES", "TERMS", "Decomposition", "Provenance", "TokenInfo", "term_pair"]
 
 
 @dataclass(frozen=True)
@@ -81,25 +55,24 @@ class Provenance:
 class _TermMaps(Mapping[str, ndarray]):
     """Term name -> scores (head, query, key), computed when asked for."""
 
-    def __init__(self, query: ndarray, key: ndarray, scale: float) -> None:
-        self._query, self._key, self._scale = query, key, scale
+    def __init__(self, made: "Decomposition") -> None:
+        self._made = made
 
     def __getitem__(self, term: str) -> Float[ndarray, "head query key"]:
-        if term not in TERMS:
-            raise KeyError(f"there is no term {term!r}; the terms are {', '.join(TERMS)}")
-        a, b = term_pair(term)
-        return (self._query[a] @ self._key[b].swapaxes(-1, -2)) * self._scale
+        if term not in self._made.names:
+            raise KeyError(f"there is no term {term!r}; the terms are {', '.join(self._made.names)}")
+        return self._made.terms_of(term)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(TERMS)
+        return iter(self._made.names)
 
     def __len__(self) -> int:
-        return len(TERMS)
+        return len(self._made.names)
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The scores of one layer on one text, as a sum of sixteen terms.
+    """The scores of one layer on one text, as a sum of sixteen terms, and of a score bias where there is one.
 
     query, key: (source, head, token, head_dim), sources in the order of `SOURCES`.
     scores: the model's own pre-softmax scores (head, query, key), captured from its real forward pass;
@@ -120,6 +93,10 @@ class Decomposition:
     probe_id: str | None = None
     attends: str = ALL
     """Which keys a query attends to, as `attended_keys` takes it."""
+    score_bias: Float[ndarray, "head query key"] | None = None
+    """What the model adds to its scores, a function of where query and key stand."""
+    freeze: str = ""
+    """What is held of gated units on the way here; empty where the model has none."""
     _measured: dict[str, ndarray] = field(default_factory=dict)
 
     @property
@@ -133,21 +110,42 @@ class Decomposition:
         return self.query.shape[1]
 
     @property
+    def method(self) -> str:
+        """exact at layer 0; deeper, frozen: patterns, statistics and gates are held at their true values."""
+        return "exact" if self.layer == 0 else "frozen"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every term, also those that are zero because a source is absent."""
+        return TERMS if self.score_bias is None else (*TERMS, SCORE_BIAS)
+
+    @cached_property
+    def present(self) -> tuple[str, ...]:
+        """The terms of the sources that this model has here."""
+        there = [bool(self.query[a].any() or self.key[a].any()) for a in range(len(SOURCES))]
+        return tuple(
+            term for term in self.names if term == SCORE_BIAS or all(there[index] for index in term_pair(term))
+        )
+
+    @property
     def terms(self) -> Mapping[str, ndarray]:
         """Term name ("word_to_position": query first) -> scores (head, query, key)."""
-        return _TermMaps(self.query, self.key, self.scale)
+        return _TermMaps(self)
 
-    def terms_of(self, term: str, head: int) -> Float[ndarray, "query key"]:
-        """One term of one head."""
+    def terms_of(self, term: str, head: int | slice = slice(None)) -> Float[ndarray, "... query key"]:
+        """One term of one head, or of all."""
+        if term == SCORE_BIAS:
+            assert self.score_bias is not None
+            return self.score_bias[head]
         a, b = term_pair(term)
-        return (self.query[a, head] @ self.key[b, head].T) * self.scale
+        return (self.query[a, head] @ self.key[b, head].swapaxes(-1, -2)) * self.scale
 
     def pattern_of(self, head: int) -> Float[ndarray, "query key"]:
         """One head's attention probabilities."""
         return softmax(self._seen(self.scores[head]), axis=-1)
 
     def total(self) -> Float[ndarray, "head query key"]:
-        """The sum of the sixteen terms, added one by one."""
+        """The sum of the terms, added one by one."""
         total = np.zeros_like(self.scores)
         for scores in self.terms.values():
             total += scores
@@ -190,7 +188,7 @@ class Decomposition:
     def _by_term(self, measure: str) -> dict[str, ndarray]:
         if measure not in self._measured:
             self._measured.update(_measure(self, measure))
-        return {term: self._measured[measure][term_pair(term)] for term in TERMS}
+        return dict(zip(self.names, self._measured[measure], strict=True))
 
 
 def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
@@ -201,14 +199,14 @@ def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
 
     device = made.provenance.device if made.provenance.device == "cpu" or torch.cuda.is_available() else "cpu"
     query, key = (torch.from_numpy(x).to(device) for x in (made.query, made.key))
-    mask = None if made.attended is None else torch.from_numpy(made.attended).to(device)
+    mask, bias = (None if x is None else torch.from_numpy(x).to(device) for x in (made.attended, made.score_bias))
     with torch.inference_mode():
         match measure:
             case "share":
-                found = {"share": measures.shares(query, key, made.scale, mask)}
+                found = {"share": measures.shares(query, key, made.scale, mask, bias)}
             case "rms":
-                found = {"rms": measures.raw_rms(query, key, made.scale, mask)}
+                found = {"rms": measures.raw_rms(query, key, made.scale, mask, bias)}
             case _:
-                effect, agreement = measures.effects(query, key, made.scale, mask)
+                effect, agreement = measures.effects(query, key, made.scale, mask, bias)
                 found = {"effect": effect, "top1": agreement}
     return {name: value.cpu().numpy() for name, value in found.items()}

@@ -1,19 +1,20 @@
 """Runs a model on a text and takes the scores of a layer apart."""
 
+import copy
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from analysis.errors import ModelError, TextError, TextTooLong
-from analysis.models.capture import Captured, capture
-from analysis.models.expand import Factors
-from analysis.models.families import family_of
+from analysis.models.families import Family, family_of
+from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
-from analysis.terms.result import Decomposition, Provenance, TokenInfo, attended_keys
+from analysis.terms.masks import described
+from analysis.terms.result import Decomposition, Provenance, TokenInfo
 
 
 def decompose(
@@ -23,37 +24,36 @@ def decompose(
     text_pair: str | None = None,
     layer: int = 0,
     *,
+    freeze: str = "activation",
     truncate: bool = False,
     name: str | None = None,
     revision: str | None = None,
 ) -> Decomposition:
     """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called."""
-    config = model.config.to_dict() | {"model_type": model.config.model_type}
-    family = family_of(config, name or "The model")
-    if model.training:
-        raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
-    check_layer(model, layer)
+    family = checked(model, name)
+    check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
     with torch.inference_mode():
-        captured = capture(model, inputs, family.attention(model, layer))
-        factors = family.expand(model, inputs)
-        own, total = captured.scores[0], _sum_of_terms(factors)
+        seen, factors = _layer(model, family, inputs, layer, freeze)
+        own, total = seen.call.scores[0], sum_of_terms(factors)
+        attended = seen.attended()
+        hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
         max_error = (total - own).abs().max()
-        attends = family.attends(model.config)
-        seen = _attended(attends, captured)
-        pattern_error = (total.masked_fill(~seen, -torch.inf).softmax(-1) - captured.pattern[0]).abs().max()
+        pattern_error = (total.masked_fill(hidden, -torch.inf).softmax(-1) - seen.pattern[0]).abs().max()
     query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
     return Decomposition(
         query=query,
         key=key,
         scale=factors.scale,
+        score_bias=None if factors.bias is None else factors.bias.cpu().numpy(),
         layer=layer,
+        freeze=freeze if family.gated(model.config) else "",
         token_info=tokens,
         scores=scores,
         max_error=float(max_error),
         pattern_error=float(pattern_error),
-        attends=attends,
+        attends=described(None if attended is None else attended.cpu().numpy()),
         provenance=Provenance(
             model=name or model.name_or_path or type(model).__name__,
             revision=revision or "unknown",
@@ -70,41 +70,46 @@ def decompose(
     )
 
 
-def _attended(attends: str, captured: Captured) -> Bool[Tensor, "query key"]:
-    """The keys that the family says are attended to, once they are found to be those of the forward pass."""
-    length = captured.scores.shape[-1]
-    said = attended_keys(attends, length)
-    everywhere = torch.ones(length, length, dtype=torch.bool, device=captured.scores.device)
-    mask = everywhere if said is None else torch.from_numpy(said).to(everywhere.device)
-    own = everywhere if captured.attended is None else captured.attended[0]
-    if not torch.equal(mask, own):
-        raise ModelError(
-            f"The model masks other keys than its family says ({attends}), so its shares would be of other queries. "
-            "Choose another model, or mend the family."
-        )
-    return mask
+def _layer(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int, freeze: str) -> tuple[Layer, Factors]:
+    """What the model did at a layer, and its sources. Of a model in half precision the sources are computed in float32."""
+    found: list[Layer] = []
+
+    def take(seen: Layer) -> None:
+        if seen.index == layer:
+            found.append(seen)
+
+    half = model.dtype in (torch.float16, torch.bfloat16)
+    if half:
+        follow(model, family, inputs, take, last=layer, sources=False)
+        model = copy.deepcopy(model).float()
+    follow(model, family, inputs, take, last=layer, freeze=freeze)
+    return found[0], found[-1].factors()
 
 
-def _sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
-    """The sixteen terms, each added on its own as a reader would: products of summed sources prove nothing."""
+def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
+    """All terms, each added on its own as a reader would: products of summed sources prove nothing."""
     _, heads, tokens, _ = factors.query.shape
-    total = factors.query.new_zeros(heads, tokens, tokens)
+    total = factors.query.new_zeros(heads, tokens, factors.key.shape[2])
     for query in factors.query:
         for key in factors.key:
             total.baddbmm_(query, key.transpose(-1, -2), alpha=factors.scale)
-    return total
+    return total if factors.bias is None else total + factors.bias
 
 
-def check_layer(model: Any, layer: int) -> None:
-    """Refuses a layer that does not exist, or that the exact expansion does not reach."""
-    layers = model.config.num_hidden_layers
+def checked(model: Any, name: str | None) -> Family:
+    """The family of a model that is ready. Raises ModelError where there is none, or the model is training."""
+    config = model.config.to_dict() | {"model_type": model.config.model_type}
+    family = family_of(config, name or "The model")
+    if model.training:
+        raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
+    return family
+
+
+def check_layer(model: Any, family: Family, layer: int) -> None:
+    """Refuses a layer that does not exist."""
+    layers = len(family.attentions(model))
     if not 0 <= layer < layers:
         raise ModelError(f"There is no layer {layer}: this model has layers 0 to {layers - 1}.")
-    if layer > 0:
-        raise ModelError(
-            f"Layer {layer} was asked for; the exact terms exist at layer 0 alone, before attention has mixed the "
-            "sources. Choose layer 0."
-        )
 
 
 def encode(
@@ -115,7 +120,7 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    limit = model.config.max_position_embeddings
+    limit = getattr(model.config, "max_position_embeddings", None) or 10**9
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:
@@ -133,7 +138,7 @@ def encode(
             "they do not belong together. Load both from one checkpoint."
         )
     types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist()
-    kinds = int(model.config.type_vocab_size)
+    kinds = int(getattr(model.config, "type_vocab_size", 0) or 1)
     if max(types) >= kinds:
         raise ModelError(
             f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "

@@ -31,6 +31,11 @@ def made_up(seed: int = 0, tokens: int = N, size: float = 1.0) -> tuple[torch.Te
     return torch.tensor(rng.normal(size=shape) * size), torch.tensor(rng.normal(size=shape))
 
 
+def grid(found: torch.Tensor) -> torch.Tensor:
+    """By source and source, where the measures give one row a term."""
+    return found.unflatten(0, (S, S))
+
+
 def naive(
     query: torch.Tensor, key: torch.Tensor, scale: float, mask: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
@@ -70,12 +75,14 @@ def naive(
 def assert_as_naive(query: torch.Tensor, key: torch.Tensor, mask: np.ndarray | None = None, tolerance: float = 1e-12):
     expected = naive(query, key, SCALE, mask)
     given = None if mask is None else torch.tensor(mask)
-    effect, top1 = measures.effects(query, key, SCALE, given)
-    np.testing.assert_allclose(measures.shares(query, key, SCALE, given), expected["share"], rtol=0, atol=tolerance)
+    effect, top1 = (grid(found) for found in measures.effects(query, key, SCALE, given))
+    np.testing.assert_allclose(
+        grid(measures.shares(query, key, SCALE, given)), expected["share"], rtol=0, atol=tolerance
+    )
     np.testing.assert_allclose(effect, expected["effect"], rtol=10 * tolerance, atol=tolerance)
     np.testing.assert_allclose(top1, expected["top1"], rtol=0, atol=1e-6)
     part, power = measures.share_parts(query, key, SCALE, given)
-    np.testing.assert_allclose(part, expected["part"], rtol=0, atol=tolerance * float(power.max()))
+    np.testing.assert_allclose(grid(part), expected["part"], rtol=0, atol=tolerance * float(power.max()))
     np.testing.assert_allclose(power, expected["power"], rtol=10 * tolerance)
 
 
@@ -83,8 +90,27 @@ def assert_as_naive(query: torch.Tensor, key: torch.Tensor, mask: np.ndarray | N
 def test_measures_are_their_definitions(seed):
     query, key = made_up(seed, size=1 + seed)
     assert_as_naive(query, key)
-    np.testing.assert_allclose(measures.raw_rms(query, key, SCALE), naive(query, key, SCALE)["rms"], rtol=1e-12)
-    np.testing.assert_allclose(measures.shares(query, key, SCALE).sum((0, 1)), 1, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(grid(measures.raw_rms(query, key, SCALE)), naive(query, key, SCALE)["rms"], rtol=1e-12)
+    np.testing.assert_allclose(measures.shares(query, key, SCALE).sum(0), 1, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("mask", [None, np.tri(N, dtype=bool)], ids=["all", "causal"])
+def test_a_score_bias_is_a_term_like_any_other(mask: np.ndarray | None):
+    """The bias written as a source's queries and keys, in dimensions of its own, measures the same."""
+    query, key = made_up()
+    bias = torch.tensor(np.random.default_rng(5).normal(size=(H, N, N)))
+    given = None if mask is None else torch.tensor(mask)
+    wide = [torch.cat([x, torch.zeros(S, H, N, N, dtype=x.dtype)], -1) for x in (query, key)]
+    rows = [torch.zeros(1, H, N, D + N, dtype=x.dtype) for x in (query, key)]
+    rows[0][..., D:], rows[1][..., D:] = bias / SCALE, torch.eye(N)
+    five = [torch.cat(pair) for pair in zip(wide, rows, strict=True)]
+    for measure in (measures.shares, measures.effects, measures.raw_rms):
+        found, expected = measure(query, key, SCALE, given, bias), measure(*five, SCALE, given)
+        pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+        for got, wanted in pairs:
+            square = wanted.unflatten(0, (S + 1, S + 1))
+            torch.testing.assert_close(got[:-1], square[:S, :S].flatten(0, 1))
+            torch.testing.assert_close(got[-1], square[S, S])
 
 
 def test_the_entropy_of_scipy_is_the_divergence_meant():
@@ -93,7 +119,7 @@ def test_the_entropy_of_scipy_is_the_divergence_meant():
     scores = np.einsum("ahid,bhjd->hij", query, key) * SCALE
     term = np.einsum("hid,hjd->hij", query[1], key[2]) * SCALE
     divergence = rel_entr(softmax(scores, -1), softmax(scores - term, -1)).sum(-1).mean(-1)
-    np.testing.assert_allclose(measures.effects(query, key, SCALE)[0][1, 2], divergence, rtol=1e-12)
+    np.testing.assert_allclose(grid(measures.effects(query, key, SCALE)[0])[1, 2], divergence, rtol=1e-12)
     identity = (softmax(scores, -1) * term).sum(-1) + logsumexp(np.log(softmax(scores, -1)) - term, axis=-1)
     np.testing.assert_allclose(divergence, identity.mean(-1), rtol=1e-12)
 
@@ -102,10 +128,12 @@ def test_float32_is_enough_at_scores_as_large_as_a_real_model_has():
     query, key = made_up(3, tokens=60, size=4)
     assert np.abs(np.einsum("ahid,bhjd->hij", query, key) * SCALE).max() > 40
     expected = naive(query, key, SCALE)
-    effect, _ = measures.effects(query.float(), key.float(), SCALE)
-    np.testing.assert_allclose(measures.shares(query.float(), key.float(), SCALE), expected["share"], rtol=0, atol=1e-5)
+    effect = grid(measures.effects(query.float(), key.float(), SCALE)[0])
+    np.testing.assert_allclose(
+        grid(measures.shares(query.float(), key.float(), SCALE)), expected["share"], rtol=0, atol=1e-5
+    )
     np.testing.assert_allclose(effect, expected["effect"], rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(measures.raw_rms(query.float(), key.float(), SCALE), expected["rms"], rtol=1e-5)
+    np.testing.assert_allclose(grid(measures.raw_rms(query.float(), key.float(), SCALE)), expected["rms"], rtol=1e-5)
 
 
 def test_measures_of_a_real_model_are_their_definitions():
@@ -191,13 +219,13 @@ def test_a_head_with_constant_scores_has_no_shares(dtype, padding):
         query[:, :, N:], key[:, :, N:] = 1e5, 1e5
     real = torch.arange(N + padding) < N
     mask = real & real[:, None] if padding else None
-    found = measures.shares(query.to(dtype), key.to(dtype), SCALE, mask)
+    found = grid(measures.shares(query.to(dtype), key.to(dtype), SCALE, mask))
     assert found[:, :, 1].isnan().all()
     assert not found[:, :, [0, 2]].isnan().any()
     parts, power = measures.share_parts(query.to(dtype), key.to(dtype), SCALE, mask)
     assert power[1] == 0
-    assert (parts[:, :, 1] == 0).all()  # or rounding would be pooled with the texts where it is not constant
-    effect, top1 = measures.effects(query.to(dtype), key.to(dtype), SCALE, mask)
+    assert (grid(parts)[:, :, 1] == 0).all()  # or rounding would be pooled with the texts where it is not constant
+    effect, top1 = (grid(x) for x in measures.effects(query.to(dtype), key.to(dtype), SCALE, mask))
     assert effect[:, :, 1].abs().max() < 1e-5
     assert effect[:, :, 0].max() > 0.1
     assert not top1.isnan().any()
@@ -206,18 +234,18 @@ def test_a_head_with_constant_scores_has_no_shares(dtype, padding):
 def test_a_term_whose_keys_are_alike_has_no_effect_at_all():
     query, key = made_up()
     key[2] = key[2, :, :1] * 50
-    effect, top1 = measures.effects(query, key, SCALE)
+    effect, top1 = (grid(found) for found in measures.effects(query, key, SCALE))
     assert (effect[:, 2] == 0).all()
     assert (top1[:, 2] == 1).all()
-    assert (measures.shares(query, key, SCALE)[:, 2].abs() < 1e-10).all()
-    assert (measures.raw_rms(query, key, SCALE)[:, 2] > 10).all()  # which is why RMS misleads
+    assert (grid(measures.shares(query, key, SCALE))[:, 2].abs() < 1e-10).all()
+    assert (grid(measures.raw_rms(query, key, SCALE))[:, 2] > 10).all()  # which is why RMS misleads
 
 
 def test_a_share_is_negative_where_a_term_works_against_the_total():
     query, key = torch.zeros(S, 1, 2, 1), torch.zeros(S, 1, 2, 1)
     query[0], query[1] = 3, -1
     key[0, 0, 0] = 1
-    found = measures.shares(query, key, 1.0)[:, :, 0]
+    found = grid(measures.shares(query, key, 1.0))[:, :, 0]
     torch.testing.assert_close(found[:2, 0], torch.tensor([1.5, -0.5]))
     torch.testing.assert_close(found.sum(), torch.tensor(1.0))
 
@@ -249,16 +277,17 @@ def tiny_loaded(**changes: Any) -> Loaded:
     return Loaded(tiny_bert(**changes), tiny_tokenizer(), Source("tiny", "r1", Path(), {"model_type": "bert"}), "cpu")
 
 
-def rows_of(path: Path) -> dict[tuple[str, int | None, str], dict[str, Any]]:
+def rows_of(path: Path, layer: int = 0) -> dict[tuple[str, int | None, str], dict[str, Any]]:
     kind, table, _ = files.read(path)
     assert kind == "terms"
-    return {(row["aggregation"], row["head"], row["term"]): row for row in table.to_pylist()}
+    return {(row["aggregation"], row["head"], row["term"]): row for row in table.to_pylist() if row["layer"] == layer}
 
 
-def test_corpus_statistics_pool_the_queries_of_all_texts():
+@pytest.mark.parametrize("layer", [0, 1])
+def test_corpus_statistics_pool_the_queries_of_all_texts(layer: int):
     loaded = tiny_loaded()
-    rows = rows_of(measure_corpus(loaded, TEXTS, "five"))
-    made = [decompose(loaded.model, loaded.tokenizer, *text) for text in TEXTS]
+    rows = rows_of(measure_corpus(loaded, TEXTS, "five"), layer)
+    made = [decompose(loaded.model, loaded.tokenizer, *text, layer=layer) for text in TEXTS]
     each = [naive(torch.tensor(one.query), torch.tensor(one.key), one.scale) for one in made]
     counts = [len(one.tokens) for one in made]
     part, power = np.sum([one["part"] for one in each], 0), np.sum([one["power"] for one in each], 0)
@@ -278,7 +307,7 @@ def test_corpus_statistics_pool_the_queries_of_all_texts():
                     measure, wanted
                 )
             assert row[measure] == pytest.approx(wanted, rel=1e-3, abs=2e-5), (aggregation, head, term, measure)
-        assert (row["texts"], row["queries"], row["layer"], row["corpus"]) == (5, sum(counts), 0, "five")
+        assert (row["texts"], row["queries"], row["layer"], row["corpus"]) == (5, sum(counts), layer, "five")
         assert row["max_error"] == pytest.approx(max(one.max_error for one in made))
         assert row["relative_error"] == pytest.approx(max(one.relative_error for one in made))
         assert row["pattern_error"] == pytest.approx(max(one.pattern_error for one in made))

@@ -16,9 +16,10 @@ from torch import nn
 from transformers import BertForMaskedLM, BertForSequenceClassification, BertModel
 
 from analysis.errors import ModelError
-from analysis.models import expand
 from analysis.models.capture import IMPLEMENTATION
-from analysis.models.families import FAMILIES, bert
+from analysis.models.families import FAMILIES
+from analysis.streams import rules
+from analysis.streams.tensor import stacked, streams
 from analysis.terms import SOURCES, TERMS, decompose
 
 TINY = {
@@ -175,9 +176,11 @@ def test_what_has_a_bias_as_its_key_moves_no_attention():
     np.testing.assert_array_equal(key, np.broadcast_to(key[:, :1], key.shape))
 
 
-def normalise_each_alone(parts: torch.Tensor, norm: nn.LayerNorm) -> torch.Tensor:
+def normalise_each_alone(_func: Any, args: Any, kwargs: Any) -> Any:
     """The mistake of a published script: every part through the LayerNorm with statistics of its own."""
-    return torch.cat([norm(parts), torch.zeros_like(parts[:1])])
+    x, shape, weight, bias, eps = (*args, *kwargs.values())
+    alone = [None if p is None else nn.functional.layer_norm(p, shape, weight, bias, eps) for p in x.parts]
+    return streams(nn.functional.layer_norm(x.as_subclass(torch.Tensor), shape, weight, bias, eps), alone)
 
 
 def test_normalising_each_part_alone_is_off_by_everything(monkeypatch):
@@ -185,7 +188,7 @@ def test_normalising_each_part_alone_is_off_by_everything(monkeypatch):
     loaded = embedded_loaded()
     text = EMBEDDED_TEXTS["sentence"]
     right = decompose(loaded.model, loaded.tokenizer, *text)
-    monkeypatch.setattr(bert, "through_layer_norm", normalise_each_alone)
+    monkeypatch.setitem(rules.RULES, "layer_norm", normalise_each_alone)
     wrong = decompose(loaded.model, loaded.tokenizer, *text)
     scores, pattern = reference(embedded_eager(), inputs_of(loaded.tokenizer, *text))
     off = np.abs(wrong.total() - scores).max()
@@ -204,7 +207,7 @@ def test_layer_norm_statistics_are_those_of_the_whole():
     nn.init.normal_(norm.bias)
     parts = torch.randn(3, 5, 16, dtype=torch.float64) * torch.tensor([1.0, 30.0, 0.01])[:, None, None]
     with torch.no_grad():
-        split = expand.through_layer_norm(parts, norm)
+        split = stacked(norm(streams(parts.sum(0), [*parts, None])), 4)
         torch.testing.assert_close(split.sum(0), norm(parts.sum(0)), rtol=0, atol=1e-13)
         torch.testing.assert_close(split[-1], norm.bias.expand(5, 16))
 
@@ -254,8 +257,8 @@ def test_an_error_in_the_forward_pass_leaves_the_model_as_it_was(implementation)
 
 def test_attention_that_bypasses_the_interface_is_refused_in_a_sentence(monkeypatch):
     model: Any = tiny_bert()
-    monkeypatch.setattr(FAMILIES["bert"], "attention", lambda _model, _layer: nn.Identity())
-    with pytest.raises(ModelError, match=r"attention of BertModel does not go through .* Choose a model"):
+    monkeypatch.setattr(FAMILIES["bert"], "attentions", lambda _model: [nn.Identity()])
+    with pytest.raises(ModelError, match=r"BertModel has 1 layers and 0 calls of .* Choose a model"):
         decompose(model, tiny_tokenizer(), TEXT)
     assert model.config._attn_implementation == "sdpa"
 

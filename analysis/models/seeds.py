@@ -1,0 +1,95 @@
+"""Where sources enter a model, and the model run with each source followed from there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from analysis.sources import SOURCES
+from analysis.streams import gates
+from analysis.streams.rules import activation
+from analysis.streams.tensor import Streams, plain, seed
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a module gives is this source's, whole: a table of embeddings."""
+
+    source: str
+    module: nn.Module
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A parameter or buffer of a module is this source's: a table that is added as it stands."""
+
+    source: str
+    module: nn.Module
+    name: str
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of the model is this source's: pixels."""
+
+    source: str
+    name: str
+
+
+Seed = Output | Weight | Input
+
+
+@contextmanager
+def followed(model: nn.Module, seeds: Sequence[Seed], inputs: Mapping[str, Tensor]) -> Iterator[dict[str, Any]]:
+    """Within, the model's forward pass on what is yielded follows every source from where it enters."""
+    given: dict[str, Any] = dict(inputs)
+    with ExitStack() as undo:
+        for start in seeds:
+            number = SOURCES.index(start.source)
+            if isinstance(start, Input):
+                given[start.name] = seed(given[start.name], number, len(SOURCES))
+            elif isinstance(start, Weight):
+                undo.enter_context(_swapped(start.module, start.name, number))
+            else:
+                hook = start.module.register_forward_hook(
+                    lambda _module, _args, output, number=number: seed(output, number, len(SOURCES))
+                )
+                undo.callback(hook.remove)
+        for module in model.modules():
+            if gate := gates.MODULES.get(type(module).__name__):
+                undo.enter_context(_gate_held(module, gate))
+        yield given
+
+
+@contextmanager
+def _swapped(module: nn.Module, name: str, number: int) -> Iterator[None]:
+    home: dict[str, Any] = module._parameters if name in module._parameters else module._buffers
+    own = home[name]
+    home[name] = seed(own.detach(), number, len(SOURCES))
+    try:
+        yield
+    finally:
+        home[name] = own
+
+
+@contextmanager
+def _gate_held(module: nn.Module, gate: gates.Gate) -> Iterator[None]:
+    """The activation computes the whole by its own code; the parts get its gate."""
+    waiting: list[Streams] = []
+
+    def before(_module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if isinstance(args[0], Streams):
+            waiting.append(args[0])
+        return (plain(args[0]), *args[1:])
+
+    def after(_module: nn.Module, _args: tuple[Any, ...], output: Tensor) -> Tensor:
+        return activation(waiting.pop(), output, gate) if waiting else output
+
+    hooks = [module.register_forward_pre_hook(before), module.register_forward_hook(after)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -1,0 +1,16 @@
+"""The sources of a hidden state, and the terms that pairs of them give a score."""
+
+SOURCES = ("word", "position", "segment", "bias")
+"""bias: what no source owns (a norm's beta, the biases of projections, constants that are added)."""
+TERMS = tuple(f"{a}_to_{b}" for a in SOURCES for b in SOURCES)
+"""The sixteen terms, query first."""
+FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_position")
+"""The terms that the question is about."""
+SCORE_BIAS = "score_bias"
+"""The seventeenth: what a model adds to its scores, a function of where query and key stand."""
+
+
+def term_pair(term: str) -> tuple[int, int]:
+    """Indices of a term's query and key source."""
+    query, key = term.split("_to_")
+    return SOURCES.index(query), SOURCES.index(key)

@@ -1,0 +1,1 @@
+"""Sources followed through a network: tensors that know which part of them each source gave."""

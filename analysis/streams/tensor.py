@@ -1,0 +1,79 @@
+"""A tensor that is a sum over sources, and stays one through whatever linear thing is done to it.
+
+Attention patterns, normalisation statistics and activation gates are held at the values of the real
+forward pass; what is left of a transformer is linear, so each source can be followed on its own (as in
+GlobEnc and DecompX: Modarressi et al. 2022, 2023). The model's own code runs untouched: every torch
+function it calls on such a tensor is computed on the whole, as ever, and by a rule on the parts. What no
+source owns (biases, a norm's beta, constants that are added) goes to the last part. The parts therefore add
+up to the whole because the rules are right, not by construction, and the difference can be measured.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from analysis.errors import ModelError
+
+Part = Tensor | None
+"""What one source gives: any shape that broadcasts to the whole's; None where it gives nothing."""
+
+
+class Streams(Tensor):
+    """The whole, as the model computes it, with its parts. The last part is the bias."""
+
+    parts: tuple[Part, ...]
+    activated: bool
+    """Whether it came out of an activation just now: of a gated unit's two factors, this is the gate."""
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Computes the whole as the model would, and the parts by the rule for `func`."""
+        from analysis.streams.rules import FROZEN, RULES
+
+        name = func.__name__
+        if name == "__get__":
+            name = func.__self__.__name__  # pyright: ignore[reportFunctionMemberAccess]  a tensor's attribute
+        with torch._C.DisableTorchFunctionSubclass():
+            if rule := RULES.get(name):
+                return rule(func, args, kwargs or {})
+            if name in FROZEN:
+                return func(*args, **(kwargs or {}))
+        raise ModelError(
+            f"The model applies {name} to its hidden states, and no rule says how word and position pass through it. "
+            "Choose a model of a supported architecture, or add a rule to analysis/streams/rules.py."
+        )
+
+
+def streams(whole: Tensor, parts: Sequence[Part], *, activated: bool = False) -> Streams:
+    """The whole with its parts."""
+    made: Any = plain(whole).as_subclass(Streams)
+    made.parts, made.activated = tuple(parts), activated
+    return made
+
+
+def seed(whole: Tensor, source: int, sources: int) -> Streams:
+    """A tensor that one source gives alone."""
+    return streams(whole, [plain(whole) if index == source else None for index in range(sources)])
+
+
+def plain(tensor: Any) -> Any:
+    """The whole alone; what is no Streams is given back as it is."""
+    return tensor.as_subclass(Tensor) if isinstance(tensor, Streams) else tensor
+
+
+def full(part: Part, whole: Tensor) -> Tensor:
+    """A part in the whole's shape: zeros where the source gives nothing."""
+    if part is None:
+        return torch.zeros_like(whole)
+    return part if part.shape == whole.shape else part.expand(whole.shape)
+
+
+def stacked(tensor: Tensor, sources: int) -> Tensor:
+    """All parts, (source, *shape). A tensor without parts is all bias."""
+    whole = plain(tensor)
+    parts = tensor.parts if isinstance(tensor, Streams) else (None,) * (sources - 1) + (whole,)
+    return torch.stack([full(part, whole) for part in parts])

@@ -1,0 +1,78 @@
+"""One tiny model of every family, with random weights, and a batch for it: two rows, the second padded."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from specimens import tiny_config
+from torch import Tensor
+from transformers import BertModel
+
+from analysis.ablation.encoder import AddendConfig, AddendModel
+from analysis.ablation.variants import VARIANTS
+
+LENGTHS = (9, 6)
+"""Tokens of the two rows."""
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """How to build a tiny model of a family, and what is particular to it."""
+
+    build: Callable[[], Any]
+    sources: tuple[str, ...] = ("word", "position", "bias")
+    """The sources that its queries have at the last layer."""
+    causal: bool = False
+    score_bias: bool = False
+    inputs: Callable[[Any], Mapping[str, Tensor]] | None = None
+    """Its batch, where that is not token ids."""
+    tolerance: float = 1e-5
+    """Of the range of the scores, in float32."""
+
+
+def ids(model: Any) -> dict[str, Tensor]:
+    """Two rows of token ids, the second padded on the right."""
+    rng = torch.Generator().manual_seed(3)
+    ids = torch.randint(5, 25, (2, LENGTHS[0]), generator=rng)
+    mask = (torch.arange(LENGTHS[0])[None] < torch.tensor(LENGTHS)[:, None]).long()
+    found = {"input_ids": ids * mask, "attention_mask": mask}
+    if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
+        found["token_type_ids"] = (torch.arange(LENGTHS[0]) > 3).long().expand(2, -1) * mask
+    return found
+
+
+def randomised(model: Any, deviation: float = 0.4) -> Any:
+    """Weights large enough for softmax to be far from uniform, norms and biases far from 1 and 0."""
+    rng = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim == 1:
+                weight.normal_(0.3, 0.5, generator=rng)
+            else:
+                weight.normal_(0, deviation, generator=rng)
+    return model.eval()
+
+
+def _addend(name: str, **changes: Any) -> Callable[[], Any]:
+    def build() -> Any:
+        shape = {"vocab_size": 25, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 16}
+        fields = VARIANTS[name].fields(hidden_size=40, heads=4)
+        return randomised(AddendModel(AddendConfig(**{**shape, "max_position_embeddings": 40, **fields, **changes})))
+
+    return build
+
+
+ALL = ("word", "position", "segment", "bias")
+SPECIMENS: dict[str, Specimen] = {
+    "bert": Specimen(lambda: randomised(BertModel(tiny_config())), ALL),
+    "addend": Specimen(_addend("bert_a"), ALL),
+    "addend concat_blocked, pre-norm": Specimen(_addend("concat_blocked", norm="pre"), ALL),
+    "addend tupe_a": Specimen(_addend("tupe_a"), ALL),
+    "addend bert_a_d": Specimen(_addend("bert_a_d"), ALL),
+    "addend bert_r": Specimen(_addend("bert_r"), ALL, score_bias=True),
+    "addend alibi": Specimen(_addend("alibi"), ("word", "segment", "bias"), score_bias=True),
+    "addend rotary": Specimen(_addend("rotary"), ("word", "segment", "bias")),
+    "addend causal_bert_a": Specimen(_addend("causal_bert_a"), ALL, causal=True),
+}
+"""By the family's model_type; further words tell specimens of one family apart."""

@@ -1,0 +1,136 @@
+"""The contract every family keeps, on tiny models with random weights, a batch of two and padding.
+
+At every layer the terms add up to the model's own scores and the sources to its hidden states. The
+references are transformers' own: the attention probabilities and hidden states that a plain eager pass
+returns, with none of our hooks and none of our attention.
+"""
+
+from typing import Any
+
+import pytest
+import torch
+from family_specimens import SPECIMENS, ids
+from torch import Tensor
+
+from analysis.models.families import FAMILIES
+from analysis.models.follow import Layer, follow
+from analysis.sources import SOURCES
+from analysis.streams.tensor import Streams, plain, stacked
+from analysis.terms.run import sum_of_terms
+
+
+def family_of(name: str) -> Any:
+    return FAMILIES[name.split()[0]]
+
+
+def inputs_of(name: str, model: Any) -> dict[str, Tensor]:
+    return dict((SPECIMENS[name].inputs or ids)(model))
+
+
+def eager(model: Any, inputs: dict[str, Tensor]) -> Any:
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        told = model(**inputs, output_attentions=True, output_hidden_states=True)
+    model.set_attn_implementation(before)
+    return told
+
+
+def real(inputs: dict[str, Tensor], row: int, length: int) -> Tensor:
+    mask = inputs.get("attention_mask")
+    return torch.ones(length, dtype=torch.bool) if mask is None else mask[row].bool()
+
+
+def test_every_family_has_a_specimen() -> None:
+    assert {name.split()[0] for name in SPECIMENS} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_terms_are_the_models_own_scores_at_every_layer(name: str) -> None:
+    specimen = SPECIMENS[name]
+    model = specimen.build()
+    inputs = inputs_of(name, model)
+    told = eager(model, inputs)
+    layers: list[Layer] = []
+    follow(model, family_of(name), inputs, layers.append)
+    assert len(layers) == len(told.attentions)
+    for layer, attention in zip(layers, told.attentions, strict=True):
+        for row in range(2):
+            factors, own = layer.factors(row), layer.call.scores[row]
+            seen = layer.attended(row)
+            kept = real(inputs, row, own.shape[-2])
+            mask = kept[:, None] & (torch.ones_like(own[0], dtype=torch.bool) if seen is None else seen)
+            assert not mask[:, ~kept].any(), "a real query attends to padding"
+            if specimen.causal:
+                assert not mask.triu(1).any()
+            total = sum_of_terms(factors)
+            spread = float(own[:, mask].max() - own[:, mask].min())
+            assert float((total - own)[:, mask].abs().max()) < specimen.tolerance * spread
+            # The pattern of transformers' own pass: its scores were those that we take apart.
+            pattern = total.masked_fill(~mask, -torch.inf).softmax(-1)[:, kept]
+            assert float((pattern - attention[row][:, kept]).abs().max()) < 1e-4
+            assert (factors.bias is not None) == specimen.score_bias
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_sources_add_up_to_the_hidden_states(name: str) -> None:
+    model = SPECIMENS[name].build()
+    inputs = inputs_of(name, model)
+    told = eager(model, inputs)
+    states: list[Tensor] = []
+    output = follow(model, family_of(name), inputs, states=lambda _, hidden: states.append(hidden))
+    expected = list(told.hidden_states[1 : len(states)])
+    assert len(states) == len(told.attentions)
+    for hidden, own in zip(states, expected, strict=False):
+        whole = stacked(hidden, len(SOURCES)).sum(0)
+        assert float((whole - own).abs().max()) < 1e-5 * float(own.max() - own.min())
+    assert isinstance(output.last_hidden_state, Streams)
+    last = stacked(output.last_hidden_state, len(SOURCES))
+    spread = float(told.last_hidden_state.max() - told.last_hidden_state.min())
+    assert float((last.sum(0) - told.last_hidden_state).abs().max()) < 1e-5 * spread
+    torch.testing.assert_close(plain(output.last_hidden_state), told.last_hidden_state, rtol=0, atol=1e-5 * spread)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_the_sources_are_those_the_family_names(name: str) -> None:
+    model = SPECIMENS[name].build()
+    layers: list[Layer] = []
+    follow(model, family_of(name), inputs_of(name, model), layers.append)
+    query = layers[-1].factors().query
+    assert tuple(s for s, part in zip(SOURCES, query, strict=True) if part.any()) == SPECIMENS[name].sources
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_padding_changes_no_term(name: str) -> None:
+    """The padded row of a batch has the terms that it has alone, without padding."""
+    if SPECIMENS[name].inputs:
+        pytest.skip("its inputs are not padded")
+    model = SPECIMENS[name].build()
+    inputs = inputs_of(name, model)
+    length = int(inputs["attention_mask"][1].sum())
+    alone = {key: value[1:, :length] for key, value in inputs.items()}
+    together: list[Layer] = []
+    apart: list[Layer] = []
+    follow(model, family_of(name), inputs, together.append)
+    follow(model, family_of(name), alone, apart.append)
+    for both, one in zip(together, apart, strict=True):
+        for a in range(len(SOURCES)):
+            padded, bare = both.factors(1), one.factors(0)
+            for b in range(len(SOURCES)):
+                expected = bare.query[a] @ bare.key[b].mT
+                # Keys that are not attended to may hold anything: a score bias put into dimensions, say.
+                got = (padded.query[a] @ padded.key[b].mT)[:, :length, :length]
+                torch.testing.assert_close(got, expected, rtol=0, atol=1e-4 * max(1.0, float(expected.abs().max())))
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_the_model_is_left_as_it_was(name: str) -> None:
+    model = SPECIMENS[name].build()
+    inputs = inputs_of(name, model)
+    with torch.no_grad():
+        before = model(**inputs).last_hidden_state
+        follow(model, family_of(name), inputs, last=0)
+        after = model(**inputs).last_hidden_state
+    assert type(after) is Tensor
+    assert torch.equal(before, after)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
