@@ -139,6 +139,7 @@ def follow(
     if listener.count != wanted:
         raise ModelError(
             f"{type(model).__name__} has {len(attentions)} layers and {listener.count} calls of transformers' "
-            "attention interface were seen, so its own scores cannot be read. Choose a model of a supported architecture."
+            "attention interface were seen, so its own scores cannot be read. "
+            "Choose a model of a supported architecture."
         )
     return output

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 from analysis.errors import ModelError
 from analysis.streams import gates
@@ -24,17 +24,24 @@ FREEZE: ContextVar[str] = ContextVar("freeze", default="activation")
 PRODUCTS: ContextVar[list[tuple[Tensor, Tensor]] | None] = ContextVar("products", default=None)
 """Collects the two factors of every product of hidden states with hidden states: queries and keys."""
 
-FROZEN = frozenset(
-    # statistics and other nonlinear things: held at the values of the whole
-    "pow __pow__ square sqrt rsqrt exp softmax log_softmax tanh sigmoid var std abs norm reciprocal "
-    "eq ne lt le gt ge __eq__ __ne__ __lt__ __le__ __gt__ __ge__ isnan isinf isfinite any all "
-    "__rtruediv__ max min amax amin argmax item tolist __bool__ __len__ __format__ __repr__ __float__ __int__ "
-    # what a tensor is, not what it holds
-    "shape dtype device ndim requires_grad is_cuda is_cpu is_mps is_xpu layout is_leaf is_sparse is_quantized "
-    "is_meta is_nested itemsize nbytes size dim ndimension numel nelement stride is_contiguous is_floating_point "
-    "get_device element_size data_ptr new_zeros new_ones new_full new_empty zeros_like ones_like empty_like "
-    "full_like is_complex is_inference".split()
-)
+_STATISTICS = """
+pow __pow__ square sqrt rsqrt exp softmax log_softmax tanh sigmoid var std abs norm reciprocal __rtruediv__
+eq ne lt le gt ge __eq__ __ne__ __lt__ __le__ __gt__ __ge__ isnan isinf isfinite any all
+max min amax amin argmax item tolist __bool__ __len__ __format__ __repr__ __float__ __int__
+"""
+_WHAT_A_TENSOR_IS = """
+shape dtype device ndim requires_grad is_cuda is_cpu is_mps is_xpu layout is_leaf is_sparse is_quantized is_meta is_nested
+itemsize nbytes size dim ndimension numel nelement stride is_contiguous is_floating_point get_device element_size data_ptr
+new_zeros new_ones new_full new_empty zeros_like ones_like empty_like full_like is_complex is_inference
+"""
+FROZEN = frozenset((_STATISTICS + _WHAT_A_TENSOR_IS).split())
+"""What is held at the value of the whole, or does not concern values."""
+_LINEAR = """
+view reshape transpose permute unsqueeze squeeze flatten unflatten expand expand_as repeat repeat_interleave
+split split_with_sizes chunk unbind select narrow index_select __getitem__ to float double half bfloat16 type type_as
+sum mean neg __neg__ roll movedim swapaxes swapdims T mT t pad interpolate clone view_as reshape_as tile take_along_dim gather
+"""
+"""Linear in the first argument alone."""
 
 
 def _wholes(args: Sequence[Any]) -> list[Any]:
@@ -156,8 +163,11 @@ def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any
 def _linear(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     x, weight, bias = (*args, kwargs.get("bias"))[:3]
     *others, last = x.parts
-    made = [None if p is None else F.linear(p, weight) for p in others]
-    return streams(F.linear(plain(x), weight, bias), [*made, bias if last is None else F.linear(last, weight, bias)])
+    made = [None if p is None else functional.linear(p, weight) for p in others]
+    return streams(
+        functional.linear(plain(x), weight, bias),
+        [*made, bias if last is None else functional.linear(last, weight, bias)],
+    )
 
 
 def _addmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
@@ -196,7 +206,7 @@ def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str,
         scale = scale * weight
     made = [None if p is None else (p - p.mean(dims, keepdim=True)) * scale for p in x.parts]
     made[-1] = _added(made[-1], bias)
-    return streams(F.layer_norm(whole, shape, weight, bias, 1e-5 if eps is None else eps), made)
+    return streams(functional.layer_norm(whole, shape, weight, bias, 1e-5 if eps is None else eps), made)
 
 
 def _rms_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
@@ -206,7 +216,7 @@ def _rms_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     scale = (whole.square().mean(tuple(range(-len(shape), 0)), keepdim=True) + floor).rsqrt()
     if weight is not None:
         scale = scale * weight
-    return streams(F.rms_norm(whole, shape, weight, eps), [None if p is None else p * scale for p in x.parts])
+    return streams(functional.rms_norm(whole, shape, weight, eps), [None if p is None else p * scale for p in x.parts])
 
 
 def activation(x: Streams, whole: Tensor, gate: gates.Gate) -> Streams:
@@ -218,7 +228,7 @@ def activation(x: Streams, whole: Tensor, gate: gates.Gate) -> Streams:
 def _gelu(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     x = args[0]
     kind = kwargs.get("approximate", "none")
-    return activation(x, F.gelu(plain(x), approximate=kind), gates.gelu if kind == "none" else gates.gelu_tanh)
+    return activation(x, functional.gelu(plain(x), approximate=kind), gates.gelu if kind == "none" else gates.gelu_tanh)
 
 
 def _simple(gate: gates.Gate) -> Rule:
@@ -248,63 +258,14 @@ def _masked_fill(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(
-        [
-            "view",
-            "reshape",
-            "transpose",
-            "permute",
-            "unsqueeze",
-            "squeeze",
-            "flatten",
-            "unflatten",
-            "expand",
-            "expand_as",
-            "repeat",
-            "repeat_interleave",
-            "split",
-            "split_with_sizes",
-            "chunk",
-            "unbind",
-            "select",
-            "narrow",
-            "index_select",
-            "__getitem__",
-            "to",
-            "float",
-            "double",
-            "half",
-            "bfloat16",
-            "type",
-            "type_as",
-            "sum",
-            "mean",
-            "neg",
-            "__neg__",
-            "roll",
-            "movedim",
-            "swapaxes",
-            "swapdims",
-            "T",
-            "mT",
-            "t",
-            "pad",
-            "interpolate",
-            "clone",
-            "view_as",
-            "reshape_as",
-            "tile",
-            "take_along_dim",
-            "gather",
-        ],
-        _each,
-    ),
-    **dict.fromkeys(["contiguous", "dropout", "detach", "requires_grad_"], _same),
-    **dict.fromkeys(["add", "__add__", "__radd__", "__iadd__"], _add),
-    **dict.fromkeys(["sub", "__sub__", "__rsub__", "rsub", "__isub__"], _sub),
-    **dict.fromkeys(["mul", "__mul__", "__rmul__", "__imul__", "multiply"], _mul),
-    **dict.fromkeys(["div", "__truediv__", "__itruediv__", "true_divide"], _div),
-    **dict.fromkeys(["matmul", "bmm", "__matmul__", "__rmatmul__"], _matmul),
+    **dict.fromkeys(_LINEAR.split(), _each),
+    **dict.fromkeys(("contiguous", "dropout", "detach", "requires_grad_"), _same),
+    **dict.fromkeys(("add", "__add__", "__radd__", "__iadd__"), _add),
+    **dict.fromkeys(("sub", "__sub__", "__rsub__", "rsub", "__isub__"), _sub),
+    **dict.fromkeys(("mul", "__mul__", "__rmul__", "__imul__", "multiply"), _mul),
+    **dict.fromkeys(("div", "__truediv__", "__itruediv__", "true_divide"), _div),
+    **dict.fromkeys(("matmul", "bmm", "__matmul__", "__rmatmul__"), _matmul),
+    **dict.fromkeys(("cat", "stack", "concat", "concatenate"), _joined),
     "linear": _linear,
     "addmm": _addmm,
     "baddbmm": _baddbmm,
@@ -314,6 +275,5 @@ RULES: dict[str, Rule] = {
     "gelu": _gelu,
     "silu": _simple(torch.sigmoid),
     "relu": _simple(gates.relu),
-    **dict.fromkeys(["cat", "stack", "concat", "concatenate"], _joined),
     "masked_fill": _masked_fill,
 }

@@ -71,7 +71,7 @@ def decompose(
 
 
 def _layer(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int, freeze: str) -> tuple[Layer, Factors]:
-    """What the model did at a layer, and its sources. Of a model in half precision the sources are computed in float32."""
+    """What the model did at a layer, and its sources: in float32 where the model is in half precision."""
     found: list[Layer] = []
 
     def take(seen: Layer) -> None:
