@@ -93,6 +93,11 @@ class _Listener:
             raise Enough
 
 
+def _hidden(output: Any) -> Tensor:
+    """A layer gives its hidden states, or a tuple that begins with them."""
+    return output[0] if isinstance(output, tuple) else output
+
+
 def follow(
     model: Any,
     family: Family,
@@ -127,9 +132,7 @@ def follow(
                 told = iter(range(len(attentions)))
                 for module in dict.fromkeys(family.layers(model)):
                     hook = module.register_forward_hook(
-                        lambda _module, _args, output: states(
-                            next(told), output[0] if isinstance(output, tuple) else output
-                        )
+                        lambda _module, _args, output: states(next(told), _hidden(output))
                     )
                     undo.callback(hook.remove)
             output = listen(model, given, listener)

@@ -53,14 +53,16 @@ def followed(model: nn.Module, seeds: Sequence[Seed], inputs: Mapping[str, Tenso
             elif isinstance(start, Weight):
                 undo.enter_context(_swapped(start.module, start.name, number))
             else:
-                hook = start.module.register_forward_hook(
-                    lambda _module, _args, output, number=number: seed(output, number, len(SOURCES))
-                )
+                hook = start.module.register_forward_hook(_seeded(number))
                 undo.callback(hook.remove)
         for module in model.modules():
             if gate := gates.MODULES.get(type(module).__name__):
                 undo.enter_context(_gate_held(module, gate))
         yield given
+
+
+def _seeded(number: int) -> Any:
+    return lambda _module, _args, output: seed(output, number, len(SOURCES))
 
 
 @contextmanager

@@ -30,8 +30,9 @@ eq ne lt le gt ge __eq__ __ne__ __lt__ __le__ __gt__ __ge__ isnan isinf isfinite
 max min amax amin argmax item tolist __bool__ __len__ __format__ __repr__ __float__ __int__
 """
 _WHAT_A_TENSOR_IS = """
-shape dtype device ndim requires_grad is_cuda is_cpu is_mps is_xpu layout is_leaf is_sparse is_quantized is_meta is_nested
-itemsize nbytes size dim ndimension numel nelement stride is_contiguous is_floating_point get_device element_size data_ptr
+shape dtype device ndim requires_grad is_cuda is_cpu is_mps is_xpu layout is_leaf is_sparse is_quantized is_meta
+is_nested itemsize nbytes size dim ndimension numel nelement stride is_contiguous is_floating_point get_device
+element_size data_ptr
 new_zeros new_ones new_full new_empty zeros_like ones_like empty_like full_like is_complex is_inference
 """
 FROZEN = frozenset((_STATISTICS + _WHAT_A_TENSOR_IS).split())
@@ -39,7 +40,8 @@ FROZEN = frozenset((_STATISTICS + _WHAT_A_TENSOR_IS).split())
 _LINEAR = """
 view reshape transpose permute unsqueeze squeeze flatten unflatten expand expand_as repeat repeat_interleave
 split split_with_sizes chunk unbind select narrow index_select __getitem__ to float double half bfloat16 type type_as
-sum mean neg __neg__ roll movedim swapaxes swapdims T mT t pad interpolate clone view_as reshape_as tile take_along_dim gather
+sum mean neg __neg__ roll movedim swapaxes swapdims T mT t pad interpolate clone view_as reshape_as tile
+take_along_dim gather
 """
 """Linear in the first argument alone."""
 
@@ -161,7 +163,7 @@ def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any
 
 
 def _linear(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
-    x, weight, bias = (*args, kwargs.get("bias"))[:3]
+    x, weight, bias = _named(args, kwargs, "input weight bias")
     *others, last = x.parts
     made = [None if p is None else functional.linear(p, weight) for p in others]
     return streams(
@@ -196,9 +198,14 @@ def _conv2d(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any
     return streams(whole, made)
 
 
+def _named(args: Sequence[Any], kwargs: dict[str, Any], names: str) -> list[Any]:
+    """Arguments by position or by name, in the order of `names`; None where one is not given."""
+    return [args[at] if at < len(args) else kwargs.get(name) for at, name in enumerate(names.split())]
+
+
 def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     """gamma * (x - mean(x)) / sigma(whole): only with sigma taken on the whole do the parts add up."""
-    x, shape, weight, bias, eps = (*args, *(kwargs.get(k) for k in ("weight", "bias", "eps")[len(args) - 2 :]))[:5]
+    x, shape, weight, bias, eps = _named(args, kwargs, "input normalized_shape weight bias eps")
     whole = plain(x)
     dims = tuple(range(-len(shape), 0))
     scale = (whole.var(dims, unbiased=False, keepdim=True) + (1e-5 if eps is None else eps)).rsqrt()
@@ -210,7 +217,7 @@ def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str,
 
 
 def _rms_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
-    x, shape, weight, eps = (*args, *(kwargs.get(k) for k in ("weight", "eps")[len(args) - 2 :]))[:4]
+    x, shape, weight, eps = _named(args, kwargs, "input normalized_shape weight eps")
     whole = plain(x)
     floor = torch.finfo(whole.dtype).eps if eps is None else eps
     scale = (whole.square().mean(tuple(range(-len(shape), 0)), keepdim=True) + floor).rsqrt()
