@@ -70,17 +70,56 @@ class Request:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class LayersRequest(Request):
+    """The same of every layer, by one measure: share or effect."""
+
+    measure: str = "share"
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> "LayersRequest":
+        """What the parameters of a link ask."""
+        asked: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "measure": str(params["measure"])}
+        return cls(**asked)
+
+    def run(self, loaded: Any = None) -> Any:
+        """Every layer of the text, `analysis.terms.layers.Layers`."""
+        from analysis.terms.layers import layers
+
+        loaded = loaded or self.load()
+        return layers(
+            loaded.model,
+            loaded.tokenizer,
+            self.text,
+            self.pair,
+            measure=self.measure,
+            freeze=self.freeze,
+            truncate=self.truncate,
+            name=loaded.source.name,
+            revision=loaded.source.revision,
+        )
+
+
 def command(made: Decomposition) -> str:
     """The command that makes a decomposition again."""
-    about = made.provenance
+    parts = _asked(made.provenance, made.freeze)
+    return " ".join([*parts, f"--layer {made.layer} --json"])
+
+
+def layers_command(about: Provenance, freeze: str) -> str:
+    """The command that measures every layer again."""
+    return " ".join([*_asked(about, freeze), "--layers --json"])
+
+
+def _asked(about: Provenance, freeze: str) -> list[str]:
     parts = ["python -m analysis probe", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
     if about.text_pair:
         parts.append(f"--pair {quote(about.text_pair)}")
     if about.truncated_from:
         parts.append("--truncate")
-    if made.freeze:
-        parts.append(f"--freeze {made.freeze}")
-    return " ".join([*parts, f"--layer {made.layer} --json"])
+    if freeze:
+        parts.append(f"--freeze {freeze}")
+    return parts
 
 
 def save(made: Decomposition, title: str = "", *, name: str | None = None) -> str:
@@ -197,3 +236,10 @@ def obtain(params: Mapping[str, Any]) -> Decomposition:
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
     return Request.of(params).run()
+
+
+def obtain_layers(params: Mapping[str, Any]) -> Any:
+    """Every layer of the text that a link asks for, run now."""
+    if params.get("probe"):
+        raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every layer.")
+    return LayersRequest.of(params).run()

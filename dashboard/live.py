@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import streamlit as st
 
@@ -50,24 +50,43 @@ class Kept(Generic[T]):
             return self._made.get(key)
 
 
+class Live(Hashable, Protocol):
+    """What a reader asks of a model: it can be compared, and run on a loaded model."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as `analysis.models.source.resolve` takes it."""
+        ...
+
+    @property
+    def revision(self) -> str | None:
+        """A branch, tag or commit, on a hub."""
+        ...
+
+    def load(self, progress: Callable[[str], None]) -> Any:
+        """The model."""
+        ...
+
+    def run(self, loaded: Any) -> Any:
+        """What is asked, of the loaded model."""
+        ...
+
+
 @st.cache_resource(show_spinner=False)
-def _kept() -> tuple[Kept[Any], Kept[Decomposition], Kept[Decomposition]]:
+def _kept() -> tuple[Kept[Any], Kept[Any], Kept[Decomposition]]:
     """Models, live results, and saved probes: reading one of these waits for no model."""
     return Kept(KEPT_MODELS), Kept(KEPT_PROBES), Kept(KEPT_PROBES)
 
 
-def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = lambda _: None) -> Decomposition:
-    """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
-    models, results, read = _kept()
-    if probe_id := str(values.get("probe") or ""):
-        return read.get(probe_id, lambda: probes.saved(probe_id))
-    request = probes.Request.of(values)
+def made(request: Live, progress: Callable[[str], None] = lambda _: None) -> Any:
+    """What a request gives, from memory where it was asked before."""
+    models, results, _ = _kept()
 
     def load() -> Any:
         progress("Starting PyTorch")
         return request.load(progress)
 
-    def run() -> Decomposition:
+    def run() -> Any:
         loaded = models.get((request.model, request.revision), load)
         progress("Taking the attention apart")
         return request.run(loaded)
@@ -75,6 +94,13 @@ def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = l
     return results.get(request, run)
 
 
-def figure(name: str, values: Mapping[str, Any], made: Decomposition) -> Figure:
-    """A figure of one decomposition."""
-    return FIGURES[name].build(values, made)
+def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = lambda _: None) -> Decomposition:
+    """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
+    if probe_id := str(values.get("probe") or ""):
+        return _kept()[2].get(probe_id, lambda: probes.saved(probe_id))
+    return made(probes.Request.of(values), progress)
+
+
+def figure(name: str, values: Mapping[str, Any], run: Any) -> Figure:
+    """A figure of one run."""
+    return FIGURES[name].build(values, run)

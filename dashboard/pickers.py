@@ -146,8 +146,10 @@ class Pickers:
         return tuple(value for value in options if value in held)
 
     def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
-        """A slider over given whole numbers."""
+        """A slider over given whole numbers; nothing to slide where there is only one."""
         self._known(name, options)
+        if len(options) < 2:
+            return int(self.get(name))
         picked = int(st.select_slider(label, options, key=self._key(name), **more))
         self._values[name] = picked
         return picked

@@ -19,26 +19,24 @@ def form(picked: Pickers) -> None:
     if saved:
         st.info(f"Showing the saved probe {plain(saved)}. Send the form to probe anew.", icon=":material/bookmark:")
     with st.form("probe.form", border=True):
-        first, second, third = st.columns([3, 1, 1])
+        first, second = st.columns([3, 1])
         model = first.text_input(
             "Model",
             picked.get("model"),
             help=f"{embedded.NAME} (embedded), a folder on this machine, or a Hugging Face id such as owner/name. "
-            "BERT architectures; safetensors only; no code of a repository is ever run.",
+            "Safetensors only; no code of a repository is ever run.",
         )
         revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
-        layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact; no other so far.")
         text = st.text_area("Text", picked.get("text"), height=80)
         pair = st.text_area("Second text (optional)", picked.get("pair"), height=68)
         if st.form_submit_button("Take it apart", type="primary"):
             for name, value in {
                 "model": model,
                 "revision": revision,
-                "layer": int(layer),
                 "text": text,
                 "pair": pair,
             }.items():
-                picked.set(name, value)
+                picked.set(name, value or "")
             picked.set("probe", "")
             picked.set("truncate", False)
 

@@ -13,7 +13,7 @@ def map_pickers(picked: Pickers, heads: int) -> None:
     with first:
         picked.slider("head", "Head", list(range(heads)))
     with second:
-        names = {"four": "The four of word and position", "all": "All sixteen"}
+        names = {"four": "The four of word and position", "all": "All"}
         picked.segments("group", "Terms", list(names), names)
     with st.container(horizontal=True, gap="medium"):
         picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")

@@ -16,7 +16,7 @@ def export(
     figure: Annotated[str | None, typer.Option(help="Which figure of the page; its first if not said.")] = None,
 ) -> None:
     """Writes a figure and, beside it, a manifest of where its numbers come from."""
-    from analysis import catalogue, probes
+    from analysis import catalogue
     from analysis.figures import FIGURES
     from dashboard import links
     from dashboard.charts import render
@@ -31,8 +31,7 @@ def export(
             f"The page {view.title!r} has no figure {name!r}; it has: {', '.join(view.figures) or 'none'}."
         )
     catalogue.refresh()
-    builder = FIGURES[name]
-    made = builder.build(values, probes.obtain(values)) if builder.live else builder.build(values)
+    made = FIGURES[name].make(values)
     try:
         output.write_bytes(render.render(made, form, link))
         beside = output.with_name(f"{output.name}.manifest.json")

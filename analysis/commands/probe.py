@@ -14,19 +14,30 @@ def probe(
     pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
     layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
+    every: Annotated[bool, typer.Option("--layers", help="Every layer: shares by layer and head, as JSON.")] = False,
+    freeze: Annotated[str, typer.Option(help="What is held of gated units: activation, other or half.")] = "activation",
     truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
     save: Annotated[bool, typer.Option(help="Keep it under data/probes, so that a link can show it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all terms and heads.")] = False,
 ) -> None:
-    """Splits the attention scores of a layer into the sixteen terms of word, position, segment and bias."""
+    """Splits the attention scores of a layer into the terms of word, position, segment and bias."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from analysis import probes
-    from analysis.terms import TERMS
+    from analysis.sources import SOURCES
 
-    made = probes.Request(model=model, text=text, pair=pair, layer=layer, revision=revision, truncate=truncate).run()
+    asked = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
+    if every:
+        run = probes.LayersRequest(**asked).run()
+        found = {term: [_numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
+        about = {"model": run.provenance.model, "revision": run.provenance.revision, "device": run.provenance.device}
+        errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
+        carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
+        typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, "share": found, "hidden_states": carried}))
+        return
+    made = probes.Request(**asked, layer=layer).run()
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None
     about = made.provenance
@@ -52,14 +63,14 @@ def probe(
                             "effect": _numbers(effects[term]),
                             "top1_agreement": _numbers(agreement[term]),
                         }
-                        for term in TERMS
+                        for term in made.names
                     },
                 }
             )
         )
         return
     table = Table("term", "share", "effect (nats)", title=f"{escape(about.model)}, layer {made.layer}, mean over heads")
-    for term in TERMS:
+    for term in made.present:
         table.add_row(term, f"{shares[term].mean():.3f}", f"{effects[term].mean():.3f}")
     console = Console()
     console.print(table)

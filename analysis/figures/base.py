@@ -38,17 +38,23 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Builder:
-    """How a figure is made. `live` ones need a decomposition besides the parameters."""
+    """How a figure is made. Live ones need besides the parameters what `live` makes of them: a model's run."""
 
     build: Callable[..., Figure]
-    live: bool = False
+    live: Callable[[Params], Any] | None = None
+
+    def make(self, params: Params) -> Figure:
+        """The figure, its run included."""
+        return self.build(params, self.live(params)) if self.live else self.build(params)
 
 
 FIGURES: Registry[Builder] = Registry("figure")
 
 
-def figure(name: str, *, live: bool = False) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
-    """Registers a function (params) -> Figure, or (params, decomposition) -> Figure when `live`."""
+def figure(
+    name: str, *, live: Callable[[Params], Any] | None = None
+) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
+    """Registers a function (params) -> Figure, or (params, run) -> Figure where `live` gives the run."""
 
     def register(build: Callable[..., Figure]) -> Callable[..., Figure]:
         FIGURES.add(name, Builder(build=build, live=live))

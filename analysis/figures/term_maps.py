@@ -8,11 +8,12 @@ import pandas as pd
 from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.terms import CITE, MEASURES, ORDER, measure_of, one_of, reading, spoken
+from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
+from analysis.sources import SCORE_BIAS
 from analysis.terms.arrange import Arranged, arrange
-from analysis.terms.result import FOUR, SOURCES, TERMS, Decomposition
+from analysis.terms.result import FOUR, SOURCES, Decomposition
 
-GROUPS = {"four": FOUR, "all": TERMS}
+GROUPS = ("four", "all")
 
 
 def _about(made: Decomposition) -> dict[str, str]:
@@ -30,10 +31,15 @@ def _about(made: Decomposition) -> dict[str, str]:
 def _live_errors(made: Decomposition) -> str:
     about = made.provenance
     return (
-        f"Sum of the sixteen terms against the model's own scores: {made.max_error:.1e} at most "
+        f"Sum of the terms against the model's own scores: {made.max_error:.1e} at most "
         f"({made.relative_error:.1e} of their range); patterns: {made.pattern_error:.1e} "
         f"({about.dtype} on {about.device})."
     )
+
+
+def _shown(made: Decomposition) -> tuple[str, ...]:
+    """The terms that this model has here: the four first."""
+    return tuple(term for term in (*ORDER, SCORE_BIAS) if term in made.present)
 
 
 def _where(made: Decomposition, head: int | None = None) -> str:
@@ -42,20 +48,23 @@ def _where(made: Decomposition, head: int | None = None) -> str:
     return f"{made.provenance.model}, layer {made.layer}{which}, one text of {len(made.tokens)} tokens{cut}"
 
 
-@figure("probe_heads", live=True)
+@figure("probe_heads", live=probes.obtain)
 def probe_heads(params: Params, made: Decomposition) -> Figure:
-    """Every head's sixteen terms, on one text."""
+    """Every head's terms, on one text."""
     measure = measure_of(params)
     by_term = made.shares() if measure == "share" else made.effects()
-    table = pd.DataFrame(by_term)[list(ORDER)]
+    table = pd.DataFrame(by_term)[list(_shown(made))]
     table.index.name = "head"
     long = table.reset_index().melt("head", var_name="term", value_name=measure)
     return Figure(
         name="probe_heads",
         title="Every head on this text",
         frame=lambda: long,
-        caption=f"{MEASURES[measure].capitalize()}, {_where(made)}. {reading(measure)} {_live_errors(made)}",
-        alt=f"Heat map of {made.heads} heads by 16 terms on one text of {len(made.tokens)} tokens.",
+        caption=(
+            f"{MEASURES[measure].capitalize()}, {_where(made)}. {reading(measure)} {held(made.layer, made.freeze)} "
+            f"{_live_errors(made)}"
+        ),
+        alt=f"Heat map of {made.heads} heads by {table.shape[1]} terms on one text of {len(made.tokens)} tokens.",
         command=probes.command(made),
         provenance=_about(made),
         citation_keys=CITE,
@@ -67,7 +76,8 @@ def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged]:
     head = int(params["head"])
     if not 0 <= head < made.heads:
         raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
-    terms = GROUPS[one_of(params, "group", GROUPS)]
+    group, shown = one_of(params, "group", GROUPS), _shown(made)
+    terms = shown if group == "all" else [term for term in (*FOUR, SCORE_BIAS) if term in shown]
     view = arrange(
         made,
         head,
@@ -115,7 +125,7 @@ def _drawn(params: Params) -> str:
     return ", ".join(said)
 
 
-@figure("probe_maps", live=True)
+@figure("probe_maps", live=probes.obtain)
 def probe_maps(params: Params, made: Decomposition) -> Figure:
     """The terms of one head, side by side on one scale."""
     head, view = _arranged(params, made)
@@ -129,7 +139,7 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
         frame=lambda: _map_frame(maps, view.labels),
         caption=(
             f"Pre-softmax scores, {_where(made, head)}; {_drawn(params)}. Rows ask (query), columns answer (key); "
-            f"one scale for all maps of this head. {_live_errors(made)}"
+            f"one scale for all maps of this head. {held(made.layer, made.freeze)} {_live_errors(made)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {spoken(largest)}.",
         command=probes.command(made),
@@ -141,16 +151,16 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
             "reach": _reach(view),
             "share": share,
             "effect": effect,
-            "columns": 2 if len(maps) == len(FOUR) else len(SOURCES),
+            "columns": 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
         },
     )
 
 
-@figure("probe_total", live=True)
+@figure("probe_total", live=probes.obtain)
 def probe_total(params: Params, made: Decomposition) -> Figure:
     """What the terms add up to: the rest, the total, and the pattern after softmax."""
     head, view = _arranged(params, made)
-    rest = {"the other terms": view.rest} if len(view.terms) < len(TERMS) else {}
+    rest = {"the other terms": view.rest} if len(view.terms) < len(made.present) else {}
     maps = {**rest, "total": view.total, "pattern": view.pattern}
     own = (
         f"rebuilt from the saved terms, within {made.max_error:.1e} of the model's own score"

@@ -1,13 +1,13 @@
 """Figures of attention's terms over a corpus: stored statistics, per head and over heads."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any
 
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
+from analysis.sources import FOUR, SCORE_BIAS, TERMS
 from analysis.store import read
-from analysis.terms.result import FOUR, TERMS
 
 ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
 """The four terms that the question is about, then the other twelve."""
@@ -29,7 +29,7 @@ def measure_of(params: Params) -> str:
     return one_of(params, "measure", MEASURES)
 
 
-def one_of(params: Params, name: str, known: Mapping[str, Any]) -> str:
+def one_of(params: Params, name: str, known: Collection[str]) -> str:
     """A link's value, if it is a known one. Raises LinkError otherwise."""
     value = str(params[name])
     if value not in known:
@@ -41,12 +41,13 @@ def stored_terms(params: Params, aggregations: tuple[str, ...]) -> Any:
     """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision."""
     marks = ", ".join("?" for _ in aggregations)
     found = read.query(
-        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND aggregation IN ({marks})",
-        [str(params["model"]), str(params["corpus"]), *aggregations],
+        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = ? AND aggregation IN ({marks})",
+        [str(params["model"]), str(params["corpus"]), int(params.get("layer", 0)), *aggregations],
     )
     if found.empty:
         raise LinkError(
-            f"The store has no terms of the model {params['model']!r} over {params['corpus']!r}. "
+            f"The store has no terms of the model {params['model']!r} at layer {params.get('layer', 0)} over "
+            f"{params['corpus']!r}. "
             f"Run: python -m analysis measure --model {params['model']} --corpus {params['corpus']}"
         )
     return found[found.run_id == found.sort_values("created").run_id.iloc[-1]]
@@ -60,6 +61,30 @@ def _provenance(row: Any) -> dict[str, str]:
         "device": f"{row.device}, {row['dtype']}",
         "versions": row.versions,
     }
+
+
+def shown(found: Any) -> list[str]:
+    """The terms that the model has, the four first; those of a source that it lacks are zero everywhere."""
+    there = set(found.term[found.rms > 0])
+    return [term for term in (*ORDER, SCORE_BIAS) if term in there]
+
+
+HELD = {"activation": "activation", "other": "other factor", "half": "mean of both ways"}
+
+
+def held(layer: int, freeze: str) -> str:
+    """What is assumed at a layer, in a sentence."""
+    if layer == 0:
+        return "Layer 0 is exact: only the first norm's statistics are held."
+    gates = f", of gated units the {HELD[freeze]}" if freeze else ""
+    return (
+        f"Method frozen: patterns, norms' statistics and gates{gates} are held at their true values; what position "
+        "does through the patterns is not credited to it."
+    )
+
+
+def _held(row: Any) -> str:
+    return held(int(row.layer), json.loads(row.config).get("freeze") or "")
 
 
 def _texts(row: Any) -> str:
@@ -87,9 +112,10 @@ def terms_heads(params: Params) -> Figure:
     """Every head's sixteen terms, over a corpus."""
     measure = measure_of(params)
     found = stored_terms(params, ("head",))
-    table: Any = found.pivot(index="head", columns="term", values=measure)[list(ORDER)].sort_index()
+    order = shown(found)
+    table: Any = found.pivot(index="head", columns="term", values=measure)[order].sort_index()
     first = found.iloc[0]
-    lead = table[list(FOUR)].idxmax(axis=1).value_counts()
+    lead = table[[term for term in FOUR if term in order]].idxmax(axis=1).value_counts()
     leading = "; ".join(f"{spoken(str(term))} in {count}" for term, count in lead.items())
     columns = [
         "head",
@@ -104,14 +130,14 @@ def terms_heads(params: Params) -> Figure:
     ]
     return Figure(
         name="terms_heads",
-        title="Every head at layer 0",
+        title=f"Every head at layer {first.layer}",
         frame=lambda: found.sort_values(["head", "term"])[columns],
         caption=(
-            f"{MEASURES[measure].capitalize()}, per head, {first.model}, layer 0, {_texts(first)}. {reading(measure)} "
-            f"{_errors(first)}"
+            f"{MEASURES[measure].capitalize()}, per head, {first.model}, layer {first.layer}, {_texts(first)}. "
+            f"{reading(measure)} {_held(first)} {_errors(first)}"
         ),
-        alt=f"Heat map of {len(table)} heads by 16 terms. Of the four word and position terms the largest is {leading} "
-        f"of {len(table)} heads.",
+        alt=f"Heat map of {len(table)} heads by {len(order)} terms. Of the four word and position terms the largest is "
+        f"{leading} of {len(table)} heads.",
         command=(
             f"{first.command}\n"
             f"python -m analysis query \"SELECT * FROM term_stats WHERE model = '{first.model}'\" --csv"
@@ -136,6 +162,8 @@ def terms_aggregates(params: Params) -> Figure:
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
     found = stored_terms(params, wanted)
+    order = shown(found)
+    found = found[found.term.isin(order)]
     frame = found[["term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
     )
@@ -154,12 +182,12 @@ def terms_aggregates(params: Params) -> Figure:
         title="Over all heads, two ways" if measure == "share" else "Over all heads",
         frame=lambda: frame,
         caption=(
-            f"{MEASURES[measure].capitalize()}, {first.model}, layer 0, {_texts(first)}. "
+            f"{MEASURES[measure].capitalize()}, {first.model}, layer {first.layer}, {_texts(first)}. "
             f"{told[0].upper()}{told[1:]}.{why} Lines at the dots: 95 % bootstrap intervals, 2,000 resamples of "
             f"{json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "
             "other texts or models."
         ),
-        alt=f"Dot plot of 16 terms. {told}.",
+        alt=f"Dot plot of {len(order)} terms. {told}.",
         command=(
             f'{first.command}\npython -m analysis query "SELECT term, aggregation, {measure}, {measure}_low, '
             f"{measure}_high FROM newest_terms WHERE model = '{first.model}' AND aggregation <> 'head'\" --csv"
@@ -168,7 +196,7 @@ def terms_aggregates(params: Params) -> Figure:
         citation_keys=CITE,
         content={
             "label": MEASURES[measure],
-            "order": [spoken(term) for term in ORDER],
+            "order": [spoken(term) for term in order],
             "two": len(wanted) == 2,
             "told": told,
         },

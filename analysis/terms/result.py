@@ -191,6 +191,29 @@ class Decomposition:
         return dict(zip(self.names, self._measured[measure], strict=True))
 
 
+@dataclass(frozen=True)
+class Layers:
+    """One measure of every term at every layer and head, on one text.
+
+    values: (layer, term, head), terms in the order of `terms`; not a number where a head is constant.
+    carried: (layer, source), each source's part of the hidden states that leave the layer, sum over tokens of
+    <source, whole> / <whole, whole>; sums to 1 over sources and may be negative.
+    errors: (layer, 2), the largest |sum of terms - the model's own score|, in score units and as a fraction of
+    the range of the scores.
+    state_error: the largest |sum of sources - hidden state| at any layer, as a fraction of the range of the states.
+    """
+
+    measure: str
+    terms: tuple[str, ...]
+    values: Float[ndarray, "layer term head"]
+    carried: Float[ndarray, "layer source"]
+    errors: Float[ndarray, "layer 2"]
+    state_error: float
+    tokens: int
+    freeze: str
+    provenance: Provenance
+
+
 def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
     """Computes a measure with torch, on the device of the run. Saved probes carry theirs."""
     import torch

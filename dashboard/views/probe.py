@@ -1,13 +1,17 @@
-"""Live probe: a model and a text of the reader's own, taken apart."""
+"""Live probe: a model and a text of the reader's own, taken apart at every layer."""
 
 import streamlit as st
 
+from analysis import probes
 from analysis.errors import AddendError
-from analysis.figures.terms import MEASURES
+from analysis.figures.terms import MEASURES, ORDER, spoken
+from analysis.sources import SCORE_BIAS
 from dashboard import live, probe_form, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
 from dashboard.term_pickers import map_pickers
+
+FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 
 show.header("probe", "Pick a model, type a text, and see what word and position each add to its attention scores.")
 picked = Pickers("probe")
@@ -28,12 +32,28 @@ except AddendError as problem:
 
 if about.truncated_from:
     st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
-picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+with st.container(horizontal=True, gap="large"):
+    picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+    if made.freeze and not made.probe_id:
+        picked.segments("freeze", "Of gated units, hold", list(FREEZES), FREEZES)
 overview = st.container()
+layer = st.container()
 map_pickers(picked, made.heads)
-values = picked.done()
 
-with overview:
+everywhere = None if made.probe_id else live.made(probes.LayersRequest.of(picked.values()))
+if everywhere:
+    with overview:
+        st.header("Every layer", anchor=False)
+        picked.choice("term", "Term", [t for t in (*ORDER, SCORE_BIAS) if t in everywhere.terms], spoken)
+    with layer:
+        st.header("One layer", anchor=False)
+        picked.slider("layer", "Layer", list(range(len(everywhere.values))))
+values = picked.done()
+if everywhere:
+    with overview:
+        for name in ("probe_depth", "probe_layers"):
+            show.show(live.figure(name, values, everywhere), "probe", values)
+with layer:
     with st.container(horizontal=True):
         show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(made))
         probe_form.save_button(picked, made)

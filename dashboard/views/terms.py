@@ -10,8 +10,8 @@ from dashboard.term_pickers import map_pickers
 show.header(
     "terms",
     "With positions added to words, every attention score is a sum of four questions at once: word to word, word to "
-    "position, position to word, position to position (query first). Here they are pulled apart; with the LayerNorm's "
-    "statistics held at their true values, they add up exactly.",
+    "position, position to word, position to position (query first). Here they are pulled apart, and add up exactly "
+    "at every layer: what is not linear is held at its true value.",
 )
 picked = Pickers("terms")
 measured = queries.rows("SELECT DISTINCT model, corpus FROM newest_terms ORDER BY model, corpus")
@@ -22,6 +22,8 @@ with second:
     picked.choice("corpus", "Over", list(measured[measured.model == model].corpus), {"probe_set": "the probe set"})
 with third:
     picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+deep = queries.rows("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [model])
+picked.slider("layer", "Layer", [int(layer) for layer in deep.layer])
 
 place = st.container()
 st.header("On one text", anchor=False)

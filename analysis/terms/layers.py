@@ -1,0 +1,80 @@
+"""Every layer of a model on one text: each term's share or effect, and the sources of the hidden states."""
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from numpy import ndarray
+from torch import Tensor
+
+from analysis.models.follow import Layer, follow
+from analysis.provenance import git_sha, library_versions, now
+from analysis.sources import SCORE_BIAS, SOURCES, TERMS
+from analysis.streams.tensor import plain, stacked
+from analysis.terms import measures
+from analysis.terms.result import Layers, Provenance
+from analysis.terms.run import checked, encode, sum_of_terms
+
+
+def layers(
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    measure: str = "share",
+    freeze: str = "activation",
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+) -> Layers:
+    """One forward pass with every source followed; no map is kept. Arguments and errors as `decompose`."""
+    family = checked(model, name)
+    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    started = time.perf_counter()
+    values: list[ndarray] = []
+    errors: list[tuple[float, float]] = []
+    carried: list[ndarray] = []
+    off: list[float] = []
+
+    def each(seen: Layer) -> None:
+        factors, mask = seen.factors(), seen.attended()
+        given = (factors.query, factors.key, factors.scale, mask, factors.bias)
+        found = measures.shares(*given) if measure == "share" else measures.effects(*given)[0]
+        values.append(found.cpu().numpy())
+        own = seen.call.scores[0]
+        error = float((sum_of_terms(factors) - own).abs().max())
+        errors.append((error, error / float(own.max() - own.min())))
+
+    def states(_: int, hidden: Tensor) -> None:
+        parts, whole = stacked(hidden, len(SOURCES)).flatten(1), plain(hidden).flatten()
+        carried.append((parts @ whole / (whole @ whole)).cpu().numpy())
+        off.append(float((parts.sum(0) - whole).abs().max() / (whole.max() - whole.min())))
+
+    with torch.inference_mode():
+        follow(model, family, inputs, each, states=states, freeze=freeze)
+    stack = np.stack(values)
+    return Layers(
+        measure=measure,
+        terms=TERMS if stack.shape[1] == len(TERMS) else (*TERMS, SCORE_BIAS),
+        values=stack,
+        carried=np.stack(carried),
+        errors=np.asarray(errors),
+        state_error=max(off),
+        tokens=len(tokens),
+        freeze=freeze if family.gated(model.config) else "",
+        provenance=Provenance(
+            model=name or model.name_or_path or type(model).__name__,
+            revision=revision or "unknown",
+            device=str(model.device),
+            dtype=str(model.dtype).removeprefix("torch."),
+            seconds=time.perf_counter() - started,
+            text=text,
+            text_pair=text_pair or None,
+            created=now(),
+            git_sha=git_sha(),
+            versions=library_versions(),
+            truncated_from=cut_from,
+        ),
+    )

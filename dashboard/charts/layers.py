@@ -1,0 +1,64 @@
+"""Drawings of every layer: one term by layer and head, and lines against depth."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from analysis.figures import Figure
+from analysis.sources import SOURCES
+from dashboard.charts.base import BLUE, GREEN, GREY, ORANGE, PINK, VERMILION, Chart, Look, drawing
+from dashboard.charts.heatmap import heatmap
+
+COLOURS = [BLUE, GREEN, PINK, VERMILION, ORANGE, GREY]
+
+
+@drawing("probe_layers")
+def layer_heads(figure: Figure, look: Look) -> list[Chart]:
+    """Layers down, heads across."""
+    values, share = figure.content["values"], figure.content["measure"] == "share"
+    reach = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 0.0
+    reach = reach or 1.0
+    return [
+        heatmap(
+            values,
+            [str(layer) for layer in range(values.shape[0])],
+            [str(head) for head in range(values.shape[1])],
+            domain=(-reach, reach) if share else (0, reach),
+            row_title="layer",
+            column_title="head",
+            value_title=figure.content["label"],
+            diverging=share,
+            side=max(420, 30 * values.shape[1]),
+            height=max(160, 26 * values.shape[0]),
+            look=look,
+        )
+    ]
+
+
+def _lines(frame: Any, order: list[str], title: str, look: Look) -> Chart:
+    names = [name for name in order if name in set(frame.series)]
+    base = alt.Chart(frame).encode(
+        x=alt.X("layer:O", axis=alt.Axis(title="layer", labelAngle=0)),
+        y=alt.Y("value:Q", axis=alt.Axis(title=title)),
+        color=alt.Color(
+            "series:N",
+            scale=alt.Scale(domain=names, range=COLOURS[: len(names)]),
+            legend=alt.Legend(title=None, orient="bottom", columns=2),
+        ),
+        shape=alt.Shape("series:N", scale=alt.Scale(domain=names), legend=None),
+        tooltip=["layer:O", alt.Tooltip("series:N", title="what"), alt.Tooltip("value:Q", format=".4f")],
+    )
+    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.datum(0))
+    return (zero + base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=60, opacity=1)).properties(
+        width=380, height=280
+    )
+
+
+@drawing("probe_depth", columns=2)
+def depth(figure: Figure, look: Look) -> list[Chart]:
+    """The terms of the scores, and the sources of the hidden states."""
+    return [
+        _lines(figure.content["scores"], figure.content["order"], figure.content["label"], look),
+        _lines(figure.content["states"], list(SOURCES), "part of the hidden states", look),
+    ]
