@@ -66,7 +66,7 @@ class Layer:
     def attended(self, row: int = 0) -> Bool[Tensor, "query key"] | None:
         """The keys each query of a text attends to; None where that is every one."""
         seen = self.call.attended
-        return None if seen is None else seen[row]
+        return None if seen is None or bool(seen[row].all()) else seen[row]
 
 
 @dataclass

@@ -162,24 +162,25 @@ def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any
     return streams(first, [None if p is None else next(mixed) for p in b.parts])
 
 
+def _projected(parts: Sequence[Part], whole: Tensor, through: Callable[[Tensor], Tensor], bias: Part) -> list[Part]:
+    """Parts through a linear map: those of the whole's shape side by side, so that the weights are read once."""
+    wide = [p for p in parts if p is not None and p.shape == whole.shape]
+    mapped = iter(through(torch.stack(wide)).unbind() if len(wide) > 1 else [through(p) for p in wide])
+    made = [None if p is None else next(mapped) if p.shape == whole.shape else through(p) for p in parts]
+    return [*made[:-1], _added(made[-1], bias)]
+
+
 def _linear(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     x, weight, bias = _named(args, kwargs, "input weight bias")
-    *others, last = x.parts
-    made = [None if p is None else functional.linear(p, weight) for p in others]
-    return streams(
-        functional.linear(plain(x), weight, bias),
-        [*made, bias if last is None else functional.linear(last, weight, bias)],
-    )
+    whole = plain(x)
+    made = _projected(x.parts, whole, lambda part: functional.linear(part, weight), bias)
+    return streams(functional.linear(whole, weight, bias), made)
 
 
 def _addmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     bias, x, weight = args
-    *others, last = x.parts
-    made = [None if p is None else full(p, x) @ weight for p in others]
-    return streams(
-        torch.addmm(bias, plain(x), weight),
-        [*made, bias if last is None else torch.addmm(bias, full(last, x), weight)],
-    )
+    made = _projected(x.parts, plain(x), lambda part: part @ weight, bias)
+    return streams(torch.addmm(bias, plain(x), weight), made)
 
 
 def _baddbmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:

@@ -14,7 +14,7 @@ from analysis.sources import SCORE_BIAS, SOURCES, TERMS
 from analysis.streams.tensor import plain, stacked
 from analysis.terms import measures
 from analysis.terms.result import Layers, Provenance
-from analysis.terms.run import checked, encode, sum_of_terms
+from analysis.terms.run import checked, encode
 
 
 def layers(
@@ -41,11 +41,15 @@ def layers(
     def each(seen: Layer) -> None:
         factors, mask = seen.factors(), seen.attended()
         given = (factors.query, factors.key, factors.scale, mask, factors.bias)
-        found = measures.shares(*given) if measure == "share" else measures.effects(*given)[0]
-        values.append(found.cpu().numpy())
-        own = seen.call.scores[0]
-        error = float((sum_of_terms(factors) - own).abs().max())
+        own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
+        error = float((total - own).abs().max())
         errors.append((error, error / float(own.max() - own.min())))
+        if measure == "share":
+            parts, power = measures.share_parts(*given, total)
+            found = torch.where(power > 0, parts / power, torch.nan)
+        else:
+            found = measures.effects(*given)[0]
+        values.append(found.cpu().numpy())
 
     def states(_: int, hidden: Tensor) -> None:
         parts, whole = stacked(hidden, len(SOURCES)).flatten(1), plain(hidden).flatten()

@@ -39,6 +39,7 @@ def share_parts(
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
     bias: Float[Tensor, "H Q K"] | None = None,
+    scores: Float[Tensor, "H Q K"] | None = None,
 ) -> tuple[Float[Tensor, "N H"], Float[Tensor, " H"]]:
     """Numerators `sum_ij c_ab t` and the common denominator `sum_ij t^2` of the shares of each head.
 
@@ -46,20 +47,23 @@ def share_parts(
     several texts may be added before dividing, which pools their queries; a head whose total is
     constant adds 0 to both. Because `sum_j t_ij = 0`,
     `sum_j t_ij c_ij = scale * q_i . sum_j t_ij k_j`: one map serves all terms, and no term is centred.
+    scores: the total, where the caller has it.
     """
-    scores = _total(query, key, scale, bias)
+    scores = total_map(query, key, scale, bias) if scores is None else scores
     total = key_centred(scores, mask)
     attended = scores if mask is None else torch.where(mask, scores, 0)
     constant = total.abs().amax((-1, -2)) <= ROUNDING * attended.abs().amax((-1, -2))
     total = torch.where(constant[:, None, None], 0, total)
-    weighted = torch.einsum("hqk,shkd->shqd", total, key)
-    parts = scale * torch.einsum("ahqd,bhqd->abh", query, weighted).flatten(0, 1)
+    # Sources side by side, so that the map is read once.
+    weighted = (total @ key.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
+    parts = scale * torch.einsum("ahqd,hqbd->abh", query, weighted).flatten(0, 1)
     if bias is not None:
         parts = torch.cat([parts, (total * bias).sum((-1, -2))[None]])
     return parts, total.square().sum((-1, -2))
 
 
-def _total(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Float[Tensor, "H Q K"]:
+def total_map(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Float[Tensor, "H Q K"]:
+    """The scores that all sources give together."""
     scores = score_map(query.sum(0), key.sum(0), scale)
     return scores if bias is None else scores + bias
 
@@ -92,7 +96,7 @@ def effects(
     queries that attend to at least two keys. A term whose keys are all alike shifts every key of a
     query equally and so has no effect, exactly; its map is not computed.
     """
-    scores = _total(query, key, scale, bias)
+    scores = total_map(query, key, scale, bias)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     pattern = scores.softmax(-1)
