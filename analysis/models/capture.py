@@ -100,6 +100,20 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 
 
 @contextmanager
+def _no_cache(model: PreTrainedModel) -> Iterator[None]:
+    """Keys and values are not kept for a next token: there is none, and they cannot keep their sources."""
+    before = getattr(model.config, "use_cache", None)
+    if before is None:
+        yield
+        return
+    model.config.use_cache = False
+    try:
+        yield
+    finally:
+        model.config.use_cache = before
+
+
+@contextmanager
 def _our_attention(model: PreTrainedModel) -> Iterator[None]:
     before = model.config._attn_implementation or "eager"
     if before == IMPLEMENTATION:
@@ -116,7 +130,7 @@ def listen(model: PreTrainedModel, inputs: Any, listener: Listener) -> Any:
     """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough."""
     token = _listener.set(listener)
     try:
-        with _our_attention(model), torch.inference_mode():
+        with _our_attention(model), _no_cache(model), torch.inference_mode():
             return model(**inputs)
     except Enough:
         return None
