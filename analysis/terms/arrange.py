@@ -7,9 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.terms.result import Decomposition, TokenInfo
-
-PIECE_MARK = "##"
+from analysis.terms.result import BLANKS, PIECE_MARK, Decomposition, TokenInfo
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,8 @@ def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tu
             continue
         if words and groups and not token.special and tokens[groups[-1][1][-1]].word == token.word:
             label, members = groups[-1]
-            groups[-1] = (label + token.text.removeprefix(PIECE_MARK), [*members, index])
+            begun = "" if label in BLANKS else label
+            groups[-1] = (begun + token.text.removeprefix(PIECE_MARK), [*members, index])
         else:
             groups.append((token.text, [index]))
     return groups

@@ -10,11 +10,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from analysis.errors import ModelError, TextError, TextTooLong
-from analysis.models.families import Family, family_of
+from analysis.models.families import Family, family_of, longest
 from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
 from analysis.terms.masks import described
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.terms.tokens import tokens_of
 
 
 def decompose(
@@ -120,7 +121,7 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    limit = getattr(model.config, "max_position_embeddings", None) or 10**9
+    limit = longest(model.config) or 10**9
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:
@@ -137,18 +138,15 @@ def encode(
             f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "
             "they do not belong together. Load both from one checkpoint."
         )
-    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist()
-    kinds = int(getattr(model.config, "type_vocab_size", 0) or 1)
-    if max(types) >= kinds:
+    kinds = int(getattr(model.config, "type_vocab_size", 0) or 0)
+    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist() if kinds else [0] * ids.shape[1]
+    if kinds and max(types) >= kinds:
         raise ModelError(
             f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "
             "give one text, or choose a model that takes pairs."
         )
-    words, segments = encoded.word_ids(0), encoded.sequence_ids(0)
-    names = tokenizer.convert_ids_to_tokens(ids[0].tolist())
-    tokens = tuple(
-        TokenInfo(name, None if word is None else (segment, word), kind)
-        for name, word, segment, kind in zip(names, words, segments, types, strict=True)
-    )
+    tokens = tokens_of(tokenizer, encoded, (text, text_pair), types)
     inputs = {key: value.to(model.device) for key, value in encoded.items() if isinstance(value, Tensor)}
+    if not kinds:  # GPT-2, for one, would look them up among its words
+        inputs.pop("token_type_ids", None)
     return inputs, tokens, cut_from

@@ -42,6 +42,13 @@ class Family:
         """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not."""
         return ()
 
+    def longest(self, config: Any) -> int | None:
+        """The number of tokens that it has positions for; None where there is no end."""
+        if self.positions in ("score_bias", "none"):
+            return None
+        rows = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
+        return rows if rows > 0 else None
+
     def gated(self, config: Any) -> bool:
         """Whether its feed-forward is a gated unit, of which one factor has to be held."""
         return False
@@ -65,6 +72,12 @@ def family_of(config: Mapping[str, Any], name: str) -> Family:
     if why := FAMILIES[architecture].refusal(config):
         raise ModelError(f"{name} is refused: {why}.")
     return FAMILIES[architecture]
+
+
+def longest(config: Any) -> int | None:
+    """The number of tokens that a model, of a family or of none, has positions for."""
+    family = FAMILIES[config.model_type] if config.model_type in FAMILIES else Family()
+    return family.longest(config)
 
 
 import_all(__name__)
