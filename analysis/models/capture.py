@@ -74,6 +74,7 @@ def attend(
     scaling: float | None = None,
     dropout: float = 0.0,
     position_bias: Tensor | None = None,
+    softcap: float | None = None,
     **_: object,
 ) -> tuple[Tensor, Tensor]:
     """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask."""
@@ -88,6 +89,8 @@ def attend(
     call = Call(module, query, key, scale, position_bias, scores, attention_mask)
     if listener:
         scores = listener.scores(call)
+    if softcap is not None:  # not linear, so the scores that are told are those before it
+        scores = softcap * (scores / softcap).tanh()
     pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
     if listener:
         listener.pattern(call, pattern)

@@ -63,12 +63,20 @@ FAMILIES: Registry[Family] = Registry("model family")
 
 def family_of(config: Mapping[str, Any], name: str) -> Family:
     """The family of a model with this config.json. Raises ModelError where there are no terms for it."""
-    architecture = str(config["model_type"])
-    if architecture not in FAMILIES:
+    found = known_family(config, name)
+    if found is None:
         raise ModelError(
-            f"{name} is of the architecture {architecture!r}; terms exist for: {', '.join(FAMILIES)}. "
+            f"{name} is of the architecture {str(config['model_type'])!r}; terms exist for: {', '.join(FAMILIES)}. "
             "Choose a model of one of these."
         )
+    return found
+
+
+def known_family(config: Mapping[str, Any], name: str) -> Family | None:
+    """The family, or None where there is none; raises ModelError for a checkpoint that its family refuses."""
+    architecture = str(config["model_type"])
+    if architecture not in FAMILIES:
+        return None
     if why := FAMILIES[architecture].refusal(config):
         raise ModelError(f"{name} is refused: {why}.")
     return FAMILIES[architecture]
