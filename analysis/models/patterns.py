@@ -1,8 +1,8 @@
 """Scores and patterns of a text model of any architecture, known or not, without sources: every layer in one pass.
 
 transformers' models call an attention function by name, so ours is told of every layer. Some ignore the name they
-are given (BLOOM, MPNet, GPT-Neo, XLNet), and some do more than attention to their scores (GPT-OSS has a sink): calls are
-counted and the output is compared with the model's own, and where either differs nothing is offered.
+are given (BLOOM, MPNet, GPT-Neo, XLNet), and some do more to their scores than attention does (GPT-OSS has a sink):
+calls are counted and the output is compared with the model's own, and where either differs nothing is offered.
 """
 
 from collections.abc import Callable, Mapping

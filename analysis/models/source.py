@@ -113,6 +113,8 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
         )
     stored = ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
     needed = weights * BYTES_PER_FLOAT32 / stored * 1.3
+    if stored < BYTES_PER_FLOAT32:  # a probe also runs the model as it is stored
+        needed += weights
     free = psutil.virtual_memory().available
     if needed > free:
         raise ModelError(

@@ -73,7 +73,7 @@ def test_rotations_are_the_cosines_and_sines_of_every_position() -> None:
 
 def test_gpt2_may_scale_by_layer_and_the_terms_do_so() -> None:
     def scales(**changes: Any) -> list[float]:
-        shape = {"vocab_size": 25, "n_embd": 32, "n_head": 4, "n_layer": 3, "n_positions": 40}
+        shape: dict[str, Any] = {"vocab_size": 25, "n_embd": 32, "n_head": 4, "n_layer": 3, "n_positions": 40}
         return [layer.call.scale for layer in layers_of("gpt2", GPT2Model(GPT2Config(**shape, **changes)).eval())]
 
     root = 1 / math.sqrt(8)
@@ -102,7 +102,7 @@ def test_opt_counts_positions_from_its_third_row() -> None:
 
 
 def gpt2(**changes: Any) -> Any:
-    sizes = {"vocab_size": 300, "n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 40}
+    sizes: dict[str, Any] = {"vocab_size": 300, "n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 40}
     return randomised(GPT2Model(GPT2Config(**sizes | changes)))
 
 

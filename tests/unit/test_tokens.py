@@ -19,7 +19,7 @@ from analysis.terms.run import encode
 
 def model_for(tokenizer: Any, **changes: Any) -> Any:
     torch.manual_seed(0)
-    sizes = {"n_embd": 16, "n_head": 2, "n_layer": 2, "n_positions": 60, "vocab_size": len(tokenizer)}
+    sizes: dict[str, Any] = {"n_embd": 16, "n_head": 2, "n_layer": 2, "n_positions": 60, "vocab_size": len(tokenizer)}
     return GPT2Model(GPT2Config(**sizes | changes)).eval()
 
 

@@ -24,7 +24,7 @@ class Gpt2(Family):
 
     def attentions(self, model: Any) -> Sequence[nn.Module]:
         """The self-attention of each block."""
-        return [layer.attn for layer in self.layers(model)]
+        return [layer.attn for layer in model.base_model.h]
 
 
 FAMILIES.add("gpt2", Gpt2())

@@ -25,7 +25,7 @@ class GptNeox(Family):
 
     def attentions(self, model: Any) -> Sequence[nn.Module]:
         """The self-attention of each layer."""
-        return [layer.attention for layer in self.layers(model)]
+        return [layer.attention for layer in model.base_model.layers]
 
     def rotations(self, model: Any) -> Sequence[nn.Module]:
         """One for all layers."""
