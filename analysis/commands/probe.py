@@ -13,20 +13,24 @@ def probe(
     ] = "all-MiniLM-L6-v2",
     pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
-    layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
+    layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; deeper, what is not linear is held.")] = 0,
+    freeze: Annotated[
+        str, typer.Option(help="What is held of gated units, deeper than layer 0: activation, other, or half of each.")
+    ] = "activation",
     truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
     save: Annotated[bool, typer.Option(help="Keep it under data/probes, so that a link can show it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all terms and heads.")] = False,
 ) -> None:
-    """Splits the attention scores of a layer into the sixteen terms of word, position, segment and bias."""
+    """Splits the attention scores of any layer into the sixteen terms of word, position, segment and bias."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from analysis import probes
-    from analysis.terms import TERMS
 
-    made = probes.Request(model=model, text=text, pair=pair, layer=layer, revision=revision, truncate=truncate).run()
+    made = probes.Request(
+        model=model, text=text, pair=pair, layer=layer, freeze=freeze, revision=revision, truncate=truncate
+    ).run()
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None
     about = made.provenance
@@ -37,6 +41,8 @@ def probe(
                     "model": about.model,
                     "revision": about.revision,
                     "layer": made.layer,
+                    "method": made.method,
+                    "freeze": made.freeze or None,
                     "device": about.device,
                     "dtype": about.dtype,
                     "seconds": about.seconds,
@@ -52,15 +58,17 @@ def probe(
                             "effect": _numbers(effects[term]),
                             "top1_agreement": _numbers(agreement[term]),
                         }
-                        for term in TERMS
+                        for term in made.names
                     },
                 }
             )
         )
         return
-    table = Table("term", "share", "effect (nats)", title=f"{escape(about.model)}, layer {made.layer}, mean over heads")
-    for term in TERMS:
-        table.add_row(term, f"{shares[term].mean():.3f}", f"{effects[term].mean():.3f}")
+    held = f", {made.freeze} held in gated units" if made.freeze and made.layer else ""
+    title = f"{escape(about.model)}, layer {made.layer} ({made.method}{held}), mean over heads"
+    table = Table("term", "share", "effect (nats)", title=title)
+    for term in made.names:
+        table.add_row(term, _number(shares[term].mean()), _number(effects[term].mean()))
     console = Console()
     console.print(table)
     if about.truncated_from:
@@ -72,6 +80,11 @@ def probe(
         f"Sum of terms against the model's own scores: {made.max_error:.1e} at most "
         f"({made.relative_error:.1e} of their range); patterns: {made.pattern_error:.1e}."
     )
+
+
+def _number(value) -> str:
+    """Three decimals, or the word for what is not defined: no query attends to two keys, or all heads are constant."""
+    return "undefined" if value != value else f"{value:.3f}"
 
 
 def _numbers(values) -> list[float | None]:

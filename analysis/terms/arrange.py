@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from analysis.terms.result import BLANKS, PIECE_MARK, Decomposition, TokenInfo
@@ -27,7 +27,8 @@ def arrange(
 ) -> Arranged:
     """One head's maps.
 
-    centred: subtract from every row its mean over all keys, hidden ones included: softmax ignores it.
+    centred: subtract from every row its mean over the keys that its query attends to, shown or not: softmax
+    ignores it. Keys that it does not attend to are 0 then.
     words: merge the pieces of a word. Scores are averaged over its pieces; the pattern is averaged over
     query pieces and summed over key pieces, as in Clark et al. 2019, so its rows still sum to 1.
     specials: keep [CLS], [SEP] and the like; without them rows of the pattern sum to less than 1.
@@ -40,7 +41,7 @@ def arrange(
 
     def shown(scores: Float[ndarray, "token token"]) -> Float[ndarray, "query key"]:
         if centred:
-            scores = scores - scores.mean(-1, keepdims=True)
+            scores = _centred(scores, made.attended)
         return average @ scores @ average.T
 
     maps = {term: shown(made.terms_of(term, head)) for term in terms}
@@ -52,6 +53,12 @@ def arrange(
         total=total,
         pattern=average @ made.pattern_of(head) @ collect.T,
     )
+
+
+def _centred(scores: Float[ndarray, "query key"], attended: Bool[ndarray, "query key"] | None) -> ndarray:
+    if attended is None:
+        return scores - scores.mean(-1, keepdims=True)
+    return np.where(attended, scores - scores.mean(-1, keepdims=True, where=attended), 0)
 
 
 def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tuple[str, list[int]]]:

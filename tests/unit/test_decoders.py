@@ -14,6 +14,7 @@ from analysis.models.families import FAMILIES
 from analysis.models.follow import Layer, follow
 from analysis.sources import SOURCES
 from analysis.terms import TERMS, decompose, measures
+from analysis.terms.arrange import arrange
 
 WORD, BIAS = SOURCES.index("word"), SOURCES.index("bias")
 
@@ -144,3 +145,17 @@ def test_terms_of_a_text_add_up_under_the_causal_mask() -> None:
         np.testing.assert_array_equal(np.triu(made.pattern, 1), 0)
         assert made.present == tuple(t for t in TERMS if "segment" not in t)
         np.testing.assert_allclose(sum(made.shares().values()), 1, rtol=0, atol=1e-4)
+
+
+def test_maps_are_centred_over_the_keys_that_are_attended_to() -> None:
+    """As the shares are; a mean over keys that softmax never sees would not be ignored by it."""
+    made = decompose(gpt2(), byte_level(), "The cat sat on the mat.", layer=1)
+    view = arrange(made, 2, list(TERMS), words=False, specials=True, centred=True)
+    for term, shown in view.terms.items():
+        for query, row in enumerate(made.terms_of(term, 2)):
+            seen = row[: query + 1]
+            np.testing.assert_allclose(shown[query, : query + 1], seen - seen.mean(), rtol=0, atol=1e-5)
+            np.testing.assert_array_equal(shown[query, query + 1 :], 0)
+    total = np.sum(list(view.terms.values()), axis=0)
+    share = (view.terms["word_to_word"] * total).sum() / (total**2).sum()
+    assert share == pytest.approx(made.shares()["word_to_word"][2], abs=1e-5)
