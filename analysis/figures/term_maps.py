@@ -13,6 +13,7 @@ from analysis.terms.arrange import Arranged, arrange
 from analysis.terms.result import FOUR, SOURCES, TERMS, Decomposition
 
 GROUPS = {"four": FOUR, "all": TERMS}
+NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
 
 
 def _about(made: Decomposition) -> dict[str, str]:
@@ -49,12 +50,13 @@ def probe_heads(params: Params, made: Decomposition) -> Figure:
     by_term = made.shares() if measure == "share" else made.effects()
     table = pd.DataFrame(by_term)[list(ORDER)]
     table.index.name = "head"
+    constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
     long = table.reset_index().melt("head", var_name="term", value_name=measure)
     return Figure(
         name="probe_heads",
         title="Every head on this text",
         frame=lambda: long,
-        caption=f"{MEASURES[measure].capitalize()}, {_where(made)}. {reading(measure)} {_live_errors(made)}",
+        caption=f"{MEASURES[measure].capitalize()}, {_where(made)}. {constant}{reading(measure)} {_live_errors(made)}",
         alt=f"Heat map of {made.heads} heads by 16 terms on one text of {len(made.tokens)} tokens.",
         command=probes.command(made),
         provenance=_about(made),
