@@ -67,6 +67,7 @@ class Request:
             truncate=self.truncate,
             name=loaded.source.name,
             revision=loaded.source.revision,
+            stored=loaded.dtype,
         )
 
 

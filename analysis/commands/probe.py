@@ -13,14 +13,16 @@ def probe(
     ] = "all-MiniLM-L6-v2",
     pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
-    layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
+    layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; deeper, what is not linear is held.")] = 0,
     every: Annotated[bool, typer.Option("--layers", help="Every layer: shares by layer and head, as JSON.")] = False,
-    freeze: Annotated[str, typer.Option(help="What is held of gated units: activation, other or half.")] = "activation",
+    freeze: Annotated[
+        str, typer.Option(help="What is held of gated units, deeper than layer 0: activation, other, or half of each.")
+    ] = "activation",
     truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
     save: Annotated[bool, typer.Option(help="Keep it under data/probes, so that a link can show it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all terms and heads.")] = False,
 ) -> None:
-    """Splits the attention scores of a layer into the terms of word, position, segment and bias."""
+    """Splits the attention scores of any layer into the terms of word, position, segment and bias."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -48,6 +50,8 @@ def probe(
                     "model": about.model,
                     "revision": about.revision,
                     "layer": made.layer,
+                    "method": made.method,
+                    "freeze": made.freeze or None,
                     "device": about.device,
                     "dtype": about.dtype,
                     "seconds": about.seconds,
@@ -69,9 +73,11 @@ def probe(
             )
         )
         return
-    table = Table("term", "share", "effect (nats)", title=f"{escape(about.model)}, layer {made.layer}, mean over heads")
+    held = f", {made.freeze} held in gated units" if made.freeze and made.layer else ""
+    title = f"{escape(about.model)}, layer {made.layer} ({made.method}{held}), mean over heads"
+    table = Table("term", "share", "effect (nats)", title=title)
     for term in made.present:
-        table.add_row(term, f"{shares[term].mean():.3f}", f"{effects[term].mean():.3f}")
+        table.add_row(term, _number(shares[term].mean()), _number(effects[term].mean()))
     console = Console()
     console.print(table)
     if about.truncated_from:
@@ -83,6 +89,11 @@ def probe(
         f"Sum of terms against the model's own scores: {made.max_error:.1e} at most "
         f"({made.relative_error:.1e} of their range); patterns: {made.pattern_error:.1e}."
     )
+
+
+def _number(value) -> str:
+    """Three decimals, or the word for what is not defined: no query attends to two keys, or all heads are constant."""
+    return "undefined" if value != value else f"{value:.3f}"
 
 
 def _numbers(values) -> list[float | None]:

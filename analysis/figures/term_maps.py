@@ -14,6 +14,7 @@ from analysis.terms.arrange import Arranged, arrange
 from analysis.terms.result import FOUR, SOURCES, Decomposition
 
 GROUPS = ("four", "all")
+NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
 
 
 def _about(made: Decomposition) -> dict[str, str]:
@@ -55,14 +56,15 @@ def probe_heads(params: Params, made: Decomposition) -> Figure:
     by_term = made.shares() if measure == "share" else made.effects()
     table = pd.DataFrame(by_term)[list(_shown(made))]
     table.index.name = "head"
+    constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
     long = table.reset_index().melt("head", var_name="term", value_name=measure)
     return Figure(
         name="probe_heads",
         title="Every head on this text",
         frame=lambda: long,
         caption=(
-            f"{MEASURES[measure].capitalize()}, {_where(made)}. {reading(measure)} {held(made.layer, made.freeze)} "
-            f"{_live_errors(made)}"
+            f"{MEASURES[measure].capitalize()}, {_where(made)}. {constant}{reading(measure)} "
+            f"{held(made.layer, made.freeze)} {_live_errors(made)}"
         ),
         alt=f"Heat map of {made.heads} heads by {table.shape[1]} terms on one text of {len(made.tokens)} tokens.",
         command=probes.command(made),

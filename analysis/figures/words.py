@@ -1,8 +1,12 @@
 """Numbers as they are printed on screen."""
 
+UNDEFINED = "undefined"
+
 
 def signed(value: float, decimals: int = 2) -> str:
-    """A number with its sign, as it is printed: a true minus, never -0.00."""
+    """A number with its sign, as it is printed: a true minus, never -0.00; "undefined" where it is no number."""
+    if value != value:
+        return UNDEFINED
     rounded = round(value, decimals) + 0.0
     return f"{rounded:+.{decimals}f}".replace("-", "−")
 

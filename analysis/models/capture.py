@@ -74,6 +74,7 @@ def attend(
     scaling: float | None = None,
     dropout: float = 0.0,
     position_bias: Tensor | None = None,
+    softcap: float | None = None,
     **_: object,
 ) -> tuple[Tensor, Tensor]:
     """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask."""
@@ -88,6 +89,8 @@ def attend(
     call = Call(module, query, key, scale, position_bias, scores, attention_mask)
     if listener:
         scores = listener.scores(call)
+    if softcap is not None:  # not linear, so the scores that are told are those before it
+        scores = softcap * (scores / softcap).tanh()
     pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
     if listener:
         listener.pattern(call, pattern)
@@ -97,6 +100,20 @@ def attend(
 
 AttentionInterface.register(IMPLEMENTATION, attend)
 AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
+
+
+@contextmanager
+def _no_cache(model: PreTrainedModel) -> Iterator[None]:
+    """Keys and values are not kept for a next token: there is none, and they cannot keep their sources."""
+    before = getattr(model.config, "use_cache", None)
+    if before is None:
+        yield
+        return
+    model.config.use_cache = False
+    try:
+        yield
+    finally:
+        model.config.use_cache = before
 
 
 @contextmanager
@@ -116,7 +133,7 @@ def listen(model: PreTrainedModel, inputs: Any, listener: Listener) -> Any:
     """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough."""
     token = _listener.set(listener)
     try:
-        with _our_attention(model), torch.inference_mode():
+        with _our_attention(model), _no_cache(model), torch.inference_mode():
             return model(**inputs)
     except Enough:
         return None

@@ -116,8 +116,10 @@ def follow(
     edit: gives the scores that a layer goes on with, which intervenes.
     last: the layer after whose attention the pass ends; None runs the whole model and gives its output.
     freeze: what is held of gated units, one of `FREEZES`. sources: False follows none, and is as fast as the model.
-    Raises ModelError when an attention module never calls the attention function.
+    Raises ModelError when an attention module never calls the attention function, or for an unknown `freeze`.
     """
+    if freeze not in FREEZES:
+        raise ModelError(f"Of a gated unit {freeze!r} cannot be held; expected one of {', '.join(FREEZES)}.")
     attentions = family.attentions(model)
     listener = _Listener(
         family, {id(module): 0 for module in attentions}, each, edit, last, family.bias_term(model.config)

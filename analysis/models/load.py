@@ -1,16 +1,25 @@
 """Loads a model for probing: safetensors only, never remote code, float32, on the best device there is."""
 
+import math
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
 from analysis.errors import ModelError
 from analysis.models.source import Progress, Source
+
+PADDED = 0.9
+"""A tokenizer has at least so many tokens for every row of the word table, where the two belong together."""
+HALVES = {"F16": torch.float16, "BF16": torch.bfloat16}
+"""By safetensors' names."""
 
 _loading = threading.Lock()
 logging.disable_progress_bar()
@@ -24,6 +33,8 @@ class Loaded:
     tokenizer: Any
     source: Source
     device: str
+    dtype: torch.dtype = torch.float32
+    """What the weights are stored as; they are read as float32."""
 
 
 def best_device() -> str:
@@ -78,4 +89,26 @@ def load(source: Source, device: str | None = None, progress: Progress = lambda 
         raise ModelError(
             f"{source.name} has weights that are not finite ({broken_weight}); choose an intact checkpoint."
         )
-    return Loaded(model.eval().to(device), tokenizer, source, device)
+    _check_vocabulary(tokenizer, model, source.name)
+    return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder))
+
+
+def _check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
+    """Refuses a tokenizer of another model. Tables are often padded by a few rows, and tokens added that have none."""
+    rows, tokens = model.get_input_embeddings().num_embeddings, tokenizer.vocab_size
+    if not PADDED * rows <= len(tokenizer) or tokens > rows:
+        raise ModelError(
+            f"{name} has a tokenizer of {len(tokenizer)} tokens and a model of {rows}; they do not belong together. "
+            "Save both from one checkpoint into the folder."
+        )
+
+
+def _stored(folder: Path) -> torch.dtype:
+    """What most of the weights in a folder are stored as, by the headers of its files."""
+    sizes: Counter[str] = Counter()
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, framework="pt") as weights:
+            for key in weights.keys():  # noqa: SIM118  not a dictionary
+                part = weights.get_slice(key)
+                sizes[part.get_dtype()] += math.prod(part.get_shape())
+    return HALVES.get(sizes.most_common(1)[0][0], torch.float32)

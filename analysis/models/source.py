@@ -17,7 +17,7 @@ import psutil
 
 from analysis import embedded
 from analysis.errors import ModelError
-from analysis.models.families import FAMILIES, family_of
+from analysis.models.families import FAMILIES, family_of, known_family
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
@@ -49,9 +49,16 @@ class Source:
         return str(self.config["model_type"])
 
 
-def resolve(model: str = embedded.NAME, revision: str | None = None, progress: Progress = lambda _: None) -> Source:
+def resolve(
+    model: str = embedded.NAME,
+    revision: str | None = None,
+    progress: Progress = lambda _: None,
+    *,
+    terms: bool = True,
+) -> Source:
     """Finds a model by name, folder or Hugging Face id, and checks that it can be decomposed.
 
+    terms: False asks for attention patterns alone, which architectures of no family may have too.
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
     """
     model = model.strip()
@@ -60,8 +67,8 @@ def resolve(model: str = embedded.NAME, revision: str | None = None, progress: P
         return Source(embedded.NAME, embedded.REVISION, folder, read_config(folder, embedded.NAME))
     path = os.path.expanduser(model)
     if os.path.isdir(path) or model.startswith(("/", ".", "~")):
-        return _from_folder(Path(path), model)
-    return _from_hub(model, revision or None, progress)
+        return _from_folder(Path(path), model, terms)
+    return _from_hub(model, revision or None, progress, terms)
 
 
 def read_config(folder: Path, name: str) -> dict[str, Any]:
@@ -85,9 +92,12 @@ def _no_config(name: str) -> ModelError:
     )
 
 
-def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> None:
-    """Refuses what cannot be decomposed. `files` maps names in the folder to sizes in bytes."""
-    family_of(config, name)
+def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms: bool = True) -> None:
+    """Refuses what cannot be decomposed, or opened at all. `files` maps names in the folder to sizes in bytes."""
+    if terms:
+        family_of(config, name)
+    elif known_family(config, name) is None:
+        _check_known_to_transformers(str(config["model_type"]), name)
     weights = sum(size for file, size in files.items() if file.endswith(".safetensors"))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
@@ -103,6 +113,8 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> Non
         )
     stored = ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
     needed = weights * BYTES_PER_FLOAT32 / stored * 1.3
+    if stored < BYTES_PER_FLOAT32:  # a probe also runs the model as it is stored
+        needed += weights
     free = psutil.virtual_memory().available
     if needed > free:
         raise ModelError(
@@ -111,20 +123,30 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str) -> Non
         )
 
 
-def _from_folder(path: Path, given: str) -> Source:
+def _check_known_to_transformers(architecture: str, name: str) -> None:
+    from transformers import CONFIG_MAPPING, __version__
+
+    if architecture not in CONFIG_MAPPING:
+        raise ModelError(
+            f"{name} is of the architecture {architecture!r}, which transformers {__version__} does not know, and code "
+            "that comes with a model is never run. Choose another model."
+        )
+
+
+def _from_folder(path: Path, given: str, terms: bool) -> Source:
     if not os.path.isdir(path):
         raise ModelError(
             f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
         )
     config = read_config(path, given)
-    check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given)
+    check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
     digest = hashlib.sha256()
     for file in sorted(path.glob("*.safetensors")):
         digest.update(embedded.file_sha256(file).encode())
     return Source(str(path.resolve()), f"sha256:{digest.hexdigest()[:12]}", path, config)
 
 
-def _from_hub(model: str, revision: str | None, progress: Progress) -> Source:
+def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool) -> Source:
     import httpx2
     from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
     from huggingface_hub import errors as hub
@@ -161,7 +183,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress) -> Source:
         # No network, a time-out, offline mode, an error of the hub's, or something that is no hub.
         try:
             folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
-            return _from_cache(folder, model)
+            return _from_cache(folder, model, terms)
         except (OSError, ValueError):
             status = getattr(getattr(silent, "response", None), "status_code", None)
             raise ModelError(
@@ -175,12 +197,12 @@ def _from_hub(model: str, revision: str | None, progress: Progress) -> Source:
         raise _no_config(model)
     try:
         config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint)
-        check(read_config(Path(config).parent, model), files, model)
+        check(read_config(Path(config).parent, model), files, model, terms)
         megabytes = sum(size for name, size in files.items() if name.endswith(".safetensors")) / 1e6
         progress(f"Downloading {model}, {megabytes:,.0f} MB")
         # By the name that was given, not the commit: so the cache remembers, for days without a network, what it meant.
         folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, **HUB_FILES))
-        return _from_cache(folder, model)
+        return _from_cache(folder, model, terms)
     except hub.GatedRepoError:
         raise gated from None
     except (OSError, httpx2.HTTPError, hub.XetDownloadError) as broken:
@@ -191,13 +213,13 @@ def _from_hub(model: str, revision: str | None, progress: Progress) -> Source:
         ) from None
 
 
-def _from_cache(folder: Path, model: str) -> Source:
+def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     """A snapshot in the hub's cache, checked as it lies there. FileNotFoundError: its weights never arrived."""
     files = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
     if not any(name.endswith(".safetensors") for name in files):
         raise FileNotFoundError(folder)
     config = read_config(folder, model)
-    check(config, files, model)
+    check(config, files, model, terms)
     return Source(model, folder.name, folder, config)
 
 

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from analysis.terms.result import Decomposition, TokenInfo
-
-PIECE_MARK = "##"
+from analysis.terms.result import BLANKS, PIECE_MARK, Decomposition, TokenInfo
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,8 @@ def arrange(
 ) -> Arranged:
     """One head's maps.
 
-    centred: subtract from every row its mean over all keys, hidden ones included: softmax ignores it.
+    centred: subtract from every row its mean over the keys that its query attends to, shown or not: softmax
+    ignores it. Keys that it does not attend to are 0 then.
     words: merge the pieces of a word. Scores are averaged over its pieces; the pattern is averaged over
     query pieces and summed over key pieces, as in Clark et al. 2019, so its rows still sum to 1.
     specials: keep [CLS], [SEP] and the like; without them rows of the pattern sum to less than 1.
@@ -42,7 +41,7 @@ def arrange(
 
     def shown(scores: Float[ndarray, "token token"]) -> Float[ndarray, "query key"]:
         if centred:
-            scores = scores - scores.mean(-1, keepdims=True)
+            scores = _centred(scores, made.attended)
         return average @ scores @ average.T
 
     maps = {term: shown(made.terms_of(term, head)) for term in terms}
@@ -56,6 +55,12 @@ def arrange(
     )
 
 
+def _centred(scores: Float[ndarray, "query key"], attended: Bool[ndarray, "query key"] | None) -> ndarray:
+    if attended is None:
+        return scores - scores.mean(-1, keepdims=True)
+    return np.where(attended, scores - scores.mean(-1, keepdims=True, where=attended), 0)
+
+
 def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tuple[str, list[int]]]:
     """Label and member tokens of each row."""
     groups: list[tuple[str, list[int]]] = []
@@ -64,7 +69,8 @@ def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tu
             continue
         if words and groups and not token.special and tokens[groups[-1][1][-1]].word == token.word:
             label, members = groups[-1]
-            groups[-1] = (label + token.text.removeprefix(PIECE_MARK), [*members, index])
+            begun = "" if label in BLANKS else label
+            groups[-1] = (begun + token.text.removeprefix(PIECE_MARK), [*members, index])
         else:
             groups.append((token.text, [index]))
     return groups

@@ -56,6 +56,11 @@ def measure_corpus(
         follow(loaded.model, family, inputs, lambda seen, found=found: found.append(_of_text(seen)), freeze=freeze)
         measured.append(found)
         cut += cut_from is not None
+    if not any(text[0].queries for text in measured):
+        raise TextError(
+            f"Every text of the corpus {corpus!r} is one token long for this model, which then attends to nothing "
+            "else; expected one of two tokens or more."
+        )
     groups = groups_of(texts)
     count = int(groups.max()) + 1
     draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
@@ -111,7 +116,7 @@ def _of_text(seen: Layer) -> _OfText:
     effect, agreement = measures.effects(*given)
     own, total = seen.call.scores[0], sum_of_terms(factors)
     hidden = torch.zeros_like(own[0], dtype=torch.bool) if mask is None else ~mask
-    error = float((total - own).abs().max())
+    error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
     pattern = total.masked_fill(hidden, -torch.inf).softmax(-1)
     length = own.shape[-1]
     return _OfText(
@@ -122,8 +127,8 @@ def _of_text(seen: Layer) -> _OfText:
         square=measures.raw_rms(*given).cpu().numpy() ** 2,
         pairs=length**2 if mask is None else int(mask.sum()),
         # A query that sees one key alone adds nothing; of a text, at most the first one does.
-        queries=length if mask is None else int((mask.sum(1) > 1).sum()),
-        errors=(error, error / float(own.max() - own.min()), float((pattern - seen.pattern[0]).abs().max())),
+        queries=length * (length > 1) if mask is None else int((mask.sum(1) > 1).sum()),
+        errors=(error, error / reach if reach else 0.0, float((pattern - seen.pattern[0]).abs().max())),
     )
 
 

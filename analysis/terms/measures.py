@@ -93,15 +93,15 @@ def effects(
     """What removing each term does to the pattern: mean KL in nats, and top-1 agreement in [0, 1].
 
     `KL(softmax(S) || softmax(S - T)) = E_P[T] + log sum exp(S - T) - log sum exp(S)`, averaged over the
-    queries that attend to at least two keys. A term whose keys are all alike shifts every key of a
-    query equally and so has no effect, exactly; its map is not computed.
+    queries that attend to at least two keys; not a number where there is none. A term whose keys are all
+    alike shifts every key of a query equally and so has no effect, exactly; its map is not computed.
     """
     scores = total_map(query, key, scale, bias)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     pattern = scores.softmax(-1)
     log_sum, top = scores.logsumexp(-1), scores.argmax(-1, keepdim=True)
-    counted = torch.ones_like(top[0, :, 0], dtype=torch.bool) if mask is None else mask.sum(-1) > 1
+    counted = torch.full_like(top[0, :, 0], key.shape[2] > 1, dtype=torch.bool) if mask is None else mask.sum(-1) > 1
     sources, heads = query.shape[:2]
     kl = query.new_zeros(sources * sources + (bias is not None), heads)
     agreement = torch.ones_like(kl)

@@ -20,9 +20,19 @@ from analysis.terms.masks import ALL, attended_keys
 __all__ = ["FOUR", "SCORE_BIAS", "SOURCES", "TERMS", "Decomposition", "Provenance", "TokenInfo", "term_pair"]
 
 
+PIECE_MARK = "##"
+"""Begins the text of a piece that goes on with a word."""
+SPACE, LINE = BLANKS = ("␣", "⏎")
+"""The text of a piece that is spaces alone, or line ends."""
+
+
 @dataclass(frozen=True)
 class TokenInfo:
-    """One token of the input: its text, its word (None for special tokens) and its segment."""
+    """One token of the input: its text, its word (None for special tokens) and its segment.
+
+    text: what a reader reads; a piece that goes on with a word begins with `PIECE_MARK`, and is that alone where
+    it only completes a character. word: (which of the texts, which word of it), both from 0.
+    """
 
     text: str
     word: tuple[int, int] | None
@@ -166,8 +176,9 @@ class Decomposition:
 
     @property
     def relative_error(self) -> float:
-        """`max_error` as a fraction of the range of the scores."""
-        return self.max_error / max(float(np.ptp(self.scores)), float(np.finfo(np.float32).tiny))
+        """`max_error` as a fraction of the range of the scores; of their size, where they are one number."""
+        reach = np.ptp(self.scores) or np.abs(self.scores).max() or np.finfo(np.float32).tiny
+        return self.max_error / float(reach)
 
     def shares(self) -> dict[str, Float[ndarray, " head"]]:
         """Each term's share of the key-centred total, per head; may be negative, sums to 1."""

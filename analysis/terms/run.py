@@ -7,14 +7,17 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from analysis.errors import ModelError, TextError, TextTooLong
-from analysis.models.families import Family, family_of
+from analysis.models.families import Family, family_of, longest
 from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
 from analysis.terms.masks import described
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.terms.tokens import tokens_of
+
+HALF = (torch.float16, torch.bfloat16)
 
 
 def decompose(
@@ -28,14 +31,19 @@ def decompose(
     truncate: bool = False,
     name: str | None = None,
     revision: str | None = None,
+    stored: torch.dtype | None = None,
 ) -> Decomposition:
-    """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called."""
+    """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called.
+
+    stored: the half precision that the weights were stored in, where they were read as float32: the scores are
+    then those of the model at its own precision, and so are the errors shown.
+    """
     family = checked(model, name)
     check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
     with torch.inference_mode():
-        seen, factors = _layer(model, family, inputs, layer, freeze)
+        seen, factors = _layer(model, family, inputs, layer, freeze, stored)
         own, total = seen.call.scores[0], sum_of_terms(factors)
         attended = seen.attended()
         hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
@@ -58,7 +66,7 @@ def decompose(
             model=name or model.name_or_path or type(model).__name__,
             revision=revision or "unknown",
             device=str(model.device),
-            dtype=str(model.dtype).removeprefix("torch."),
+            dtype=str(seen.call.query.dtype).removeprefix("torch."),
             seconds=time.perf_counter() - started,
             text=text,
             text_pair=text_pair or None,
@@ -70,20 +78,31 @@ def decompose(
     )
 
 
-def _layer(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int, freeze: str) -> tuple[Layer, Factors]:
-    """What the model did at a layer, and its sources: in float32 where the model is in half precision."""
+def _layer(
+    model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int, freeze: str, stored: torch.dtype | None
+) -> tuple[Layer, Factors]:
+    """What the model did at a layer at its own precision, and its sources, in float32 where that is half."""
     found: list[Layer] = []
 
     def take(seen: Layer) -> None:
         if seen.index == layer:
             found.append(seen)
 
-    half = model.dtype in (torch.float16, torch.bfloat16)
-    if half:
-        follow(model, family, inputs, take, last=layer, sources=False)
-        model = copy.deepcopy(model).float()
-    follow(model, family, inputs, take, last=layer, freeze=freeze)
+    own, single = model, model
+    if model.dtype in HALF:
+        single = _at(model, torch.float32).float()
+    elif stored in HALF:
+        own = _at(model, stored)
+    if own is not single:
+        follow(own, family, inputs, take, last=layer, sources=False)
+    follow(single, family, inputs, take, last=layer, freeze=freeze)
     return found[0], found[-1].factors()
+
+
+def _at(model: Any, dtype: torch.dtype) -> Any:
+    """The model at another precision, as transformers loads it: parameters alone, not the angles of rotations."""
+    converted = {id(w): nn.Parameter(w.detach().to(dtype), requires_grad=False) for w in model.parameters()}
+    return copy.deepcopy(model, converted)
 
 
 def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
@@ -120,7 +139,7 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    limit = getattr(model.config, "max_position_embeddings", None) or 10**9
+    limit = longest(model.config) or 10**9
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:
@@ -137,18 +156,15 @@ def encode(
             f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "
             "they do not belong together. Load both from one checkpoint."
         )
-    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist()
-    kinds = int(getattr(model.config, "type_vocab_size", 0) or 1)
-    if max(types) >= kinds:
+    kinds = int(getattr(model.config, "type_vocab_size", 0) or 0)
+    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist() if kinds else [0] * ids.shape[1]
+    if kinds and max(types) >= kinds:
         raise ModelError(
             f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "
             "give one text, or choose a model that takes pairs."
         )
-    words, segments = encoded.word_ids(0), encoded.sequence_ids(0)
-    names = tokenizer.convert_ids_to_tokens(ids[0].tolist())
-    tokens = tuple(
-        TokenInfo(name, None if word is None else (segment, word), kind)
-        for name, word, segment, kind in zip(names, words, segments, types, strict=True)
-    )
+    tokens = tokens_of(tokenizer, encoded, (text, text_pair), types)
     inputs = {key: value.to(model.device) for key, value in encoded.items() if isinstance(value, Tensor)}
+    if not kinds:  # GPT-2, for one, would look them up among its words
+        inputs.pop("token_type_ids", None)
     return inputs, tokens, cut_from

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from analysis.figures import Figure
 from analysis.figures.terms import FOUR, spoken
-from analysis.figures.words import signed
+from analysis.figures.words import UNDEFINED, signed
 from dashboard.charts.base import BLUE, DIVERGING, SEQUENTIAL, VERMILION, Chart, Look, drawing
 from dashboard.charts.heatmap import heatmap
 
@@ -18,13 +18,14 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
     """Heads by terms, the number in every cell."""
     table, label = figure.content["table"], figure.content["label"]
     values = table.to_numpy()
-    reach = float(np.nanmax(np.abs(values))) or 1.0
+    reach = float(np.abs(np.nan_to_num(values)).max()) or 1.0
     if figure.content["measure"] == "share":
         stops, domain = DIVERGING, np.linspace(-min(reach, 1.0), min(reach, 1.0), len(DIVERGING))
     else:
         stops, domain = SEQUENTIAL, np.linspace(0, reach, len(SEQUENTIAL))
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame["label"] = frame.term.map(spoken)
+    frame["shown"] = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in frame.value]
     order = [spoken(term) for term in table.columns]
     strong = 0.62 * float(domain[-1])
     bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False}
@@ -52,7 +53,7 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
     )
     # On a phone the numbers would run into one another; tooltips and the data table still give them.
     numbers = base.mark_text(fontSize=11, opacity=alt.expr("width < 480 ? 0 : 1")).encode(
-        text=alt.Text("value:Q", format=".2f"),
+        text=alt.Text("shown:N"),
         color=alt.condition(f"abs(datum.value) > {strong}", alt.value("white"), alt.value("#31333f")),
     )
     line = (
@@ -116,6 +117,10 @@ def _token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look,
     )
 
 
+def _nats(effect: float) -> str:
+    return f"{effect:.2f} nats" if effect == effect else UNDEFINED
+
+
 @drawing("probe_maps")
 def maps(figure: Figure, look: Look) -> list[Chart]:
     """One map a term, all on the scale of the head."""
@@ -128,7 +133,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             labels,
             reach,
             look,
-            title=[spoken(term), f"share {signed(share[term])}, effect {effect[term]:.2f} nats"],
+            title=[spoken(term), f"share {signed(share[term])}, effect {_nats(effect[term])}"],
             legend=number >= last_row,
             side=330 if figure.content["columns"] == 2 else 260,
         )

@@ -35,6 +35,7 @@ from analysis.terms.run import sum_of_terms
 
 MODELS = ("embedded", "bert-base")
 LENGTHS = (128, 512)
+KEPT_BY_LENS = ("hook_attn_scores", "hook_pattern")
 BUDGET = {"shares": 6.0, "capture/output_attentions": 1.0, "map": 2.0}
 
 
@@ -174,7 +175,7 @@ def main() -> None:
         for name in MODELS:
             model = model_of(name, device)
             for tokens in LENGTHS:
-                inputs = batch(tokens, device)
+                inputs, head = batch(tokens, device), f"{device:6} {name:10} {tokens:6}"
                 todo = ways(model, inputs)
                 for work in todo.values():
                     work()
@@ -188,7 +189,7 @@ def main() -> None:
                         f"{device:6} {name:10} {tokens:6}  {way:18} {milliseconds:7.1f} {ratio:9.2f} {memory:9.0f}{over}"
                     )
                 against = median(row["capture"] / row["output_attentions"] for row in rounds)
-                print(f"{device:6} {name:10} {tokens:6}  capture / output_attentions  {against:5.2f}")
+                print(f"{head}  capture / output_attentions  {against:5.2f}")
                 print(
                     f"{device:6} {name:10} {tokens:6}  a layer's maps / its shares  {maps(model, inputs, device, 3):5.2f}"
                 )

@@ -7,7 +7,23 @@ from typing import Any
 import torch
 from specimens import tiny_config
 from torch import Tensor
-from transformers import BertModel
+from transformers import (
+    BertModel,
+    GPT2Config,
+    GPT2Model,
+    GPTNeoXConfig,
+    GPTNeoXModel,
+    LlamaConfig,
+    LlamaModel,
+    MistralConfig,
+    MistralModel,
+    OPTConfig,
+    OPTModel,
+    Qwen2Config,
+    Qwen2Model,
+    Qwen3Config,
+    Qwen3Model,
+)
 
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
@@ -31,11 +47,12 @@ class Specimen:
     """Of the range of the scores, in float32."""
 
 
-def ids(model: Any) -> dict[str, Tensor]:
-    """Two rows of token ids, the second padded on the right."""
+def ids(model: Any, left: bool = False) -> dict[str, Tensor]:
+    """Two rows of token ids, the second padded on the right, or on the left."""
     rng = torch.Generator().manual_seed(3)
     ids = torch.randint(5, 25, (2, LENGTHS[0]), generator=rng)
     mask = (torch.arange(LENGTHS[0])[None] < torch.tensor(LENGTHS)[:, None]).long()
+    mask = mask.flip(1) if left else mask
     found = {"input_ids": ids * mask, "attention_mask": mask}
     if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
         found["token_type_ids"] = (torch.arange(LENGTHS[0]) > 3).long().expand(2, -1) * mask
@@ -63,6 +80,20 @@ def _addend(name: str, **changes: Any) -> Callable[[], Any]:
     return build
 
 
+def _of(kind: Any, config: Any, **changes: Any) -> Callable[[], Any]:
+    """A model that transformers builds from its config, shrunk."""
+
+    def build() -> Any:
+        shape = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 3}
+        return randomised(kind(config(**shape, **{"max_position_embeddings": 40, "pad_token_id": 0} | changes)))
+
+    return build
+
+
+GROUPED = {"num_key_value_heads": 2, "intermediate_size": 24}
+"""Two queries to a key, and a gated unit of 24."""
+YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10_000.0, "original_max_position_embeddings": 10}
+WORD = ("word", "bias")
 ALL = ("word", "position", "segment", "bias")
 SPECIMENS: dict[str, Specimen] = {
     "bert": Specimen(lambda: randomised(BertModel(tiny_config())), ALL),
@@ -74,5 +105,32 @@ SPECIMENS: dict[str, Specimen] = {
     "addend alibi": Specimen(_addend("alibi"), ("word", "segment", "bias"), score_bias=True),
     "addend rotary": Specimen(_addend("rotary"), ("word", "segment", "bias")),
     "addend causal_bert_a": Specimen(_addend("causal_bert_a"), ALL, causal=True),
+    "gpt2": Specimen(_of(GPT2Model, GPT2Config), causal=True),
+    "gpt2 scaled by layer": Specimen(
+        _of(GPT2Model, GPT2Config, scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False), causal=True
+    ),
+    "opt": Specimen(_of(OPTModel, OPTConfig, ffn_dim=24, word_embed_proj_dim=32), causal=True),
+    "opt projected, post-norm": Specimen(
+        _of(OPTModel, OPTConfig, ffn_dim=24, word_embed_proj_dim=16, do_layer_norm_before=False), causal=True
+    ),
+    "gpt_neox": Specimen(_of(GPTNeoXModel, GPTNeoXConfig, intermediate_size=24), WORD, causal=True),
+    "gpt_neox in series": Specimen(
+        _of(GPTNeoXModel, GPTNeoXConfig, intermediate_size=24, use_parallel_residual=False), WORD, causal=True
+    ),
+    "llama": Specimen(_of(LlamaModel, LlamaConfig, **GROUPED), ("word",), causal=True),
+    "llama with biases": Specimen(
+        _of(LlamaModel, LlamaConfig, **GROUPED, attention_bias=True, mlp_bias=True), WORD, causal=True
+    ),
+    "llama with scaled rotations": Specimen(
+        _of(LlamaModel, LlamaConfig, **GROUPED, rope_parameters=YARN), ("word",), causal=True
+    ),
+    "mistral": Specimen(_of(MistralModel, MistralConfig, **GROUPED, sliding_window=4), ("word",), causal=True),
+    "qwen2": Specimen(_of(Qwen2Model, Qwen2Config, **GROUPED), WORD, causal=True),
+    "qwen2 with a window": Specimen(
+        _of(Qwen2Model, Qwen2Config, **GROUPED, use_sliding_window=True, sliding_window=4, max_window_layers=1),
+        WORD,
+        causal=True,
+    ),
+    "qwen3": Specimen(_of(Qwen3Model, Qwen3Config, **GROUPED, head_dim=8), ("word",), causal=True),
 }
 """By the family's model_type; further words tell specimens of one family apart."""

@@ -12,12 +12,16 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from family_specimens import randomised
 from PIL import Image
 from pypdf import PdfReader
+from tiny_tokenizers import sentencepiece_bpe
+from transformers import LlamaConfig, LlamaModel
 
 from analysis import commands
 from analysis.encodings import ENCODINGS
@@ -205,6 +209,57 @@ def test_probe_prints_json_whose_shares_sum_to_one(run: Run) -> None:
     assert found["pattern_error"] < 1e-5
     assert found["probe"] is None
     assert {"revision", "device", "dtype", "seconds", "truncated_from", "max_error", "relative_error"} <= set(found)
+
+
+@pytest.fixture
+def llama(tmp_path: Path) -> str:
+    """A folder of a tiny Llama, whose feed-forward is gated."""
+    sizes: dict[str, Any] = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2}
+    sizes |= {"num_hidden_layers": 3, "intermediate_size": 24, "max_position_embeddings": 48, "attention_bias": True}
+    tokenizer = sentencepiece_bpe()
+    randomised(LlamaModel(LlamaConfig(vocab_size=len(tokenizer), **sizes))).save_pretrained(tmp_path / "llama")
+    tokenizer.save_pretrained(tmp_path / "llama")
+    return str(tmp_path / "llama")
+
+
+def test_probe_of_any_layer_holds_what_it_is_told_to(run: Run, llama: str) -> None:
+    def probe(*options: str) -> dict[str, Any]:
+        code, out, _ = run("probe", "--model", llama, "--text", "the cat sat on the mat", "--json", *options)
+        assert code == 0
+        return json.loads(out)
+
+    found = {freeze: probe("--layer", "2", "--freeze", freeze) for freeze in ("activation", "other", "half")}
+    shares = []
+    for freeze, made in found.items():
+        assert (made["layer"], made["method"], made["freeze"]) == (2, "frozen", freeze)
+        assert made["relative_error"] < 1e-5
+        shares.append([made["terms"][term]["share"] for term in TERMS])
+        np.testing.assert_allclose(np.sum(shares[-1], axis=0), 1, atol=1e-3)
+    assert np.abs(np.subtract(shares[0], shares[1])).max() > 1e-3
+    # At layer 0 no gated unit has been passed, so the choice is none.
+    first, other = probe("--freeze", "activation"), probe("--freeze", "other")
+    assert first["method"] == "exact"
+    assert first["terms"] == other["terms"]
+    _, out, _ = run("probe", "--model", llama, "--text", "the cat", "--layer", "1", "--freeze", "half")
+    assert "layer 1 (frozen, half held in gated units)" in " ".join(out.split())
+
+
+def test_probe_says_what_can_be_held_and_which_layers_there_are(run: Run, llama: str) -> None:
+    asked = ("probe", "--model", llama, "--text", "the cat")
+    refused(run(*asked, "--freeze", "none"), "'none' cannot be held; expected one of activation, other, half")
+    refused(run(*asked, "--layer", "3"), "There is no layer 3: this model has layers 0 to 2.")
+
+
+def test_probe_of_one_token_says_what_is_undefined(run: Run, llama: str) -> None:
+    plain = json.loads((Path(llama) / "tokenizer.json").read_text()) | {"post_processor": None}
+    (Path(llama) / "tokenizer.json").write_text(json.dumps(plain))
+    code, out, _ = run("probe", "--model", llama, "--text", "the")
+    assert code == 0
+    assert out.count("undefined") == 2 * len(TERMS)
+    code, out, _ = run("probe", "--model", llama, "--text", "the", "--json")
+    found = json.loads(out)
+    assert found["tokens"] == ["the"]
+    assert found["terms"]["word_to_word"] == {"share": [None] * 4, "effect": [None] * 4, "top1_agreement": [None] * 4}
 
 
 def test_probe_of_nothing_or_of_an_unknown_model_is_said(run: Run) -> None:

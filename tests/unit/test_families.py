@@ -13,7 +13,7 @@ from family_specimens import SPECIMENS, ids
 from torch import Tensor
 
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer, follow
+from analysis.models.follow import FREEZES, Layer, follow
 from analysis.sources import SOURCES
 from analysis.streams.tensor import Streams, plain, stacked
 from analysis.terms.run import sum_of_terms
@@ -45,11 +45,16 @@ def test_every_family_has_a_specimen() -> None:
     assert {name.split()[0] for name in SPECIMENS} == set(FAMILIES)
 
 
-@pytest.mark.parametrize("name", SPECIMENS)
-def test_terms_are_the_models_own_scores_at_every_layer(name: str) -> None:
+SIDES = [(name, left) for name in SPECIMENS for left in ([False, True] if SPECIMENS[name].causal else [False])]
+"""Encoders are padded on the right, decoders on either side."""
+
+
+@pytest.mark.parametrize(("name", "left"), SIDES)
+@torch.no_grad()
+def test_terms_are_the_models_own_scores_at_every_layer(name: str, left: bool) -> None:
     specimen = SPECIMENS[name]
     model = specimen.build()
-    inputs = inputs_of(name, model)
+    inputs = ids(model, left) if left else inputs_of(name, model)
     told = eager(model, inputs)
     layers: list[Layer] = []
     follow(model, family_of(name), inputs, layers.append)
@@ -100,15 +105,19 @@ def test_the_sources_are_those_the_family_names(name: str) -> None:
     assert tuple(s for s, part in zip(SOURCES, query, strict=True) if part.any()) == SPECIMENS[name].sources
 
 
-@pytest.mark.parametrize("name", SPECIMENS)
-def test_padding_changes_no_term(name: str) -> None:
+# Our own encoder takes no position ids: padding on the left moves its words.
+@pytest.mark.parametrize(("name", "left"), [side for side in SIDES if not (side[1] and side[0].startswith("addend"))])
+@torch.no_grad()
+def test_padding_changes_no_term(name: str, left: bool) -> None:
     """The padded row of a batch has the terms that it has alone, without padding."""
     if SPECIMENS[name].inputs:
         pytest.skip("its inputs are not padded")
     model = SPECIMENS[name].build()
-    inputs = inputs_of(name, model)
-    length = int(inputs["attention_mask"][1].sum())
-    alone = {key: value[1:, :length] for key, value in inputs.items()}
+    inputs = ids(model, left) if left else inputs_of(name, model)
+    kept = inputs["attention_mask"][1].bool()
+    if left:  # positions are then counted from the first real token, as transformers' generate does
+        inputs["position_ids"] = (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
+    alone = {key: value[1:, kept] for key, value in inputs.items()}
     together: list[Layer] = []
     apart: list[Layer] = []
     follow(model, family_of(name), inputs, together.append)
@@ -119,8 +128,25 @@ def test_padding_changes_no_term(name: str) -> None:
             for b in range(len(SOURCES)):
                 expected = bare.query[a] @ bare.key[b].mT
                 # Keys that are not attended to may hold anything: a score bias put into dimensions, say.
-                got = (padded.query[a] @ padded.key[b].mT)[:, :length, :length]
+                got = (padded.query[a] @ padded.key[b].mT)[:, kept][..., kept]
                 torch.testing.assert_close(got, expected, rtol=0, atol=1e-4 * max(1.0, float(expected.abs().max())))
+
+
+@pytest.mark.parametrize("name", [name for name in SPECIMENS if family_of(name).gated(None)])
+def test_whatever_is_held_of_a_gated_unit_the_sources_add_up(name: str) -> None:
+    """The choice moves what is credited to the word and the bias, never their sum."""
+    model = SPECIMENS[name].build()
+    inputs = inputs_of(name, model)
+    expected = eager(model, inputs).last_hidden_state
+    split = {}
+    for freeze in FREEZES:
+        output = follow(model, family_of(name), inputs, freeze=freeze)
+        split[freeze] = stacked(output.last_hidden_state, len(SOURCES))
+        spread = float(expected.max() - expected.min())
+        assert float((split[freeze].sum(0) - expected).abs().max()) < 1e-5 * spread
+    if "bias" in SPECIMENS[name].sources:  # else the word is all there is
+        for a, b in (("activation", "other"), ("activation", "half"), ("other", "half")):
+            assert float((split[a] - split[b]).abs().max()) > 0.01 * spread
 
 
 @pytest.mark.parametrize("name", SPECIMENS)

@@ -42,6 +42,13 @@ class Family:
         """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not."""
         return ()
 
+    def longest(self, config: Any) -> int | None:
+        """The number of tokens that it has positions for; None where there is no end."""
+        if self.positions in ("score_bias", "none"):
+            return None
+        rows = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
+        return rows if rows > 0 else None
+
     def gated(self, config: Any) -> bool:
         """Whether its feed-forward is a gated unit, of which one factor has to be held."""
         return False
@@ -56,15 +63,29 @@ FAMILIES: Registry[Family] = Registry("model family")
 
 def family_of(config: Mapping[str, Any], name: str) -> Family:
     """The family of a model with this config.json. Raises ModelError where there are no terms for it."""
-    architecture = str(config["model_type"])
-    if architecture not in FAMILIES:
+    found = known_family(config, name)
+    if found is None:
         raise ModelError(
-            f"{name} is of the architecture {architecture!r}; terms exist for: {', '.join(FAMILIES)}. "
+            f"{name} is of the architecture {str(config['model_type'])!r}; terms exist for: {', '.join(FAMILIES)}. "
             "Choose a model of one of these."
         )
+    return found
+
+
+def known_family(config: Mapping[str, Any], name: str) -> Family | None:
+    """The family, or None where there is none; raises ModelError for a checkpoint that its family refuses."""
+    architecture = str(config["model_type"])
+    if architecture not in FAMILIES:
+        return None
     if why := FAMILIES[architecture].refusal(config):
         raise ModelError(f"{name} is refused: {why}.")
     return FAMILIES[architecture]
+
+
+def longest(config: Any) -> int | None:
+    """The number of tokens that a model, of a family or of none, has positions for."""
+    family = FAMILIES[config.model_type] if config.model_type in FAMILIES else Family()
+    return family.longest(config)
 
 
 import_all(__name__)

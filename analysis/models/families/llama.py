@@ -1,0 +1,39 @@
+"""Llama: rotated queries and keys, RMSNorm without a bias, a gated feed-forward, keys shared by groups of queries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from analysis.models.families import FAMILIES, Family
+from analysis.models.seeds import Output, Seed
+
+
+class Llama(Family):
+    """`transformers` LlamaModel and whatever wraps it (Touvron et al. 2023)."""
+
+    title = "Llama"
+    positions = "rotated"
+
+    def seeds(self, model: Any) -> Sequence[Seed]:
+        """The word alone: positions turn queries and keys, and are no summand."""
+        return (Output("word", model.base_model.embed_tokens),)
+
+    def layers(self, model: Any) -> Sequence[nn.Module]:
+        """The decoder's layers."""
+        return list(model.base_model.layers)
+
+    def attentions(self, model: Any) -> Sequence[nn.Module]:
+        """The self-attention of each layer."""
+        return [layer.self_attn for layer in model.base_model.layers]
+
+    def rotations(self, model: Any) -> Sequence[nn.Module]:
+        """One for all layers."""
+        return (model.base_model.rotary_emb,)
+
+    def gated(self, config: Any) -> bool:
+        """SwiGLU (Shazeer 2020)."""
+        return True
+
+
+FAMILIES.add("llama", Llama())

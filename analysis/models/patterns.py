@@ -1,0 +1,100 @@
+"""Scores and patterns of a text model of any architecture, known or not, without sources: every layer in one pass.
+
+transformers' models call an attention function by name, so ours is told of every layer. Some ignore the name they
+are given (BLOOM, MPNet, GPT-Neo, XLNet), and some do more to their scores than attention does (GPT-OSS has a sink):
+calls are counted and the output is compared with the model's own, and where either differs nothing is offered.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from analysis.errors import ModelError
+from analysis.models.capture import Call, listen
+from analysis.models.families import FAMILIES
+from analysis.models.follow import Layer
+from analysis.sources import SCORE_BIAS
+
+PREFIX = 8
+"""Tokens of the text on which the model's own output is compared with ours."""
+TOLERANCE = 1e-3
+"""Of the range of the output: half precision rounds otherwise in another order of operations."""
+
+
+@dataclass
+class _Counter:
+    each: Callable[[Layer], None]
+    edit: Callable[[Layer], Tensor] | None = None
+    count: int = 0
+
+    def scores(self, call: Call) -> Tensor:
+        return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, SCORE_BIAS))
+
+    def pattern(self, call: Call, pattern: Tensor) -> None:
+        self.each(Layer(self.count, call, pattern, SCORE_BIAS))
+        self.count += 1
+
+
+def patterns(
+    model: Any,
+    inputs: Mapping[str, Tensor],
+    each: Callable[[Layer], None],
+    *,
+    edit: Callable[[Layer], Tensor] | None = None,
+) -> Any:
+    """Runs the model and tells `each` of every layer's attention, in order; returns the model's output.
+
+    inputs: `input_ids` (batch, token) and whatever else the model takes. edit: gives the scores, (batch, head,
+    query, key), that a layer goes on with, which intervenes. What `each` is told has no sources.
+    Raises ModelError, before `each` is told anything, where the model's attention cannot be seen.
+    """
+    check(model, inputs["input_ids"])
+    return listen(model, inputs, _Counter(each, edit))
+
+
+def check(model: Any, ids: Tensor) -> None:
+    """Refuses a model whose attention is not what the interface shows, tried on the first tokens of a text."""
+    name, families = type(model).__name__, ", ".join(FAMILIES)
+    if model.training:
+        raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
+    config = model.config.get_text_config()
+    layers = getattr(config, "num_hidden_layers", None)
+    if model.config.is_encoder_decoder or not isinstance(layers, int):
+        what = "an encoder and a decoder" if model.config.is_encoder_decoder else "no count of its layers"
+        raise ModelError(
+            f"{name} has {what}, and its attention can be shown for one stack of layers alone. "
+            f"Choose a model of another architecture, or of one that terms exist for: {families}."
+        )
+    seen, inputs = _Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
+    ours = _first(listen(model, inputs, seen))
+    if seen.count != layers:
+        raise ModelError(
+            f"{name} has {layers} layers and calls transformers' attention interface {seen.count} times, so that "
+            "its attention cannot be read. Choose a model of another architecture, or of one that terms exist for: "
+            f"{families}."
+        )
+    own = _own(model, inputs)
+    if not float((ours - own).abs().max()) <= TOLERANCE * max(float(own.max() - own.min()), TOLERANCE):
+        raise ModelError(
+            f"{name} does more to its scores than scale, mask and softmax, so that what is read of its attention "
+            "would not be its own. Choose a model of another architecture, or of one that terms exist for: "
+            f"{families}."
+        )
+
+
+def _own(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
+    """The output of the model with transformers' own attention, written out."""
+    before = model.config._attn_implementation or "eager"
+    model.set_attn_implementation("eager")
+    try:
+        with torch.inference_mode():
+            return _first(model(**inputs))
+    finally:
+        model.set_attn_implementation(before)
+
+
+def _first(output: Any) -> Tensor:
+    return output[0].float()
