@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from safetensors import safe_open
 from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
 from analysis.errors import ModelError
+from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 
 PADDED = 0.9
@@ -50,6 +52,11 @@ def _plain(config: Mapping[str, Any]) -> Any:
     return CONFIG_MAPPING[config["model_type"]].from_dict(kept, attn_implementation="eager")
 
 
+def _loader(architecture: str) -> Any:
+    """The class of transformers that loads a family's checkpoints."""
+    return getattr(transformers, FAMILIES[architecture].loader) if architecture in FAMILIES else AutoModel
+
+
 def load(source: Source, device: str | None = None, progress: Progress = lambda _: None) -> Loaded:
     """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite."""
     progress(f"Loading {source.name}")
@@ -57,7 +64,7 @@ def load(source: Source, device: str | None = None, progress: Progress = lambda 
     with _loading:
         try:
             tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-            model, told = AutoModel.from_pretrained(
+            model, told = _loader(source.family).from_pretrained(
                 source.folder,
                 config=_plain(source.config),
                 use_safetensors=True,

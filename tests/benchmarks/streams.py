@@ -185,14 +185,10 @@ def main() -> None:
                     memory = peak(name, tokens, way) if device == "cpu" else float("nan")
                     over = "  over" if way in BUDGET and ratio > BUDGET[way] else ""
                     milliseconds = median(row[way] for row in rounds)
-                    print(
-                        f"{device:6} {name:10} {tokens:6}  {way:18} {milliseconds:7.1f} {ratio:9.2f} {memory:9.0f}{over}"
-                    )
+                    print(f"{head}  {way:18} {milliseconds:7.1f} {ratio:9.2f} {memory:9.0f}{over}")
                 against = median(row["capture"] / row["output_attentions"] for row in rounds)
                 print(f"{head}  capture / output_attentions  {against:5.2f}")
-                print(
-                    f"{device:6} {name:10} {tokens:6}  a layer's maps / its shares  {maps(model, inputs, device, 3):5.2f}"
-                )
+                print(f"{head}  a layer's maps / its shares  {maps(model, inputs, device, 3):5.2f}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,15 @@ import torch
 from specimens import tiny_config
 from torch import Tensor
 from transformers import (
+    AlbertConfig,
+    AlbertModel,
     BertModel,
+    CamembertConfig,
+    CamembertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    ElectraConfig,
+    ElectraModel,
     GPT2Config,
     GPT2Model,
     GPTNeoXConfig,
@@ -17,12 +25,20 @@ from transformers import (
     LlamaModel,
     MistralConfig,
     MistralModel,
+    ModernBertConfig,
+    ModernBertModel,
     OPTConfig,
     OPTModel,
     Qwen2Config,
     Qwen2Model,
     Qwen3Config,
     Qwen3Model,
+    RobertaConfig,
+    RobertaModel,
+    T5Config,
+    T5EncoderModel,
+    XLMRobertaConfig,
+    XLMRobertaModel,
 )
 
 from analysis.ablation.encoder import AddendConfig, AddendModel
@@ -41,6 +57,7 @@ class Specimen:
     """The sources that its queries have at the last layer."""
     causal: bool = False
     score_bias: bool = False
+    gated: bool = False
     inputs: Callable[[Any], Mapping[str, Tensor]] | None = None
     """Its batch, where that is not token ids."""
     tolerance: float = 1e-5
@@ -85,11 +102,16 @@ def _of(kind: Any, config: Any, **changes: Any) -> Callable[[], Any]:
 
     def build() -> Any:
         shape = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 3}
-        return randomised(kind(config(**shape, **{"max_position_embeddings": 40, "pad_token_id": 0} | changes)))
+        return randomised(kind(config(**shape | {"max_position_embeddings": 40, "pad_token_id": 0} | changes)))
 
     return build
 
 
+TWO = {"intermediate_size": 24, "type_vocab_size": 2}
+NEAR = {"intermediate_size": 24, "global_attn_every_n_layers": 2, "local_attention": 4}
+T5_SHAPE = {"d_kv": 8, "d_ff": 24}
+ROBERTA = {**TWO, "pad_token_id": 1, "type_vocab_size": 1}
+"""Ids of 0 are no padding to it: the padded row's positions count only what is not 1."""
 GROUPED = {"num_key_value_heads": 2, "intermediate_size": 24}
 """Two queries to a key, and a gated unit of 24."""
 YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10_000.0, "original_max_position_embeddings": 10}
@@ -105,6 +127,29 @@ SPECIMENS: dict[str, Specimen] = {
     "addend alibi": Specimen(_addend("alibi"), ("word", "segment", "bias"), score_bias=True),
     "addend rotary": Specimen(_addend("rotary"), ("word", "segment", "bias")),
     "addend causal_bert_a": Specimen(_addend("causal_bert_a"), ALL, causal=True),
+    "roberta": Specimen(_of(RobertaModel, RobertaConfig, **ROBERTA), ALL),
+    "xlm-roberta": Specimen(_of(XLMRobertaModel, XLMRobertaConfig, **ROBERTA), ALL),
+    "camembert": Specimen(_of(CamembertModel, CamembertConfig, **ROBERTA), ALL),
+    "electra": Specimen(_of(ElectraModel, ElectraConfig, **TWO, embedding_size=16), ALL),
+    "electra of one width": Specimen(_of(ElectraModel, ElectraConfig, **TWO, embedding_size=32), ALL),
+    "albert": Specimen(_of(AlbertModel, AlbertConfig, **TWO, embedding_size=16), ALL),
+    "albert of two groups": Specimen(
+        _of(AlbertModel, AlbertConfig, **TWO, embedding_size=16, num_hidden_groups=2, num_hidden_layers=4), ALL
+    ),
+    "distilbert": Specimen(_of(DistilBertModel, DistilBertConfig, dim=32, hidden_dim=24)),
+    "modernbert": Specimen(_of(ModernBertModel, ModernBertConfig, **NEAR), ("word",), gated=True),
+    "modernbert with biases": Specimen(
+        _of(ModernBertModel, ModernBertConfig, **NEAR, norm_bias=True, mlp_bias=True, attention_bias=True),
+        WORD,
+        gated=True,
+    ),
+    "t5": Specimen(_of(T5EncoderModel, T5Config, **T5_SHAPE), ("word",), score_bias=True),
+    "t5 gated": Specimen(
+        _of(T5EncoderModel, T5Config, **T5_SHAPE, feed_forward_proj="gated-gelu"),
+        ("word",),
+        score_bias=True,
+        gated=True,
+    ),
     "gpt2": Specimen(_of(GPT2Model, GPT2Config), causal=True),
     "gpt2 scaled by layer": Specimen(
         _of(GPT2Model, GPT2Config, scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False), causal=True
@@ -117,20 +162,23 @@ SPECIMENS: dict[str, Specimen] = {
     "gpt_neox in series": Specimen(
         _of(GPTNeoXModel, GPTNeoXConfig, intermediate_size=24, use_parallel_residual=False), WORD, causal=True
     ),
-    "llama": Specimen(_of(LlamaModel, LlamaConfig, **GROUPED), ("word",), causal=True),
+    "llama": Specimen(_of(LlamaModel, LlamaConfig, **GROUPED), ("word",), causal=True, gated=True),
     "llama with biases": Specimen(
-        _of(LlamaModel, LlamaConfig, **GROUPED, attention_bias=True, mlp_bias=True), WORD, causal=True
+        _of(LlamaModel, LlamaConfig, **GROUPED, attention_bias=True, mlp_bias=True), WORD, causal=True, gated=True
     ),
     "llama with scaled rotations": Specimen(
-        _of(LlamaModel, LlamaConfig, **GROUPED, rope_parameters=YARN), ("word",), causal=True
+        _of(LlamaModel, LlamaConfig, **GROUPED, rope_parameters=YARN), ("word",), causal=True, gated=True
     ),
-    "mistral": Specimen(_of(MistralModel, MistralConfig, **GROUPED, sliding_window=4), ("word",), causal=True),
-    "qwen2": Specimen(_of(Qwen2Model, Qwen2Config, **GROUPED), WORD, causal=True),
+    "mistral": Specimen(
+        _of(MistralModel, MistralConfig, **GROUPED, sliding_window=4), ("word",), causal=True, gated=True
+    ),
+    "qwen2": Specimen(_of(Qwen2Model, Qwen2Config, **GROUPED), WORD, causal=True, gated=True),
     "qwen2 with a window": Specimen(
         _of(Qwen2Model, Qwen2Config, **GROUPED, use_sliding_window=True, sliding_window=4, max_window_layers=1),
         WORD,
         causal=True,
+        gated=True,
     ),
-    "qwen3": Specimen(_of(Qwen3Model, Qwen3Config, **GROUPED, head_dim=8), ("word",), causal=True),
+    "qwen3": Specimen(_of(Qwen3Model, Qwen3Config, **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
 }
 """By the family's model_type; further words tell specimens of one family apart."""

@@ -132,7 +132,7 @@ def test_padding_changes_no_term(name: str, left: bool) -> None:
                 torch.testing.assert_close(got, expected, rtol=0, atol=1e-4 * max(1.0, float(expected.abs().max())))
 
 
-@pytest.mark.parametrize("name", [name for name in SPECIMENS if family_of(name).gated(None)])
+@pytest.mark.parametrize("name", [name for name, specimen in SPECIMENS.items() if specimen.gated])
 def test_whatever_is_held_of_a_gated_unit_the_sources_add_up(name: str) -> None:
     """The choice moves what is credited to the word and the bias, never their sum."""
     model = SPECIMENS[name].build()

@@ -21,6 +21,8 @@ class Family:
     title: str
     positions: str = "added"
     """How positions enter: added, rotated, score_bias, disentangled or none."""
+    loader: str = "AutoModel"
+    """The class of transformers that loads a checkpoint of the family."""
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""

@@ -19,8 +19,8 @@ class Bert(Family):
         kind = config.get("position_embedding_type") or "absolute"
         if kind != "absolute":
             return (
-                f"its positions are {kind!r}, which transformers 5 no longer implements for BERT: it would load the "
-                "checkpoint without them and compute something else. Choose one with absolute positions"
+                f"its positions are {kind!r}, which transformers 5 no longer implements for {self.title}: it would "
+                "load the checkpoint without them and compute something else. Choose one with absolute positions"
             )
         if config.get("is_decoder"):
             return "it is set up as a decoder (is_decoder); the terms here are of the bidirectional encoder"
