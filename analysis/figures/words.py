@@ -1,6 +1,5 @@
 """Numbers as they are printed on screen."""
 
-
 UNDEFINED = "undefined"
 
 

@@ -240,7 +240,7 @@ def test_probe_of_any_layer_holds_what_it_is_told_to(run: Run, llama: str) -> No
     first, other = probe("--freeze", "activation"), probe("--freeze", "other")
     assert first["method"] == "exact"
     assert first["terms"] == other["terms"]
-    code, out, _ = run("probe", "--model", llama, "--text", "the cat", "--layer", "1", "--freeze", "half")
+    _, out, _ = run("probe", "--model", llama, "--text", "the cat", "--layer", "1", "--freeze", "half")
     assert "layer 1 (frozen, half held in gated units)" in " ".join(out.split())
 
 
