@@ -11,9 +11,12 @@ def measure(
     ] = "all-MiniLM-L6-v2",
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
     corpus: Annotated[str, typer.Option(help="A corpus of the store.")] = "probe_set",
+    freeze: Annotated[
+        str, typer.Option(help="What is held of gated units: activation, other, or half of each.")
+    ] = "activation",
     name: Annotated[str | None, typer.Option(help="File name under data/results/terms, without its ending.")] = None,
 ) -> None:
-    """Measures every term's share and effect at layer 0 over a corpus, and writes them as a results file."""
+    """Measures every term's share and effect at every layer over a corpus, and writes them as a results file."""
     from rich.progress import Progress
 
     from analysis import catalogue
@@ -28,7 +31,12 @@ def measure(
     loaded = load(resolve(model, revision))
     with Progress() as progress:
         path = measure_corpus(
-            loaded, pairs, corpus, name=name, each=progress.track(range(len(pairs)), description=corpus)
+            loaded,
+            pairs,
+            corpus,
+            freeze=freeze,
+            name=name,
+            each=progress.track(range(len(pairs)), description=corpus),
         )
     catalogue.refresh()
     typer.echo(f"{path} written and in the store.")

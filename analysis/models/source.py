@@ -23,9 +23,10 @@ HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
 HUB_FILES: dict[str, Any] = {
     "allow_patterns": ["*.json", "*.safetensors", "*.txt", "*.model"],
-    "ignore_patterns": ["*/*"],  # other checkpoints and exports lie in subfolders
+    # Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again.
+    "ignore_patterns": ["*/*", "consolidated*"],
 }
-TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 BYTES_PER_FLOAT32 = 4
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
@@ -98,7 +99,7 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
         family_of(config, name)
     elif known_family(config, name) is None:
         _check_known_to_transformers(str(config["model_type"]), name)
-    weights = sum(size for file, size in files.items() if file.endswith(".safetensors"))
+    weights = sum(size for file, size in files.items() if _read(file))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
         held = f"only {', '.join(pickled)}" if pickled else "no weights"
@@ -121,6 +122,11 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
             f"{name} needs about {needed / 2**30:.1f} GiB of memory in float32 and {free / 2**30:.1f} GiB are free. "
             "Choose a smaller model, or free memory."
         )
+
+
+def _read(file: str) -> bool:
+    """Whether a file holds weights that transformers reads: Mistral's folders hold them twice."""
+    return file.endswith(".safetensors") and not file.startswith("consolidated")
 
 
 def _check_known_to_transformers(architecture: str, name: str) -> None:
@@ -198,7 +204,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool)
     try:
         config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint)
         check(read_config(Path(config).parent, model), files, model, terms)
-        megabytes = sum(size for name, size in files.items() if name.endswith(".safetensors")) / 1e6
+        megabytes = sum(size for name, size in files.items() if _read(name)) / 1e6
         progress(f"Downloading {model}, {megabytes:,.0f} MB")
         # By the name that was given, not the commit: so the cache remembers, for days without a network, what it meant.
         folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, **HUB_FILES))

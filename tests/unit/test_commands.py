@@ -244,6 +244,18 @@ def test_probe_of_any_layer_holds_what_it_is_told_to(run: Run, llama: str) -> No
     assert "layer 1 (frozen, half held in gated units)" in " ".join(out.split())
 
 
+def test_measure_holds_what_it_is_told_to_and_its_command_says_so(run: Run, llama: str, data: Path) -> None:
+    rows = pd.read_csv(ROOT / "data" / "probe_set" / "sentences.csv").head(3)
+    (data / "probe_set").mkdir()
+    rows.to_csv(data / "probe_set" / "sentences.csv", index=False)
+    code, out, error = run("measure", "--model", llama, "--freeze", "half")
+    assert code == 0, error
+    _, out, _ = run("query", "SELECT command FROM runs WHERE kind = 'terms'", "--csv")
+    assert "--corpus probe_set --freeze half" in out
+    _, out, _ = run("query", "SELECT DISTINCT layer, method FROM term_stats ORDER BY layer", "--csv")
+    assert out.split() == ["layer,method", "0,exact", "1,frozen", "2,frozen"]
+
+
 def test_probe_says_what_can_be_held_and_which_layers_there_are(run: Run, llama: str) -> None:
     asked = ("probe", "--model", llama, "--text", "the cat")
     refused(run(*asked, "--freeze", "none"), "'none' cannot be held; expected one of activation, other, half")
@@ -256,7 +268,7 @@ def test_probe_of_one_token_says_what_is_undefined(run: Run, llama: str) -> None
     code, out, _ = run("probe", "--model", llama, "--text", "the")
     assert code == 0
     assert out.count("undefined") == 2 * len(TERMS)
-    code, out, _ = run("probe", "--model", llama, "--text", "the", "--json")
+    _, out, _ = run("probe", "--model", llama, "--text", "the", "--json")
     found = json.loads(out)
     assert found["tokens"] == ["the"]
     assert found["terms"]["word_to_word"] == {"share": [None] * 4, "effect": [None] * 4, "top1_agreement": [None] * 4}

@@ -15,6 +15,7 @@ from analysis.models.follow import Layer, follow
 from analysis.sources import SOURCES
 from analysis.terms import TERMS, decompose, measures
 from analysis.terms.arrange import arrange
+from analysis.terms.masks import attended_keys, described
 
 WORD, BIAS = SOURCES.index("word"), SOURCES.index("bias")
 
@@ -159,3 +160,19 @@ def test_maps_are_centred_over_the_keys_that_are_attended_to() -> None:
     total = np.sum(list(view.terms.values()), axis=0)
     share = (view.terms["word_to_word"] * total).sum() / (total**2).sum()
     assert share == pytest.approx(made.shares()["word_to_word"][2], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mistral", "qwen2 with a window"])
+def test_a_sliding_window_is_what_a_query_attends_to_and_is_kept_in_words(name: str) -> None:
+    """Four keys at most, itself the last: transformers' window counts the query's own key."""
+    layer = layers_of(name)[-1]
+    seen = layer.attended()
+    assert seen is not None
+    i, j = np.indices(seen.shape)
+    expected = (j <= i) & (i - j < 4)
+    np.testing.assert_array_equal(seen.numpy(), expected)
+    assert described(seen.numpy()) == "causal near 3"
+    np.testing.assert_array_equal(attended_keys("causal near 3", len(seen)), expected)
+    pattern = layer.pattern[0].numpy()
+    np.testing.assert_array_equal(pattern[:, ~expected], 0)
+    np.testing.assert_allclose(pattern.sum(-1), 1, rtol=0, atol=1e-5)

@@ -4,9 +4,11 @@ The references are transformers' own: the model loaded at the precision it was s
 """
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from family_specimens import randomised
@@ -153,4 +155,16 @@ def test_a_folder_with_pickled_weights_alone_is_refused(tmp_path: Path) -> None:
     save(tmp_path, "llama")
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
     with pytest.raises(ModelError, match=r"holds only pytorch_model\.bin; Addend reads safetensors alone"):
+        resolve(str(tmp_path))
+
+
+def test_weights_that_lie_there_twice_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mistral's repositories hold `consolidated.safetensors` beside what transformers reads."""
+    save(tmp_path, "llama")
+    weights = (tmp_path / "model.safetensors").read_bytes()
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=len(weights) * 1.5))
+    (tmp_path / "consolidated.safetensors").write_bytes(weights)
+    assert opened(tmp_path).model.config.model_type == "llama"
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="holds no weights"):
         resolve(str(tmp_path))

@@ -120,7 +120,7 @@ def test_a_model_that_does_more_to_its_scores_is_refused() -> None:
 
 
 def test_an_encoder_with_a_decoder_is_refused() -> None:
-    sizes = {
+    sizes: dict[str, Any] = {
         f"{side}_{what}": 2 for side in ("encoder", "decoder") for what in ("layers", "attention_heads", "ffn_dim")
     }
     refused(BartModel(BartConfig(vocab_size=300, d_model=32, **sizes)).eval(), "an encoder and a decoder")
