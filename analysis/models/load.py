@@ -10,7 +10,14 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
-from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import (
+    CONFIG_MAPPING,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedModel,
+)
 from transformers.utils import logging
 
 from analysis.errors import ModelError
@@ -50,14 +57,33 @@ def _plain(config: Mapping[str, Any]) -> Any:
     return CONFIG_MAPPING[config["model_type"]].from_dict(kept, attn_implementation="eager")
 
 
-def load(source: Source, device: str | None = None, progress: Progress = lambda _: None) -> Loaded:
-    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite."""
+HEADS: Mapping[str, Any] = {
+    "ForMaskedLM": AutoModelForMaskedLM,
+    "ForCausalLM": AutoModelForCausalLM,
+    "LMHeadModel": AutoModelForCausalLM,
+}
+"""How the classes are called whose heads predict tokens, and what loads them."""
+
+
+def _with_head(config: Mapping[str, Any]) -> Any:
+    """What loads a checkpoint with the head that its config says it was saved with."""
+    names = [str(name) for name in config.get("architectures") or ()]
+    return next((auto for name in names for end, auto in HEADS.items() if name.endswith(end)), AutoModel)
+
+
+def load(
+    source: Source, device: str | None = None, progress: Progress = lambda _: None, *, head: bool = False
+) -> Loaded:
+    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite.
+
+    head: with the head that predicts tokens, where the checkpoint has one; its terms and states are the same.
+    """
     progress(f"Loading {source.name}")
     device = device or best_device()
     with _loading:
         try:
             tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-            model, told = AutoModel.from_pretrained(
+            model, told = (_with_head(source.config) if head else AutoModel).from_pretrained(
                 source.folder,
                 config=_plain(source.config),
                 use_safetensors=True,
