@@ -116,7 +116,9 @@ def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) 
     length = next(iter(inputs.values())).shape[-1]
     for start in family.seeds(model):
         if isinstance(start, Input):
-            raise InterventionError("Positions of an image cannot be shifted: all of its table is in use. Shuffle them.")
+            raise InterventionError(
+                "Positions of an image cannot be shifted: all of its table is in use. Shuffle them."
+            )
         if start.source == "position" and isinstance(start, Weight):
             raise InterventionError("Positions cannot be shifted: all of this model's table is in use. Shuffle them.")
     limit = getattr(model.config, "max_position_embeddings", None)

@@ -87,10 +87,7 @@ def intervene(
         check(model, family, chosen, biased=before.biased, name=loaded.source.name)
         after = attended(model, family, inputs, chosen)
         kl = torch.stack(
-            [
-                pattern_kl(a, b, mask)
-                for a, b, mask in zip(before.patterns, after.patterns, before.masks, strict=True)
-            ]
+            [pattern_kl(a, b, mask) for a, b, mask in zip(before.patterns, after.patterns, before.masks, strict=True)]
         )
         special = [token.special for token in tokens]
         predictions = None
