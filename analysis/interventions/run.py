@@ -101,8 +101,7 @@ def intervene(
                 assert before.logits is not None
                 assert after.logits is not None
                 places = list(range(1, len(tokens)))
-                true = inputs["input_ids"][0, 1:]
-                first, second = ((_losses(x[:-1], true), x[:-1].argmax(-1)) for x in (before.logits, after.logits))
+                first, second = (next_losses(x, inputs["input_ids"][0]) for x in (before.logits, after.logits))
                 predictions = _predictions("next", tokenizer, places, first, second)
     return Intervened(
         interventions=tuple(one.spec for one in chosen),
@@ -139,6 +138,14 @@ def masked(
         losses.append(_losses(passed.logits[:, 0], ids[0, at]))
         likeliest.append(passed.logits[:, 0].argmax(-1))
     return torch.cat(losses), torch.cat(likeliest)
+
+
+def next_losses(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Each token after the first, from those before it: its cross-entropy, and the likeliest token. (T - 1,) each.
+
+    logits: (T, vocabulary); ids: (T,).
+    """
+    return _losses(logits[:-1], ids[1:]), logits[:-1].argmax(-1)
 
 
 def _losses(logits: Tensor, true: Tensor) -> Tensor:
