@@ -23,7 +23,6 @@ def intervene(
     name: Annotated[str | None, typer.Option(help="File name under data/results/interventions, no ending.")] = None,
 ) -> None:
     """Changes positions, segments or terms: of a text, prints outcomes as JSON; of a corpus, writes a results file."""
-    from analysis.interventions import INTERVENTIONS
     from analysis.interventions.run import intervene as run
     from analysis.interventions.run import permutation_test
     from analysis.models.load import load
@@ -45,7 +44,7 @@ def intervene(
         }
         _print(test, said)
         return
-    made = run(loaded, text, pair, do or [next(iter(INTERVENTIONS))], truncate=truncate)
+    made = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
     said = {"interventions": made.interventions, "cosine": made.cosine.tolist(), "attention_kl": made.kl.tolist()}
     if made.predictions:
         before, after = made.predictions.losses
