@@ -63,6 +63,11 @@ class Live(Hashable, Protocol):
         """A branch, tag or commit, on a hub."""
         ...
 
+    @property
+    def head(self) -> bool:
+        """Whether the model is wanted with its head."""
+        ...
+
     def load(self, progress: Callable[[str], None]) -> Any:
         """The model."""
         ...
@@ -87,7 +92,7 @@ def made(request: Live, progress: Callable[[str], None] = lambda _: None) -> Any
         return request.load(progress)
 
     def run() -> Any:
-        loaded = models.get((request.model, request.revision), load)
+        loaded = models.get((request.model, request.revision, request.head), load)
         progress("Taking the attention apart")
         return request.run(loaded)
 
