@@ -67,9 +67,7 @@ def intervention_pickers(picked: Pickers) -> None:
         picked.several("terms", "Terms to drop (query → key)", known, known, spoken)
         first, second = st.columns(2)
         for column, name in ((first, "layers"), (second, "heads")):
-            typed = column.text_input(
-                f"In {name} (such as 0, 2; empty for all)", ", ".join(picked.get(name)), key=f"typed.{name}"
-            )
+            typed = column.text_input(f"In {name} (such as 0, 2; empty for all)", ", ".join(picked.get(name)))
             picked.set(name, tuple(re.findall(r"[^\s,]+", typed)))
 
 

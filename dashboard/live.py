@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import streamlit as st
 
@@ -53,6 +53,9 @@ class Kept(Generic[T]):
 class Live(Hashable, Protocol):
     """What a reader asks of a model: it can be compared, and run on a loaded model."""
 
+    head: ClassVar[bool]
+    """Whether the model is wanted with its head."""
+
     @property
     def model(self) -> str:
         """The model's name, as `analysis.models.source.resolve` takes it."""
@@ -61,11 +64,6 @@ class Live(Hashable, Protocol):
     @property
     def revision(self) -> str | None:
         """A branch, tag or commit, on a hub."""
-        ...
-
-    @property
-    def head(self) -> bool:
-        """Whether the model is wanted with its head."""
         ...
 
     def load(self, progress: Callable[[str], None]) -> Any:

@@ -225,13 +225,15 @@ def intervention_effects(params: Params) -> Figure:
             f"No interventions on the model {model!r} are stored yet. Run: python -m analysis intervene --model "
             f"{quote(model)}"
         )
-    found = found[found.run_id == found.run_id.iloc[0]]
-    first: Any = found.iloc[0]
+    newest: Any = found[found.run_id == found.run_id.iloc[0]]
+    first: Any = newest.iloc[0]
     config = json.loads(first.config)
     # A cosine near 1 is a small effect: shown as what is missing to 1, so that all outcomes grow with the effect.
-    cosine = found.outcome == "cosine"
-    drift = found[cosine].assign(outcome="drift", value=1 - found.value, low=1 - found.high, high=1 - found.low)
-    long = pd.concat([found[~cosine], drift])[["intervention", "outcome", "value", "low", "high", "texts", "tokens"]]
+    cosine = newest.outcome == "cosine"
+    drift = newest[cosine].assign(outcome="drift", value=1 - newest.value, low=1 - newest.high, high=1 - newest.low)
+    long: Any = pd.concat([newest[~cosine], drift])[
+        ["intervention", "outcome", "value", "low", "high", "texts", "tokens"]
+    ]
     long = long.assign(done=long.intervention.map(config["said"]))
     kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
     told = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"

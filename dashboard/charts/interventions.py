@@ -136,7 +136,8 @@ def permutation(figure: Figure, look: Look) -> list[Chart]:
 @drawing("intervention_effects", columns=2)
 def effects(figure: Figure, look: Look) -> list[Chart]:
     """One panel an outcome: a dot and an interval for each intervention."""
-    frame, order = figure.frame(), figure.content["order"]
+    frame: Any = figure.frame()
+    order = figure.content["order"]
     panels = []
     for outcome, label in figure.content["outcomes"].items():
         base = alt.Chart(frame[frame.outcome == outcome]).encode(
