@@ -49,6 +49,7 @@ def intervention_pickers(picked: Pickers) -> None:
     """Which interventions, and the strength of each that has one."""
     titles = {name: INTERVENTIONS[name].title for name in ORDER}
     chosen = picked.pressed("do", "What is done (several apply together, in this order)", ORDER, ORDER, titles)
+    picked.set("do", chosen)  # without what a link names and nobody knows
     for name in chosen:
         st.caption(f"**{titles[name]}.** {INTERVENTIONS[name].summary}")
     strengths: dict[str, Callable[[], object]] = {
@@ -64,7 +65,7 @@ def intervention_pickers(picked: Pickers) -> None:
             ask()
     if "drop_terms" in chosen:
         known = (*TERMS, SCORE_BIAS)
-        picked.several("terms", "Terms to drop (query → key)", known, known, spoken)
+        picked.set("terms", picked.several("terms", "Terms to drop (query → key)", known, known, spoken))
         first, second = st.columns(2)
         for column, name in ((first, "layers"), (second, "heads")):
             typed = column.text_input(f"In {name} (such as 0, 2; empty for all)", ", ".join(picked.get(name)))
