@@ -251,6 +251,44 @@ def test_a_bias_dropped_as_a_term_is_a_bias_set_to_zero() -> None:
     torch.testing.assert_close(dropped, off, rtol=0, atol=1e-12)
 
 
+DECODERS = [name for name in SPECIMENS if SPECIMENS[name].causal and not name.startswith("addend")]
+
+
+def decoder(name: str) -> tuple[Any, dict[str, torch.Tensor]]:
+    """A tiny decoder in float64 and one text without padding."""
+    model = SPECIMENS[name].build().double()
+    return model, {key: x[:1] for key, x in ids(model).items()}
+
+
+def at_positions(model: Any, inputs: dict[str, torch.Tensor], places: Any) -> torch.Tensor:
+    """transformers' own pass with these position ids."""
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        return model(**inputs, position_ids=torch.as_tensor(places)[None]).last_hidden_state
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoders_positions_are_moved_as_by_its_position_ids(name: str) -> None:
+    """Shifted, shuffled, or one for all: added or rotated, the reference is transformers' own argument."""
+    model, inputs = decoder(name)
+    length = inputs["input_ids"].shape[1]
+    order = np.random.default_rng(2).permutation(length)
+    # Their rotations and norms keep some float32 inside, whatever the weights are.
+    spread = float(at_positions(model, inputs, np.arange(length)).abs().max())
+    for spec, places in (
+        ("shift_positions:4", np.arange(4, length + 4)),
+        ("shuffle_positions:2", order),
+        ("one_position:3", np.full(length, 3)),
+    ):
+        expected = at_positions(model, inputs, places)
+        torch.testing.assert_close(output(model, (spec,), inputs), expected, rtol=0, atol=1e-5 * spread)
+    if FAMILIES[model.config.model_type].rotations(model):
+        off, own = output(model, ("zero_positions",), inputs), output(model, (), inputs)
+        torch.testing.assert_close(off, at_positions(model, inputs, [0] * length), rtol=0, atol=1e-5 * spread)
+        torch.testing.assert_close(output(model, ("shift_positions:4",), inputs), own, rtol=0, atol=1e-4 * spread)
+        assert float((off - own).abs().max()) > 1e-3 * spread
+
+
 # The permutation test
 
 
