@@ -33,6 +33,10 @@ class TextTooLong(TextError):
     """A text with more tokens than the model has positions; it can be cut."""
 
 
+class InterventionError(AddendError):
+    """An intervention that is not known as it is written, or that makes no sense for a model."""
+
+
 class LinkError(AddendError):
     """A link that names no view, or a value that its view does not take."""
 

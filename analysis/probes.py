@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,8 @@ class Request:
     freeze: str = "activation"
     revision: str | None = None
     truncate: bool = False
+    head: ClassVar[bool] = False
+    """Whether the model is wanted with the head that predicts tokens, where it has one."""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "Request":
@@ -50,7 +52,7 @@ class Request:
         from analysis.models.load import load
         from analysis.models.source import resolve
 
-        return load(resolve(self.model, self.revision, progress), progress=progress)
+        return load(resolve(self.model, self.revision, progress), progress=progress, head=self.head)
 
     def run(self, loaded: Any = None) -> Decomposition:
         """Decomposes the text; `loaded` is the model, where the caller holds it already."""

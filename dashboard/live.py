@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import streamlit as st
 
@@ -53,6 +53,9 @@ class Kept(Generic[T]):
 class Live(Hashable, Protocol):
     """What a reader asks of a model: it can be compared, and run on a loaded model."""
 
+    head: ClassVar[bool]
+    """Whether the model is wanted with its head."""
+
     @property
     def model(self) -> str:
         """The model's name, as `analysis.models.source.resolve` takes it."""
@@ -87,7 +90,7 @@ def made(request: Live, progress: Callable[[str], None] = lambda _: None) -> Any
         return request.load(progress)
 
     def run() -> Any:
-        loaded = models.get((request.model, request.revision), load)
+        loaded = models.get((request.model, request.revision, request.head), load)
         progress("Taking the attention apart")
         return request.run(loaded)
 

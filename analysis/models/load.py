@@ -11,7 +11,14 @@ from typing import Any
 import torch
 import transformers
 from safetensors import safe_open
-from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import (
+    CONFIG_MAPPING,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedModel,
+)
 from transformers.utils import logging
 
 from analysis.errors import ModelError
@@ -52,19 +59,37 @@ def _plain(config: Mapping[str, Any]) -> Any:
     return CONFIG_MAPPING[config["model_type"]].from_dict(kept, attn_implementation="eager")
 
 
-def _loader(architecture: str) -> Any:
-    """The class of transformers that loads a family's checkpoints."""
+HEADS: Mapping[str, Any] = {
+    "ForMaskedLM": AutoModelForMaskedLM,
+    "ForCausalLM": AutoModelForCausalLM,
+    "LMHeadModel": AutoModelForCausalLM,
+}
+"""How the classes are called whose heads predict tokens, and what loads them."""
+
+
+def _loader(source: Source, head: bool) -> Any:
+    """The class of transformers that loads a checkpoint; with the head its config says it was saved with, if asked."""
+    if head:
+        names = [str(name) for name in source.config.get("architectures") or ()]
+        if found := next((auto for name in names for end, auto in HEADS.items() if name.endswith(end)), None):
+            return found
+    architecture = source.family
     return getattr(transformers, FAMILIES[architecture].loader) if architecture in FAMILIES else AutoModel
 
 
-def load(source: Source, device: str | None = None, progress: Progress = lambda _: None) -> Loaded:
-    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite."""
+def load(
+    source: Source, device: str | None = None, progress: Progress = lambda _: None, *, head: bool = False
+) -> Loaded:
+    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite.
+
+    head: with the head that predicts tokens, where the checkpoint has one; its terms and states are the same.
+    """
     progress(f"Loading {source.name}")
     device = device or best_device()
     with _loading:
         try:
             tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-            model, told = _loader(source.family).from_pretrained(
+            model, told = _loader(source, head).from_pretrained(
                 source.folder,
                 config=_plain(source.config),
                 use_safetensors=True,

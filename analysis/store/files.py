@@ -168,6 +168,22 @@ KINDS = {
             schema=_columns(variant=_text, preset=_text, measure=_text, value=_real),
         ),
         Kind(
+            name="interventions",
+            folder="results/interventions",
+            version=1,
+            schema=_columns(
+                corpus=_text,
+                intervention=_text,
+                outcome=_text,
+                layer=_whole,
+                value=_real,
+                low=_real,
+                high=_real,
+                texts=_whole,
+                tokens=_whole,
+            ),
+        ),
+        Kind(
             name="probe",
             folder="probes",
             version=2,

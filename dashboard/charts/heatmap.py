@@ -61,7 +61,8 @@ def heatmap(
     return chart.properties(title=alt.TitleParams(title, fontSize=13, anchor="start")) if title else chart
 
 
-def _axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
+def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
+    """An axis of indices that are shown as labels, which may repeat; of many, every so manieth."""
     step = max(1, -(-len(labels) // room))
     # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
     lookup = f"{json.dumps([printable(label) for label in labels])}[datum.value]"
@@ -95,8 +96,8 @@ def _cells(values, rows, columns, scale, stops, domain, legend, row_title, colum
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            x=alt.X("column:O", axis=_axis(columns, column_title, angle=-60)),
-            y=alt.Y("row:O", axis=_axis(rows, row_title, angle=0)),
+            x=alt.X("column:O", axis=token_axis(columns, column_title, angle=-60)),
+            y=alt.Y("row:O", axis=token_axis(rows, row_title, angle=0)),
             color=alt.Color("value:Q", scale=scale, legend=legend),
             tooltip=[
                 alt.Tooltip("row_label:N", title=row_title),

@@ -19,6 +19,7 @@ COLUMNS = {
     "published_scores": "paper year table_name variant steps setting task metric value sd printed transcribed_from "
     "citation caveat",
     "term_stats": "model revision method layer head term corpus share effect rms",
+    "intervention_effects": "model revision corpus intervention outcome layer value low high texts tokens",
     "claims": "id verdict effect lower upper",
 }
 

@@ -142,11 +142,18 @@ class BlockedLinear(nn.Module):
         return torch.cat(parts, -1).flatten(-2)
 
 
-def angles(length: int, dim: int, like: Tensor) -> tuple[Float[Tensor, "L D"], Float[Tensor, "L D"]]:
-    """Cosines and sines of rotary's angles, each twice in a row (Su et al. 2021, equation 34)."""
-    turns = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(dim))
-    twice = turns.repeat_interleave(2, -1)
-    return twice.cos().to(like), twice.sin().to(like)
+class Rotation(nn.Module):
+    """The angles by which rotary turns queries and keys: a module without weights, so that they can be seen."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.dim = config.head_dim
+
+    def forward(self, length: int, like: Tensor) -> tuple[Float[Tensor, "L D"], Float[Tensor, "L D"]]:
+        """Cosines and sines of the angles, each twice in a row (Su et al. 2021, equation 34)."""
+        turns = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(self.dim))
+        twice = turns.repeat_interleave(2, -1)
+        return twice.cos().to(like), twice.sin().to(like)
 
 
 def rotated(x: Float[Tensor, "B H L D"], cos: Tensor, sin: Tensor) -> Float[Tensor, "B H L D"]:

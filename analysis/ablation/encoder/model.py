@@ -18,7 +18,7 @@ from transformers.models.bert.modeling_bert import BertIntermediate, BertOutput,
 from transformers.utils.output_capturing import capture_outputs
 
 from analysis.ablation.corpus import IGNORED
-from analysis.ablation.encoder.attention import SelfAttention, Shared, angles
+from analysis.ablation.encoder.attention import Rotation, SelfAttention, Shared
 from analysis.ablation.encoder.config import MODEL_TYPE, AddendConfig
 from analysis.ablation.encoder.inputs import Inputs, PositionTable
 from analysis.ablation.encoder.scores import PositionScores
@@ -81,6 +81,8 @@ class Encoder(nn.Module):
         self.layer = nn.ModuleList([Layer(config, self.position_scores) for _ in range(config.num_hidden_layers)])
         if config.norm == "pre":
             self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        if config.rotary:
+            self.rotation = Rotation(config)
         if config.disentangled:
             self.relative = nn.Embedding(2 * config.disentangled, config.hidden_size)
 
@@ -98,7 +100,7 @@ class Encoder(nn.Module):
             bias=self.position_scores(length),
             mask=self.hidden_keys(mask, length, hidden),
             added=self.position_scores.queries_and_keys(length) if config.untied == "added" else None,
-            angles=angles(length, config.head_dim, hidden) if config.rotary else None,
+            angles=self.rotation(length, hidden) if config.rotary else None,
             own=self.position_scores.normed(length) if config.untied == "word" else None,
             relative=self.relative.weight if config.disentangled else None,
         )

@@ -55,6 +55,10 @@ class Addend(Family):
         """The self-attention of each layer."""
         return [layer.attention.self for layer in self.layers(model)]
 
+    def rotations(self, model: Any) -> Sequence[nn.Module]:
+        """The angles of the rotary variant."""
+        return [model.base_model.encoder.rotation] if model.config.rotary else []
+
     def bias_term(self, config: Any) -> str:
         """TUPE's position scores are position_to_position; a bias for the distance is none of the sixteen."""
         return "position_to_position" if config.untied in ("own", "word") else SCORE_BIAS

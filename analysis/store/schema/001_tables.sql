@@ -54,6 +54,12 @@ CREATE TABLE curves (
     seconds DOUBLE, value DOUBLE
 );
 CREATE TABLE costs (run_id VARCHAR, variant VARCHAR, preset VARCHAR, measure VARCHAR, value DOUBLE);
+-- What interventions do over a corpus, tokens of all texts pooled. outcome: cosine (of the output before and after),
+-- attention_kl (nats; of all layers, or of one), loss and loss_change (nats a token, where there is a head).
+CREATE TABLE interventions (
+    run_id VARCHAR, corpus VARCHAR, intervention VARCHAR, outcome VARCHAR, layer INTEGER,
+    value DOUBLE, low DOUBLE, high DOUBLE, texts INTEGER, tokens INTEGER
+);
 
 -- Saved live probes: the sources' queries and keys, from which every map follows.
 CREATE TABLE probes (

@@ -54,6 +54,16 @@ CREATE VIEW term_stats AS
 SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
 FROM newest_terms WHERE aggregation = 'head';
 
+-- The newest run of interventions on each model and revision over each corpus.
+CREATE VIEW newest_interventions AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, i.*
+FROM interventions i JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, i.corpus);
+
+CREATE VIEW intervention_effects AS
+SELECT model, revision, corpus, intervention, outcome, layer, value, low, high, texts, tokens
+FROM newest_interventions;
+
 -- Filled by the ledger of claims once it exists.
 CREATE VIEW claims AS
 SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,

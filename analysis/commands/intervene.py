@@ -1,0 +1,81 @@
+"""python -m analysis intervene: changes a model's positions, segments or terms, and says what it then does."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+
+def intervene(
+    model: Annotated[
+        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
+    ] = "all-MiniLM-L6-v2",
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    do: Annotated[
+        list[str] | None,
+        typer.Option(help="An intervention, such as shift_positions:8; of a text, several apply together, in order."),
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="A text, or the first of a pair; else a corpus is measured.")] = None,
+    pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
+    truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
+    permute: Annotated[int | None, typer.Option(help="The permutation test on the text, with this seed.")] = None,
+    corpus: Annotated[str, typer.Option(help="A corpus of the store.")] = "probe_set",
+    name: Annotated[str | None, typer.Option(help="File name under data/results/interventions, no ending.")] = None,
+) -> None:
+    """Changes positions, segments or terms: of a text, prints outcomes as JSON; of a corpus, writes a results file."""
+    from analysis.interventions.run import intervene as run
+    from analysis.interventions.run import permutation_test
+    from analysis.models.load import load
+    from analysis.models.source import resolve
+
+    loaded = load(resolve(model, revision), head=True)
+    if text is None:
+        _corpus(loaded, corpus, do, name)
+        return
+    if permute is not None:
+        test = permutation_test(loaded, text, pair, permute, truncate=truncate)
+        said = {
+            "error_positions_off": float(test.off.max()),
+            "error_positions_on": float(test.on.max()),
+            "largest_output": test.reach,
+            "causal": test.causal,
+            "holds": test.holds,
+            "order": test.order.tolist(),
+        }
+        _print(test, said)
+        return
+    made = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
+    said = {"interventions": made.interventions, "cosine": made.cosine.tolist(), "attention_kl": made.kl.tolist()}
+    if made.predictions:
+        before, after = made.predictions.losses
+        said |= {"predicts": made.predictions.kind, "loss_before": before, "loss_after": after}
+    _print(made, said)
+
+
+def _print(made: Any, said: dict[str, Any]) -> None:
+    about = made.provenance
+    where = {"model": about.model, "revision": about.revision, "device": about.device, "dtype": about.dtype}
+    typer.echo(json.dumps({**where, "tokens": [token.text for token in made.token_info], **said}))
+
+
+def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) -> None:
+    from rich.progress import Progress
+
+    from analysis import catalogue
+    from analysis.interventions.corpus import STANDARD, intervene_corpus
+    from analysis.store import read
+
+    catalogue.refresh()
+    texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
+    with Progress() as progress:
+        path = intervene_corpus(
+            loaded,
+            pairs,
+            corpus,
+            specs=do or STANDARD,
+            name=name,
+            each=progress.track(range(len(pairs)), description=corpus),
+        )
+    catalogue.refresh()
+    typer.echo(f"{path} written and in the store.")

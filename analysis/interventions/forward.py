@@ -1,0 +1,228 @@
+"""One forward pass under interventions: the model's own code, with what enters it changed on the way in.
+
+What enters is found where the family says: the seeds of position and segment, the modules that give the turns,
+and the bias that an attention call adds to its scores. No architecture is named here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from analysis.errors import InterventionError
+from analysis.interventions.kinds.base import BIAS, PLACES, ROWS, SEGMENTS, TURNS, Intervention
+from analysis.models.families import Family
+from analysis.models.follow import Layer, follow
+from analysis.models.seeds import Input, Output, Weight
+from analysis.streams.tensor import plain
+
+Chosen = Sequence[Intervention]
+Keep = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What a forward pass gives."""
+
+    hidden: Tensor
+    """The output hidden states, (batch, token, width)."""
+    logits: Tensor | None
+    """Of the head, (batch, token, vocabulary); None where the model has none."""
+
+
+def forward(
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Tensor],
+    chosen: Chosen = (),
+    each: Callable[[Layer], None] = lambda _: None,
+    keep: Keep = lambda hidden: hidden,
+) -> Passed:
+    """Runs the model under interventions, which apply together, in order.
+
+    each: told every layer's attention. keep: what of the output hidden states goes on to the head: its logits over
+    a whole text are large, and often those of one token are wanted.
+    Raises InterventionError where a shift leaves the model's table.
+    """
+    seen: list[Tensor] = []
+
+    def output(_module: nn.Module, _args: Any, given: Any) -> Any:
+        seen.append(plain(given.last_hidden_state))
+        given.last_hidden_state = keep(seen[-1])
+        return given
+
+    further = _further(model, family, inputs, sum(one.offset for one in chosen))
+    with ExitStack() as undo:
+        undo.enter_context(_intervened(model, family, chosen, further))
+        hook = model.base_model.register_forward_hook(output)
+        undo.callback(hook.remove)
+        told = follow(
+            model,
+            family,
+            inputs,
+            each,
+            edit=(lambda layer: _scores(layer, chosen, further)) if chosen else None,
+            sources=any(one.sources for one in chosen),
+        )
+    return Passed(seen[0], getattr(told, "logits", None))
+
+
+def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:
+    """Refuses, with a sentence, what makes no sense for a model. biased: whether it adds a bias to its scores."""
+    sources = {start.source for start in family.seeds(model)}
+    there = {
+        ROWS: "position" in sources,
+        TURNS: bool(family.rotations(model)),
+        BIAS: biased,
+        SEGMENTS: "segment" in sources,
+    }
+    layers, heads = len(family.attentions(model)), int(model.config.num_attention_heads)
+    for one in chosen:
+        if one.places and not any(there[place] for place in one.places):
+            wanted = " or ".join(PLACES[place] for place in one.places)
+            has = " and ".join(PLACES[place] for place in PLACES if there[place] and place != SEGMENTS)
+            raise InterventionError(
+                f"{one.title!r} makes no sense for {name}: it acts on {wanted}, and this model has "
+                f"{has or 'no positions'}. {one.instead}."
+            )
+        for kind, asked, count in (("layer", "layers", layers), ("head", "heads", heads)):
+            for number in getattr(one, asked, ()):
+                if not 0 <= number < count:
+                    raise InterventionError(f"There is no {kind} {number}: {name} has {kind}s 0 to {count - 1}.")
+
+
+@dataclass
+class _Further:
+    """What a model's own positions would be, k further on: by module, and by layer for biases."""
+
+    by: int = 0
+    rows: dict[int, Tensor] = field(default_factory=dict)
+    turns: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    biases: dict[int, Tensor] = field(default_factory=dict)
+
+    def of(self, rows: Tensor) -> Tensor:
+        """The rows from k on."""
+        return rows[..., self.by :, :]
+
+
+def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) -> _Further:
+    """Read off a pass over the text with its last token repeated k times, so that the model counts by itself."""
+    found = _Further(by)
+    if not by:
+        return found
+    length = next(iter(inputs.values())).shape[-1]
+    for start in family.seeds(model):
+        if isinstance(start, Input):
+            raise InterventionError(
+                "Positions of an image cannot be shifted: all of its table is in use. Shuffle them."
+            )
+        if start.source == "position" and isinstance(start, Weight):
+            raise InterventionError("Positions cannot be shifted: all of this model's table is in use. Shuffle them.")
+    limit = getattr(model.config, "max_position_embeddings", None)
+    if limit and length + by > limit:
+        raise _beyond(length, by, limit)
+    longer = {key: torch.cat([x, x[:, -1:].expand(-1, by)], 1) for key, x in inputs.items()}
+
+    def counted(module: nn.Module, args: tuple[Any, ...]) -> None:
+        if isinstance(module, nn.Embedding) and int(args[0].max()) >= module.num_embeddings:
+            raise _beyond(length, by, module.num_embeddings - int(args[0].min()))
+
+    def bias(layer: Layer) -> None:
+        if layer.call.bias is not None:
+            found.biases[layer.index] = layer.call.bias.expand(layer.call.scores.shape)
+
+    with ExitStack() as undo:
+        for start in family.seeds(model):
+            if isinstance(start, Output) and start.source == "position":
+                module = start.module
+                undo.callback(module.register_forward_pre_hook(counted).remove)
+                undo.callback(module.register_forward_hook(_keeping(found.rows)).remove)
+        for module in family.rotations(model):
+            undo.callback(module.register_forward_hook(_keeping(found.turns)).remove)
+        follow(model, family, longer, bias, sources=False)
+    return found
+
+
+def _keeping(home: dict[int, Any]) -> Callable[[nn.Module, Any, Any], None]:
+    return lambda module, _args, output: home.update({id(module): output})
+
+
+def _beyond(length: int, by: int, limit: int) -> InterventionError:
+    return InterventionError(
+        f"The text has {length} tokens and the model {limit} positions, so they cannot be shifted by {by}. "
+        f"Shift by {max(0, limit - length)} at most, or shorten the text."
+    )
+
+
+@contextmanager
+def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
+    """Within, positions and segments enter the model changed. Sources are followed from what enters."""
+
+    def positions(module: nn.Module | None, rows: Tensor) -> Tensor:
+        if module is not None and further.by:
+            rows = further.of(further.rows[id(module)])
+        for one in chosen:
+            rows = one.rows(rows)
+        return rows
+
+    def segments(_module: nn.Module | None, rows: Tensor) -> Tensor:
+        for one in chosen:
+            rows = one.segments(rows)
+        return rows
+
+    def turned(module: nn.Module, _args: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        cos, sin = output
+        if further.by:
+            cos, sin = (further.of(x) for x in further.turns[id(module)])
+        for one in chosen:
+            cos, sin = one.turns(cos, sin)
+        return cos, sin
+
+    changes = {"position": positions, "segment": segments}
+    with ExitStack() as undo:
+        for start in family.seeds(model) if chosen else ():
+            change = changes.get(start.source)
+            if change is None or isinstance(start, Input):
+                continue
+            if isinstance(start, Weight):
+                undo.enter_context(_replaced(start, change))
+            else:
+                hook = start.module.register_forward_hook(
+                    lambda module, _args, output, change=change: change(module, output)
+                )
+                undo.callback(hook.remove)
+        for module in family.rotations(model) if chosen else ():
+            undo.callback(module.register_forward_hook(turned).remove)
+        yield
+
+
+@contextmanager
+def _replaced(start: Weight, change: Callable[[None, Tensor], Tensor]) -> Iterator[None]:
+    module: Any = start.module
+    home = module._parameters if start.name in module._parameters else module._buffers
+    own = home[start.name]
+    home[start.name] = change(None, own.detach())
+    try:
+        yield
+    finally:
+        home[start.name] = own
+
+
+def _scores(layer: Layer, chosen: Chosen, further: _Further) -> Tensor:
+    """The scores that a layer goes on with: its bias changed, then its terms dropped, both in order."""
+    call = layer.call
+    if call.bias is not None:
+        own = call.bias.expand(call.scores.shape)
+        new = own
+        if further.by:
+            new = further.biases[layer.index][..., further.by :, further.by :]
+        for one in chosen:
+            new = one.bias(new)
+        if new is not own:
+            call = replace(call, bias=new, scores=call.scores - own + new)
+    for one in chosen:
+        call = replace(call, scores=one.scores(replace(layer, call=call)))
+    return call.scores

@@ -1,0 +1,95 @@
+"""Terms taken out of the scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from analysis.errors import InterventionError
+from analysis.interventions.kinds.base import Intervention, intervention
+from analysis.sources import SCORE_BIAS, TERMS, term_pair
+
+
+@intervention
+@dataclass(frozen=True)
+class DropTerms(Intervention):
+    """Scores less some of their terms, in some layers and heads; the terms are those of this same intervened pass.
+
+    terms: of the sixteen, or score_bias. layers, heads: empty for all. Deeper than layer 0 the terms are those of
+    the method `frozen`. Its spec: drop_terms:word_to_word+word_to_position/LAYERS/HEADS, lists joined by +.
+    """
+
+    terms: tuple[str, ...] = ()
+    layers: tuple[int, ...] = ()
+    heads: tuple[int, ...] = ()
+
+    name = "drop_terms"
+    title = "Drop terms"
+    summary = "Chosen terms are subtracted from the scores of chosen layers and heads, before the softmax."
+    places = ()
+
+    def __post_init__(self) -> None:
+        for term in self.terms:
+            if term not in (*TERMS, SCORE_BIAS):
+                raise InterventionError(f"There is no term {term!r}; expected of: {', '.join((*TERMS, SCORE_BIAS))}.")
+
+    @classmethod
+    def of(cls, strength: str) -> Self:
+        """From "word_to_word+word_to_position/0+1/3"."""
+        terms, layers, heads, *more = [*strength.split("/"), "", ""][: max(3, strength.count("/") + 1)]
+        try:
+            numbers = [tuple(int(number) for number in part.split("+") if number) for part in (layers, heads)]
+        except ValueError:
+            more = [strength]
+        if more:
+            raise InterventionError(
+                f"drop_terms:{strength} was asked for; expected terms, layers and heads, such as "
+                "drop_terms:word_to_position+position_to_word/0+1/3 (nothing for all layers or heads)."
+            )
+        return cls(tuple(term for term in terms.split("+") if term), *numbers)
+
+    @property
+    def strength(self) -> str:
+        """Terms, layers and heads."""
+        parts = ("+".join(map(str, part)) for part in (self.terms, self.layers, self.heads))
+        return "/".join(parts).rstrip("/")
+
+    @property
+    def said(self) -> str:
+        """Which terms, where."""
+        if not self.terms:
+            return "no term dropped"
+        terms = ", ".join(term.replace("_to_", " → ") for term in self.terms)
+        return f"{terms} dropped{_where('layer', self.layers)}{_where('head', self.heads)}"
+
+    @property
+    def sources(self) -> bool:
+        """Terms are known where the sources are followed."""
+        return bool(self.terms)
+
+    def scores(self, layer):
+        """The scores less the terms."""
+        scores = layer.call.scores
+        if not self.terms or (self.layers and layer.index not in self.layers):
+            return scores
+        heads = list(self.heads) or slice(None)
+        scores = scores.clone()
+        for row in range(len(scores)):
+            found = layer.factors(row)
+            for term in self.terms:
+                if term == SCORE_BIAS:
+                    if found.bias is None:
+                        raise InterventionError(
+                            "This model adds no bias to its scores, so score_bias cannot be dropped; drop others."
+                        )
+                    dropped = found.bias[heads]
+                else:
+                    a, b = term_pair(term)
+                    dropped = found.query[a, heads] @ found.key[b, heads].mT * found.scale
+                scores[row, heads] -= dropped.to(scores.dtype)
+        return scores
+
+
+def _where(kind: str, numbers: Sequence[int]) -> str:
+    if not numbers:
+        return ""
+    return f", {kind}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

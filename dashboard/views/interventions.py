@@ -1,0 +1,70 @@
+"""Interventions: what a model does when its positions, its segments or terms of its scores are changed."""
+
+import streamlit as st
+
+from analysis.errors import AddendError, NoResults
+from analysis.interventions.request import PermutationRequest, Request
+from dashboard import intervention_form, live, queries, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+show.header(
+    "interventions",
+    "Terms describe; interventions tell causes. Take positions away from a real model, share, shuffle, shift, scale or "
+    "replace them, or take terms out of its scores, and see what it then does.",
+)
+picked = Pickers("interventions")
+intervention_form.text_form(picked)
+intervention_form.intervention_pickers(picked)
+status = st.status("Starting", expanded=False)
+try:
+    with status:
+        made = live.made(Request.of(picked.values()), progress=lambda message: status.update(label=plain(message)))
+        about = made.provenance
+        took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
+        status.update(label=plain(f"{about.model} ({about.revision}): {made.words}; {took}"), state="complete")
+except AddendError as problem:
+    status.update(label="Nothing to show", state="error")
+    picked.done()
+    show.sentence(problem)
+    intervention_form.offer_truncation(picked, problem)
+    st.stop()
+
+if about.truncated_from:
+    st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
+outcome = st.container()
+first, second = st.columns(2)
+with first:
+    picked.slider("layer", "Layer", list(range(made.layers)))
+with second:
+    picked.slider("head", "Head", list(range(made.heads)))
+maps = st.container()
+st.header("Does the order show without positions?", anchor=False)
+permute = picked.toggle(
+    "permute",
+    "Permute the tokens, with positions off and on",
+    help="Segments and mask are permuted along. Without positions an encoder's output is permuted and nothing else.",
+)
+values = picked.done()
+
+with outcome:
+    show.copy_link("interventions", values, without=("text", "pair"), why_not=intervention_form.why_no_link(picked))
+    figure = live.figure("intervention_tokens", values, made)
+    show.show(figure, "interventions", values)
+    if made.predictions:
+        st.dataframe(figure.frame().drop(columns=["place"]), hide_index=True, height=300)
+    show.show(live.figure("intervention_kl", values, made), "interventions", values)
+with maps:
+    show.show(live.figure("intervention_maps", values, made), "interventions", values)
+if permute:
+    try:
+        test = live.made(PermutationRequest.of(values))
+        show.show(live.figure("intervention_permutation", values, test), "interventions", values)
+    except AddendError as problem:
+        show.sentence(problem)
+
+st.header("Over many texts", anchor=False)
+try:
+    show.show(queries.figure("intervention_effects", values), "interventions", values)
+except NoResults as nothing:
+    st.info(plain(str(nothing)))
