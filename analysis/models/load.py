@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
+import transformers
+from transformers import CONFIG_MAPPING, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
 from analysis.errors import ModelError
+from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 
 _loading = threading.Lock()
@@ -46,7 +48,7 @@ def load(source: Source, device: str | None = None, progress: Progress = lambda 
     with _loading:
         try:
             tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-            model, told = AutoModel.from_pretrained(
+            model, told = getattr(transformers, FAMILIES[source.family].loads).from_pretrained(
                 source.folder,
                 config=_plain(source.config),
                 use_safetensors=True,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import transformers
 from specimens import tiny_config
 from torch import Tensor
 from transformers import BertModel
@@ -36,7 +37,8 @@ def ids(model: Any) -> dict[str, Tensor]:
     rng = torch.Generator().manual_seed(3)
     ids = torch.randint(5, 25, (2, LENGTHS[0]), generator=rng)
     mask = (torch.arange(LENGTHS[0])[None] < torch.tensor(LENGTHS)[:, None]).long()
-    found = {"input_ids": ids * mask, "attention_mask": mask}
+    padding = getattr(model.config, "pad_token_id", None) or 0
+    found = {"input_ids": torch.where(mask.bool(), ids, padding), "attention_mask": mask}
     if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
         found["token_type_ids"] = (torch.arange(LENGTHS[0]) > 3).long().expand(2, -1) * mask
     return found
@@ -63,9 +65,45 @@ def _addend(name: str, **changes: Any) -> Callable[[], Any]:
     return build
 
 
+def _tiny(kind: str, pad: int = 0, **changes: Any) -> Callable[[], Any]:
+    """A model of transformers, three layers deep, that is named by its class less Model."""
+    shape = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 3}
+    shape |= {"intermediate_size": 16, "max_position_embeddings": 40, "pad_token_id": pad}
+
+    def build() -> Any:
+        config = getattr(transformers, f"{kind.removesuffix('Encoder')}Config")(**(shape | changes))
+        return randomised(getattr(transformers, f"{kind}Model")._from_config(config, attn_implementation="eager"))
+
+    return build
+
+
+def _t5(activation: str) -> Callable[[], Any]:
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 3, "num_heads": 4}
+    return _tiny("T5Encoder", **sizes, feed_forward_proj=activation)
+
+
 ALL = ("word", "position", "segment", "bias")
 SPECIMENS: dict[str, Specimen] = {
     "bert": Specimen(lambda: randomised(BertModel(tiny_config())), ALL),
+    "roberta": Specimen(_tiny("Roberta", pad=1), ALL),
+    "xlm-roberta": Specimen(_tiny("XLMRoberta", pad=1), ALL),
+    "camembert": Specimen(_tiny("Camembert", pad=1), ALL),
+    "distilbert": Specimen(_tiny("DistilBert", dim=32, hidden_dim=16, n_heads=4, n_layers=3)),
+    "albert": Specimen(_tiny("Albert", embedding_size=12), ALL),
+    "albert two groups of two": Specimen(
+        _tiny("Albert", embedding_size=12, num_hidden_groups=2, inner_group_num=2), ALL
+    ),
+    "electra": Specimen(_tiny("Electra", embedding_size=12), ALL),
+    "modernbert": Specimen(
+        _tiny("ModernBert", local_attention=4, global_attn_every_n_layers=2, bos_token_id=2, eos_token_id=3),
+        ("word",),
+    ),
+    "modernbert with biases": Specimen(
+        _tiny("ModernBert", local_attention=4, norm_bias=True, attention_bias=True, bos_token_id=2, eos_token_id=3),
+        ("word", "bias"),
+    ),
+    "t5": Specimen(_t5("relu"), ("word",), score_bias=True),
+    "t5 gated": Specimen(_t5("gated-gelu"), ("word",), score_bias=True),
     "addend": Specimen(_addend("bert_a"), ALL),
     "addend concat_blocked, pre-norm": Specimen(_addend("concat_blocked", norm="pre"), ALL),
     "addend tupe_a": Specimen(_addend("tupe_a"), ALL),

@@ -7,7 +7,7 @@ the places it names is followed by the rules of analysis/streams, through the mo
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from analysis.errors import ModelError
 from analysis.models.seeds import Seed
@@ -21,6 +21,11 @@ class Family:
     title: str
     positions: str = "added"
     """How positions enter: added, rotated, score_bias, disentangled or none."""
+
+    loads: str = "AutoModel"
+    """The class of transformers that loads the part of a checkpoint which is wanted."""
+    own_attention: bool = False
+    """Whether its attention runs code of its own and ignores transformers' interface; then `scale` and `added` count."""
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
@@ -41,6 +46,17 @@ class Family:
     def rotations(self, model: Any) -> Sequence[nn.Module]:
         """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not."""
         return ()
+
+    def scale(self, module: Any) -> float:
+        """Of `own_attention`: what the product of the two factors that its code multiplies is multiplied by."""
+        raise NotImplementedError
+
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
+        """Of `own_attention`: what is added to its scores, from what the module was given or its own methods.
+
+        query, key: the factors that were multiplied, (batch head token dim), wholes.
+        """
+        return None
 
     def gated(self, config: Any) -> bool:
         """Whether its feed-forward is a gated unit, of which one factor has to be held."""

@@ -1,0 +1,39 @@
+"""ModernBERT: queries and keys are rotated, attention is local in most layers, the feed-forward is gated."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from analysis.models.families import FAMILIES, Family
+from analysis.models.seeds import Output, Seed
+
+
+class ModernBert(Family):
+    """ModernBertModel (Warner et al. 2024). Position multiplies, so no source of the input is position."""
+
+    title = "ModernBERT"
+    positions = "rotated"
+
+    def seeds(self, model: Any) -> Sequence[Seed]:
+        """The one table."""
+        return (Output("word", model.base_model.embeddings.tok_embeddings),)
+
+    def layers(self, model: Any) -> Sequence[nn.Module]:
+        """ModernBertEncoderLayer."""
+        return list(model.base_model.layers)
+
+    def attentions(self, model: Any) -> Sequence[nn.Module]:
+        """The self-attention of each layer."""
+        return [layer.attn for layer in self.layers(model)]
+
+    def rotations(self, model: Any) -> Sequence[nn.Module]:
+        """One module, called once for local and once for global layers."""
+        return (model.base_model.rotary_emb,)
+
+    def gated(self, config: Any) -> bool:
+        """GeGLU."""
+        return True
+
+
+FAMILIES.add("modernbert", ModernBert())

@@ -1,0 +1,27 @@
+"""RoBERTa and its kin: BERT with positions that count the tokens before, from padding_idx + 1, and one segment."""
+
+from analysis.models.families import FAMILIES
+from analysis.models.families.bert import Bert
+
+
+class Roberta(Bert):
+    """RobertaModel, XLMRobertaModel and CamembertModel (Liu et al. 2019; Conneau et al. 2020; Martin et al. 2020)."""
+
+    title = "RoBERTa"
+
+
+class XlmRoberta(Roberta):
+    """RoBERTa on a hundred languages."""
+
+    title = "XLM-R"
+
+
+class Camembert(Roberta):
+    """RoBERTa on French."""
+
+    title = "CamemBERT"
+
+
+FAMILIES.add("roberta", Roberta())
+FAMILIES.add("xlm-roberta", XlmRoberta())
+FAMILIES.add("camembert", Camembert())

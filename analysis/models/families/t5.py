@@ -1,0 +1,36 @@
+"""T5's encoder: a bias for the distance is added to unscaled scores, and shared by all layers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from analysis.models.families import FAMILIES, Family
+from analysis.models.seeds import Output, Seed
+
+
+class T5(Family):
+    """T5EncoderModel, also of checkpoints that have a decoder (Raffel et al. 2020; gated: Shazeer 2020)."""
+
+    title = "T5 encoder"
+    positions = "score_bias"
+    loads = "T5EncoderModel"
+
+    def seeds(self, model: Any) -> Sequence[Seed]:
+        """The one table."""
+        return (Output("word", model.encoder.embed_tokens),)
+
+    def layers(self, model: Any) -> Sequence[nn.Module]:
+        """T5Block."""
+        return list(model.encoder.block)
+
+    def attentions(self, model: Any) -> Sequence[nn.Module]:
+        """The self-attention of each layer."""
+        return [block.layer[0].SelfAttention for block in self.layers(model)]
+
+    def gated(self, config: Any) -> bool:
+        """Version 1.1 and after."""
+        return bool(config.is_gated_act)
+
+
+FAMILIES.add("t5", T5())
