@@ -104,6 +104,36 @@ SPECIMENS: dict[str, Specimen] = {
     ),
     "t5": Specimen(_t5("relu"), ("word",), score_bias=True),
     "t5 gated": Specimen(_t5("gated-gelu"), ("word",), score_bias=True),
+    "mpnet": Specimen(_tiny("MPNet", pad=1), score_bias=True),
+    "roformer": Specimen(_tiny("RoFormer", embedding_size=12), ("word", "segment", "bias")),
+    "roformer rotating values": Specimen(_tiny("RoFormer", rotary_value=True), ("word", "segment", "bias")),
+    "deberta": Specimen(
+        _tiny("Deberta", relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False),
+        ("word", "bias"),
+        score_bias=True,
+    ),
+    "deberta absolute positions too": Specimen(
+        _tiny("Deberta", relative_attention=True, pos_att_type=["p2c"], type_vocab_size=2), ALL, score_bias=True
+    ),
+    "deberta not relative": Specimen(_tiny("Deberta")),
+    "deberta-v2": Specimen(
+        _tiny("DebertaV2", relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False),
+        ("word", "bias"),
+        score_bias=True,
+    ),
+    "deberta-v2 as version 3": Specimen(
+        _tiny(
+            "DebertaV2",
+            relative_attention=True,
+            pos_att_type=["p2c", "c2p"],
+            position_buckets=4,
+            norm_rel_ebd="layer_norm",
+            share_att_key=True,
+            type_vocab_size=2,
+        ),
+        ALL,
+        score_bias=True,
+    ),
     "addend": Specimen(_addend("bert_a"), ALL),
     "addend concat_blocked, pre-norm": Specimen(_addend("concat_blocked", norm="pre"), ALL),
     "addend tupe_a": Specimen(_addend("tupe_a"), ALL),

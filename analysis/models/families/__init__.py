@@ -25,7 +25,7 @@ class Family:
     loads: str = "AutoModel"
     """The class of transformers that loads the part of a checkpoint which is wanted."""
     own_attention: bool = False
-    """Whether its attention runs code of its own and ignores transformers' interface; then `scale` and `added` count."""
+    """Whether its attention is code of its own that ignores transformers' interface; `scale` and `added` are for it."""
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
