@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from analysis.errors import ModelError, TextError, TextTooLong
-from analysis.models.families import Family, family_of
+from analysis.models.families import FAMILIES, Family, family_of
 from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
 from analysis.terms.masks import described
@@ -120,7 +120,7 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    limit = getattr(model.config, "max_position_embeddings", None) or 10**9
+    limit = FAMILIES[model.config.model_type].longest(model.config) or 10**9
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:

@@ -31,6 +31,10 @@ class Family:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
         return None
 
+    def longest(self, config: Any) -> int | None:
+        """The most tokens that a text may have; None where nothing bounds it."""
+        return getattr(config, "max_position_embeddings", None)
+
     def seeds(self, model: Any) -> Sequence[Seed]:
         """Where the sources enter."""
         raise NotImplementedError

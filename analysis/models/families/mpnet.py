@@ -15,6 +15,10 @@ class MpNet(Family):
     title = "MPNet"
     own_attention = True
 
+    def longest(self, config: Any) -> int:
+        """Rows of the position table less the first two, which no token uses."""
+        return config.max_position_embeddings - 2
+
     def seeds(self, model: Any) -> Sequence[Seed]:
         """The two tables that are summed."""
         tables = model.base_model.embeddings

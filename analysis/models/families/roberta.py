@@ -1,5 +1,7 @@
 """RoBERTa and its kin: BERT with positions that count the tokens before, from padding_idx + 1, and one segment."""
 
+from typing import Any
+
 from analysis.models.families import FAMILIES
 from analysis.models.families.bert import Bert
 
@@ -8,6 +10,10 @@ class Roberta(Bert):
     """RobertaModel, XLMRobertaModel and CamembertModel (Liu et al. 2019; Conneau et al. 2020; Martin et al. 2020)."""
 
     title = "RoBERTa"
+
+    def longest(self, config: Any) -> int:
+        """Rows of the position table less those up to padding_idx, which no token uses."""
+        return config.max_position_embeddings - config.pad_token_id - 1
 
 
 class XlmRoberta(Roberta):
