@@ -5,7 +5,7 @@ beside its own. It computes what `eager` computes and hands scores and pattern t
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -63,6 +63,11 @@ class Enough(Exception):
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def listening() -> Listener | None:
+    """Whoever listens to the forward pass that is running."""
+    return _listener.get()
 
 
 def attend(
@@ -129,11 +134,14 @@ def _our_attention(model: PreTrainedModel) -> Iterator[None]:
         model.set_attn_implementation(before)
 
 
-def listen(model: PreTrainedModel, inputs: Any, listener: Listener) -> Any:
-    """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough."""
+def listen(model: PreTrainedModel, inputs: Any, listener: Listener, *, interface: bool = True) -> Any:
+    """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough.
+
+    interface: False where the model ignores transformers' attention interface.
+    """
     token = _listener.set(listener)
     try:
-        with _our_attention(model), _no_cache(model), torch.inference_mode():
+        with _our_attention(model) if interface else nullcontext(), _no_cache(model), torch.inference_mode():
             return model(**inputs)
     except Enough:
         return None

@@ -19,6 +19,7 @@ from analysis.errors import ModelError
 from analysis.models.capture import Call, Enough, listen
 from analysis.models.families import Family
 from analysis.models.seeds import followed
+from analysis.models.softmax import watched
 from analysis.sources import SCORE_BIAS, SOURCES, term_pair
 from analysis.streams.rules import FREEZE
 from analysis.streams.tensor import stacked
@@ -128,6 +129,8 @@ def follow(
     try:
         with ExitStack() as undo, torch.inference_mode():
             given: Any = inputs
+            if family.own_attention:
+                undo.enter_context(watched(attentions, family))
             if sources:
                 given = undo.enter_context(followed(model, family.seeds(model), inputs))
             if states is not None:
@@ -137,7 +140,7 @@ def follow(
                         lambda _module, _args, output: states(next(told), _hidden(output))
                     )
                     undo.callback(hook.remove)
-            output = listen(model, given, listener)
+            output = listen(model, given, listener, interface=not family.own_attention)
     finally:
         FREEZE.reset(frozen)
     wanted = len(attentions) if last is None else last + 1

@@ -68,8 +68,13 @@ def _each(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any])
 
 
 def _same(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Dropout of a model at rest, contiguity and the like: nothing happens to the values."""
+    """Dropout of a model at rest, and the like: nothing happens to the values."""
     return args[0] if func.__name__ != "dropout" or not kwargs.get("training") else _refused(func)
+
+
+def _contiguous(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+    """A later view of the whole needs it; parts are reshaped instead."""
+    return streams(func(plain(args[0]), **kwargs), args[0].parts, activated=args[0].activated)
 
 
 def _refused(func: Callable[..., Any]) -> Any:
@@ -144,6 +149,20 @@ def _div(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) 
     if not isinstance(a, Streams):
         return plain(a) / plain(b)  # by a hidden state: held
     return streams(plain(a) / plain(b), [None if p is None else p / plain(b) for p in a.parts])
+
+
+def _in_place(rule: Rule) -> Rule:
+    """`x += y` and the like: the tensor that is changed keeps its memory, and takes the new parts."""
+
+    def changed(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        made, own = rule(func, args, kwargs), args[0]
+        plain(own).copy_(plain(made))
+        if not isinstance(own, Streams):
+            return made
+        own.parts, own.activated = made.parts, made.activated
+        return own
+
+    return changed
 
 
 def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
@@ -267,13 +286,18 @@ def _masked_fill(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_LINEAR.split(), _each),
-    **dict.fromkeys(("contiguous", "dropout", "detach", "requires_grad_"), _same),
-    **dict.fromkeys(("add", "__add__", "__radd__", "__iadd__"), _add),
-    **dict.fromkeys(("sub", "__sub__", "__rsub__", "rsub", "__isub__"), _sub),
-    **dict.fromkeys(("mul", "__mul__", "__rmul__", "__imul__", "multiply"), _mul),
-    **dict.fromkeys(("div", "__truediv__", "__itruediv__", "true_divide"), _div),
+    **dict.fromkeys(("dropout", "detach", "requires_grad_"), _same),
+    **dict.fromkeys(("add", "__add__", "__radd__"), _add),
+    **dict.fromkeys(("sub", "__sub__", "__rsub__", "rsub"), _sub),
+    **dict.fromkeys(("mul", "__mul__", "__rmul__", "multiply"), _mul),
+    **dict.fromkeys(("div", "__truediv__", "true_divide"), _div),
     **dict.fromkeys(("matmul", "bmm", "__matmul__", "__rmatmul__"), _matmul),
     **dict.fromkeys(("cat", "stack", "concat", "concatenate"), _joined),
+    **dict.fromkeys(("add_", "__iadd__"), _in_place(_add)),
+    **dict.fromkeys(("sub_", "__isub__"), _in_place(_sub)),
+    **dict.fromkeys(("mul_", "__imul__"), _in_place(_mul)),
+    **dict.fromkeys(("div_", "__itruediv__"), _in_place(_div)),
+    "contiguous": _contiguous,
     "linear": _linear,
     "addmm": _addmm,
     "baddbmm": _baddbmm,

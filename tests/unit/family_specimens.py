@@ -5,41 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import transformers
 from specimens import tiny_config
 from torch import Tensor
-from transformers import (
-    AlbertConfig,
-    AlbertModel,
-    BertModel,
-    CamembertConfig,
-    CamembertModel,
-    DistilBertConfig,
-    DistilBertModel,
-    ElectraConfig,
-    ElectraModel,
-    GPT2Config,
-    GPT2Model,
-    GPTNeoXConfig,
-    GPTNeoXModel,
-    LlamaConfig,
-    LlamaModel,
-    MistralConfig,
-    MistralModel,
-    ModernBertConfig,
-    ModernBertModel,
-    OPTConfig,
-    OPTModel,
-    Qwen2Config,
-    Qwen2Model,
-    Qwen3Config,
-    Qwen3Model,
-    RobertaConfig,
-    RobertaModel,
-    T5Config,
-    T5EncoderModel,
-    XLMRobertaConfig,
-    XLMRobertaModel,
-)
+from transformers import BertModel
 
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
@@ -70,7 +39,8 @@ def ids(model: Any, left: bool = False) -> dict[str, Tensor]:
     ids = torch.randint(5, 25, (2, LENGTHS[0]), generator=rng)
     mask = (torch.arange(LENGTHS[0])[None] < torch.tensor(LENGTHS)[:, None]).long()
     mask = mask.flip(1) if left else mask
-    found = {"input_ids": ids * mask, "attention_mask": mask}
+    padding = getattr(model.config, "pad_token_id", None) or 0
+    found = {"input_ids": torch.where(mask.bool(), ids, padding), "attention_mask": mask}
     if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
         found["token_type_ids"] = (torch.arange(LENGTHS[0]) > 3).long().expand(2, -1) * mask
     return found
@@ -97,28 +67,81 @@ def _addend(name: str, **changes: Any) -> Callable[[], Any]:
     return build
 
 
-def _of(kind: Any, config: Any, **changes: Any) -> Callable[[], Any]:
-    """A model that transformers builds from its config, shrunk."""
+def _tiny(kind: str, pad: int = 0, **changes: Any) -> Callable[[], Any]:
+    """A model of transformers, three layers deep, that is named by its class less Model."""
+    shape = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 3}
+    shape |= {"intermediate_size": 16, "max_position_embeddings": 40, "pad_token_id": pad}
 
     def build() -> Any:
-        shape = {"vocab_size": 25, "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 3}
-        return randomised(kind(config(**shape | {"max_position_embeddings": 40, "pad_token_id": 0} | changes)))
+        config = getattr(transformers, f"{kind.removesuffix('Encoder')}Config")(**(shape | changes))
+        return randomised(getattr(transformers, f"{kind}Model")._from_config(config, attn_implementation="eager"))
 
     return build
 
 
-TWO = {"intermediate_size": 24, "type_vocab_size": 2}
-NEAR = {"intermediate_size": 24, "global_attn_every_n_layers": 2, "local_attention": 4}
-T5_SHAPE = {"d_kv": 8, "d_ff": 24}
-ROBERTA = {**TWO, "pad_token_id": 1, "type_vocab_size": 1}
-"""Ids of 0 are no padding to it: the padded row's positions count only what is not 1."""
 GROUPED = {"num_key_value_heads": 2, "intermediate_size": 24}
 """Two queries to a key, and a gated unit of 24."""
 YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 10_000.0, "original_max_position_embeddings": 10}
 WORD = ("word", "bias")
+
+
+def _t5(activation: str) -> Callable[[], Any]:
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 3, "num_heads": 4}
+    return _tiny("T5Encoder", **sizes, feed_forward_proj=activation)
+
+
 ALL = ("word", "position", "segment", "bias")
 SPECIMENS: dict[str, Specimen] = {
     "bert": Specimen(lambda: randomised(BertModel(tiny_config())), ALL),
+    "roberta": Specimen(_tiny("Roberta", pad=1), ALL),
+    "xlm-roberta": Specimen(_tiny("XLMRoberta", pad=1), ALL),
+    "camembert": Specimen(_tiny("Camembert", pad=1), ALL),
+    "distilbert": Specimen(_tiny("DistilBert", dim=32, hidden_dim=16, n_heads=4, n_layers=3)),
+    "albert": Specimen(_tiny("Albert", embedding_size=12), ALL),
+    "albert two groups of two": Specimen(
+        _tiny("Albert", embedding_size=12, num_hidden_groups=2, inner_group_num=2), ALL
+    ),
+    "electra": Specimen(_tiny("Electra", embedding_size=12), ALL),
+    "modernbert": Specimen(
+        _tiny("ModernBert", local_attention=4, global_attn_every_n_layers=2, bos_token_id=2, eos_token_id=3),
+        ("word",),
+    ),
+    "modernbert with biases": Specimen(
+        _tiny("ModernBert", local_attention=4, norm_bias=True, attention_bias=True, bos_token_id=2, eos_token_id=3),
+        ("word", "bias"),
+    ),
+    "t5": Specimen(_t5("relu"), ("word",), score_bias=True),
+    "t5 gated": Specimen(_t5("gated-gelu"), ("word",), score_bias=True, gated=True),
+    "mpnet": Specimen(_tiny("MPNet", pad=1), score_bias=True),
+    "roformer": Specimen(_tiny("RoFormer", embedding_size=12), ("word", "segment", "bias")),
+    "roformer rotating values": Specimen(_tiny("RoFormer", rotary_value=True), ("word", "segment", "bias")),
+    "deberta": Specimen(
+        _tiny("Deberta", relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False),
+        ("word", "bias"),
+        score_bias=True,
+    ),
+    "deberta absolute positions too": Specimen(
+        _tiny("Deberta", relative_attention=True, pos_att_type=["p2c"], type_vocab_size=2), ALL, score_bias=True
+    ),
+    "deberta not relative": Specimen(_tiny("Deberta")),
+    "deberta-v2": Specimen(
+        _tiny("DebertaV2", relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False),
+        ("word", "bias"),
+        score_bias=True,
+    ),
+    "deberta-v2 as version 3": Specimen(
+        _tiny(
+            "DebertaV2",
+            relative_attention=True,
+            pos_att_type=["p2c", "c2p"],
+            position_buckets=4,
+            norm_rel_ebd="layer_norm",
+            share_att_key=True,
+            type_vocab_size=2,
+        ),
+        ALL,
+        score_bias=True,
+    ),
     "addend": Specimen(_addend("bert_a"), ALL),
     "addend concat_blocked, pre-norm": Specimen(_addend("concat_blocked", norm="pre"), ALL),
     "addend tupe_a": Specimen(_addend("tupe_a"), ALL),
@@ -127,58 +150,33 @@ SPECIMENS: dict[str, Specimen] = {
     "addend alibi": Specimen(_addend("alibi"), ("word", "segment", "bias"), score_bias=True),
     "addend rotary": Specimen(_addend("rotary"), ("word", "segment", "bias")),
     "addend causal_bert_a": Specimen(_addend("causal_bert_a"), ALL, causal=True),
-    "roberta": Specimen(_of(RobertaModel, RobertaConfig, **ROBERTA), ALL),
-    "xlm-roberta": Specimen(_of(XLMRobertaModel, XLMRobertaConfig, **ROBERTA), ALL),
-    "camembert": Specimen(_of(CamembertModel, CamembertConfig, **ROBERTA), ALL),
-    "electra": Specimen(_of(ElectraModel, ElectraConfig, **TWO, embedding_size=16), ALL),
-    "electra of one width": Specimen(_of(ElectraModel, ElectraConfig, **TWO, embedding_size=32), ALL),
-    "albert": Specimen(_of(AlbertModel, AlbertConfig, **TWO, embedding_size=16), ALL),
-    "albert of two groups": Specimen(
-        _of(AlbertModel, AlbertConfig, **TWO, embedding_size=16, num_hidden_groups=2, num_hidden_layers=4), ALL
-    ),
-    "distilbert": Specimen(_of(DistilBertModel, DistilBertConfig, dim=32, hidden_dim=24)),
-    "modernbert": Specimen(_of(ModernBertModel, ModernBertConfig, **NEAR), ("word",), gated=True),
-    "modernbert with biases": Specimen(
-        _of(ModernBertModel, ModernBertConfig, **NEAR, norm_bias=True, mlp_bias=True, attention_bias=True),
-        WORD,
-        gated=True,
-    ),
-    "t5": Specimen(_of(T5EncoderModel, T5Config, **T5_SHAPE), ("word",), score_bias=True),
-    "t5 gated": Specimen(
-        _of(T5EncoderModel, T5Config, **T5_SHAPE, feed_forward_proj="gated-gelu"),
-        ("word",),
-        score_bias=True,
-        gated=True,
-    ),
-    "gpt2": Specimen(_of(GPT2Model, GPT2Config), causal=True),
+    "gpt2": Specimen(_tiny("GPT2"), causal=True),
     "gpt2 scaled by layer": Specimen(
-        _of(GPT2Model, GPT2Config, scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False), causal=True
+        _tiny("GPT2", scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False), causal=True
     ),
-    "opt": Specimen(_of(OPTModel, OPTConfig, ffn_dim=24, word_embed_proj_dim=32), causal=True),
+    "opt": Specimen(_tiny("OPT", ffn_dim=24, word_embed_proj_dim=32), causal=True),
     "opt projected, post-norm": Specimen(
-        _of(OPTModel, OPTConfig, ffn_dim=24, word_embed_proj_dim=16, do_layer_norm_before=False), causal=True
+        _tiny("OPT", ffn_dim=24, word_embed_proj_dim=16, do_layer_norm_before=False), causal=True
     ),
-    "gpt_neox": Specimen(_of(GPTNeoXModel, GPTNeoXConfig, intermediate_size=24), WORD, causal=True),
+    "gpt_neox": Specimen(_tiny("GPTNeoX", intermediate_size=24), WORD, causal=True),
     "gpt_neox in series": Specimen(
-        _of(GPTNeoXModel, GPTNeoXConfig, intermediate_size=24, use_parallel_residual=False), WORD, causal=True
+        _tiny("GPTNeoX", intermediate_size=24, use_parallel_residual=False), WORD, causal=True
     ),
-    "llama": Specimen(_of(LlamaModel, LlamaConfig, **GROUPED), ("word",), causal=True, gated=True),
+    "llama": Specimen(_tiny("Llama", **GROUPED), ("word",), causal=True, gated=True),
     "llama with biases": Specimen(
-        _of(LlamaModel, LlamaConfig, **GROUPED, attention_bias=True, mlp_bias=True), WORD, causal=True, gated=True
+        _tiny("Llama", **GROUPED, attention_bias=True, mlp_bias=True), WORD, causal=True, gated=True
     ),
     "llama with scaled rotations": Specimen(
-        _of(LlamaModel, LlamaConfig, **GROUPED, rope_parameters=YARN), ("word",), causal=True, gated=True
+        _tiny("Llama", **GROUPED, rope_parameters=YARN), ("word",), causal=True, gated=True
     ),
-    "mistral": Specimen(
-        _of(MistralModel, MistralConfig, **GROUPED, sliding_window=4), ("word",), causal=True, gated=True
-    ),
-    "qwen2": Specimen(_of(Qwen2Model, Qwen2Config, **GROUPED), WORD, causal=True, gated=True),
+    "mistral": Specimen(_tiny("Mistral", **GROUPED, sliding_window=4), ("word",), causal=True, gated=True),
+    "qwen2": Specimen(_tiny("Qwen2", **GROUPED), WORD, causal=True, gated=True),
     "qwen2 with a window": Specimen(
-        _of(Qwen2Model, Qwen2Config, **GROUPED, use_sliding_window=True, sliding_window=4, max_window_layers=1),
+        _tiny("Qwen2", **GROUPED, use_sliding_window=True, sliding_window=4, max_window_layers=1),
         WORD,
         causal=True,
         gated=True,
     ),
-    "qwen3": Specimen(_of(Qwen3Model, Qwen3Config, **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
+    "qwen3": Specimen(_tiny("Qwen3", **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
 }
 """By the family's model_type; further words tell specimens of one family apart."""

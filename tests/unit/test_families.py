@@ -5,13 +5,18 @@ references are transformers' own: the attention probabilities and hidden states 
 returns, with none of our hooks and none of our attention.
 """
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from family_specimens import SPECIMENS, ids
+from specimens import tiny_tokenizer
 from torch import Tensor
+from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
 
+from analysis.errors import ModelError
+from analysis.models import families, load, source
 from analysis.models.families import FAMILIES
 from analysis.models.follow import FREEZES, Layer, follow
 from analysis.sources import SOURCES
@@ -150,6 +155,52 @@ def test_whatever_is_held_of_a_gated_unit_the_sources_add_up(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECIMENS)
+def test_scores_are_the_same_when_no_source_is_followed(name: str) -> None:
+    model = SPECIMENS[name].build()
+    inputs = inputs_of(name, model)
+    followed: list[Layer] = []
+    alone: list[Layer] = []
+    follow(model, family_of(name), inputs, followed.append)
+    follow(model, family_of(name), inputs, alone.append, sources=False)
+    for one, other in zip(followed, alone, strict=True):
+        assert type(other.call.query) is Tensor
+        spread = float(one.call.scores.max() - one.call.scores.min())
+        torch.testing.assert_close(one.call.scores, other.call.scores, rtol=0, atol=1e-5 * spread)
+        torch.testing.assert_close(one.pattern, other.pattern, rtol=0, atol=1e-4)
+        products = other.call.scale * plain(other.call.query) @ plain(other.call.key).mT
+        total = products if other.call.bias is None else products + other.call.bias
+        torch.testing.assert_close(total, other.call.scores, rtol=0, atol=1e-5 * spread)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_scores_that_are_put_in_place_are_gone_on_with(name: str) -> None:
+    """With all scores 0, each query that sees a key spreads evenly over the keys it sees, and the output changes."""
+    model = SPECIMENS[name].build()
+    inputs = inputs_of(name, model)
+    seen: list[Layer] = []
+    with torch.no_grad():
+        before = model(**inputs).last_hidden_state
+    for sources in (False, True):
+        changed = follow(
+            model,
+            family_of(name),
+            inputs,
+            seen.append,
+            edit=lambda layer: torch.zeros_like(layer.call.scores),
+            sources=sources,
+        )
+        assert float((plain(changed.last_hidden_state) - before).abs().max()) > 1e-3  # rounding: 1e-6
+    for layer in seen:
+        for row in range(2):
+            keys = layer.attended(row)
+            keys = torch.ones_like(layer.pattern[row, 0], dtype=torch.bool) if keys is None else keys
+            expected = keys / keys.sum(-1, keepdim=True)
+            real_queries = keys.any(-1)
+            got = layer.pattern[row][:, real_queries]
+            torch.testing.assert_close(got, expected[real_queries].expand_as(got), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
 def test_the_model_is_left_as_it_was(name: str) -> None:
     model = SPECIMENS[name].build()
     inputs = inputs_of(name, model)
@@ -160,3 +211,40 @@ def test_the_model_is_left_as_it_was(name: str) -> None:
     assert type(after) is Tensor
     assert torch.equal(before, after)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+    assert not any("forward" in vars(module) for module in model.modules())
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "camembert", "albert", "electra"])
+def test_positions_that_transformers_would_drop_are_refused(name: str) -> None:
+    with pytest.raises(ModelError, match="relative_key_query"):
+        families.family_of({"model_type": name, "position_embedding_type": "relative_key_query"}, "it")
+
+
+def test_what_a_deberta_has_besides_is_refused() -> None:
+    with pytest.raises(ModelError, match="convolution"):
+        families.family_of({"model_type": "deberta-v2", "conv_kernel_size": 3}, "it")
+    with pytest.raises(ModelError, match="talking_head"):
+        families.family_of({"model_type": "deberta", "talking_head": True}, "it")
+
+
+@pytest.mark.parametrize("name", ["roberta", "mpnet"])
+def test_a_text_may_be_as_long_as_the_positions_go(name: str) -> None:
+    model = SPECIMENS[name].build()
+    longest = family_of(name).longest(model.config)
+    model(input_ids=torch.full((1, longest), 7))
+    with pytest.raises((IndexError, RuntimeError)):  # whichever notices first
+        model(input_ids=torch.full((1, longest + 1), 7))
+
+
+def test_of_a_t5_with_a_decoder_the_encoder_is_loaded(tmp_path: Path) -> None:
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 4, "vocab_size": 25}
+    whole = T5ForConditionalGeneration(T5Config(**sizes)).eval()
+    whole.save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    found = load.load(source.resolve(str(tmp_path)), device="cpu")
+    assert type(found.model) is T5EncoderModel
+    inputs = ids(found.model)
+    with torch.no_grad():
+        own = whole.get_encoder()(**inputs).last_hidden_state
+    output = follow(found.model, FAMILIES["t5"], inputs, sources=False)
+    torch.testing.assert_close(output.last_hidden_state, own, rtol=0, atol=1e-5)

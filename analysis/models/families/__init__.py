@@ -7,7 +7,7 @@ the places it names is followed by the rules of analysis/streams, through the mo
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from analysis.errors import ModelError
 from analysis.models.seeds import Seed
@@ -22,7 +22,9 @@ class Family:
     positions: str = "added"
     """How positions enter: added, rotated, score_bias, disentangled or none."""
     loader: str = "AutoModel"
-    """The class of transformers that loads a checkpoint of the family."""
+    """The class of transformers that loads the part of a checkpoint which is wanted."""
+    own_attention: bool = False
+    """Whether its attention is code of its own that ignores transformers' interface; `scale` and `added` are for it."""
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
@@ -50,6 +52,17 @@ class Family:
             return None
         rows = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
         return rows if rows > 0 else None
+
+    def scale(self, module: Any) -> float:
+        """Of `own_attention`: what the product of the two factors that its code multiplies is multiplied by."""
+        raise NotImplementedError
+
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
+        """Of `own_attention`: what is added to its scores, from what the module was given or its own methods.
+
+        query, key: the factors that were multiplied, (batch head token dim), wholes.
+        """
+        return None
 
     def gated(self, config: Any) -> bool:
         """Whether its feed-forward is a gated unit, of which one factor has to be held."""

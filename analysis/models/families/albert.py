@@ -1,4 +1,4 @@
-"""ALBERT: BERT's tables at a smaller width, projected; one layer (or a few) passed again and again."""
+"""ALBERT: BERT whose embeddings are projected up, and whose layers are few and used again and again."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,18 +10,21 @@ from analysis.models.families.bert import Bert
 
 
 class Albert(Bert):
-    """`transformers` AlbertModel and whatever wraps it (Lan et al. 2020)."""
+    """AlbertModel (Lan et al. 2020)."""
 
     title = "ALBERT"
 
-    def layers(self, model: Any) -> Sequence[Any]:
-        """AlbertLayer as often as it is passed, by its group."""
+    def layers(self, model: Any) -> Sequence[nn.Module]:
+        """AlbertLayer, as often as it is used: groups are shared evenly among num_hidden_layers."""
         config, groups = model.config, model.base_model.encoder.albert_layer_groups
-        per_group = config.num_hidden_layers / config.num_hidden_groups
-        return [layer for i in range(config.num_hidden_layers) for layer in groups[int(i / per_group)].albert_layers]
+        chosen = [
+            groups[index * config.num_hidden_groups // config.num_hidden_layers]
+            for index in range(config.num_hidden_layers)
+        ]
+        return [layer for group in chosen for layer in group.albert_layers]
 
     def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each pass."""
+        """The self-attention of each layer."""
         return [layer.attention for layer in self.layers(model)]
 
 

@@ -1,4 +1,4 @@
-"""DistilBERT: BERT without segments."""
+"""DistilBERT: half of BERT's layers, and no segments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,16 +10,16 @@ from analysis.models.seeds import Output, Seed
 
 
 class DistilBert(Family):
-    """`transformers` DistilBertModel and whatever wraps it (Sanh et al. 2019)."""
+    """DistilBertModel (Sanh et al. 2019)."""
 
     title = "DistilBERT"
 
     def seeds(self, model: Any) -> Sequence[Seed]:
         """The two tables that are summed."""
         tables = model.base_model.embeddings
-        return Output("word", tables.word_embeddings), Output("position", tables.position_embeddings)
+        return (Output("word", tables.word_embeddings), Output("position", tables.position_embeddings))
 
-    def layers(self, model: Any) -> Sequence[Any]:
+    def layers(self, model: Any) -> Sequence[nn.Module]:
         """TransformerBlock."""
         return list(model.base_model.transformer.layer)
 

@@ -1,11 +1,11 @@
-"""ELECTRA: BERT's structure; a smaller embedding is projected to the hidden states, its bias to the bias."""
+"""ELECTRA: BERT whose embeddings may be narrower than its layers, and then pass through a projection."""
 
 from analysis.models.families import FAMILIES
 from analysis.models.families.bert import Bert
 
 
 class Electra(Bert):
-    """`transformers` ElectraModel and whatever wraps it (Clark et al. 2020)."""
+    """ElectraModel, generator or discriminator (Clark et al. 2020)."""
 
     title = "ELECTRA"
 

@@ -1,4 +1,4 @@
-"""ModernBERT: rotated queries and keys, most layers looking 64 tokens to each side, a gated feed-forward."""
+"""ModernBERT: queries and keys are rotated, attention is local in most layers, the feed-forward is gated."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,16 +10,16 @@ from analysis.models.seeds import Output, Seed
 
 
 class ModernBert(Family):
-    """`transformers` ModernBertModel and whatever wraps it (Warner et al. 2024)."""
+    """ModernBertModel (Warner et al. 2024). Position multiplies, so no source of the input is position."""
 
     title = "ModernBERT"
     positions = "rotated"
 
     def seeds(self, model: Any) -> Sequence[Seed]:
-        """The word alone: positions turn queries and keys, and are no summand."""
+        """The one table."""
         return (Output("word", model.base_model.embeddings.tok_embeddings),)
 
-    def layers(self, model: Any) -> Sequence[Any]:
+    def layers(self, model: Any) -> Sequence[nn.Module]:
         """ModernBertEncoderLayer."""
         return list(model.base_model.layers)
 
@@ -28,11 +28,11 @@ class ModernBert(Family):
         return [layer.attn for layer in self.layers(model)]
 
     def rotations(self, model: Any) -> Sequence[nn.Module]:
-        """One module, asked once for local and once for global layers."""
+        """One module, called once for local and once for global layers."""
         return (model.base_model.rotary_emb,)
 
     def gated(self, config: Any) -> bool:
-        """GeGLU (Shazeer 2020)."""
+        """GeGLU."""
         return True
 
 

@@ -1,13 +1,33 @@
-"""RoBERTa: BERT's structure; positions are counted from the padding's row on, so that the first token has row 2."""
+"""RoBERTa and its kin: BERT with positions that count the tokens before, from padding_idx + 1, and one segment."""
+
+from typing import Any
 
 from analysis.models.families import FAMILIES
 from analysis.models.families.bert import Bert
 
 
 class Roberta(Bert):
-    """`transformers` RobertaModel and whatever wraps it (Liu et al. 2019)."""
+    """RobertaModel, XLMRobertaModel and CamembertModel (Liu et al. 2019; Conneau et al. 2020; Martin et al. 2020)."""
 
     title = "RoBERTa"
 
+    def longest(self, config: Any) -> int:
+        """Rows of the position table less those up to padding_idx, which no token uses."""
+        return config.max_position_embeddings - config.pad_token_id - 1
+
+
+class XlmRoberta(Roberta):
+    """RoBERTa on a hundred languages."""
+
+    title = "XLM-R"
+
+
+class Camembert(Roberta):
+    """RoBERTa on French."""
+
+    title = "CamemBERT"
+
 
 FAMILIES.add("roberta", Roberta())
+FAMILIES.add("xlm-roberta", XlmRoberta())
+FAMILIES.add("camembert", Camembert())

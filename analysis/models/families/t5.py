@@ -1,4 +1,4 @@
-"""T5's encoder: no positions in the input; a learned bias by distance is added to the scores of every layer."""
+"""T5's encoder: a bias for the distance is added to unscaled scores, and shared by all layers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,26 +10,26 @@ from analysis.models.seeds import Output, Seed
 
 
 class T5(Family):
-    """`transformers` T5EncoderModel (Raffel et al. 2020); the decoder of a whole T5 is left out."""
+    """T5EncoderModel, also of checkpoints that have a decoder (Raffel et al. 2020; gated: Shazeer 2020)."""
 
     title = "T5 encoder"
     positions = "score_bias"
     loader = "T5EncoderModel"
 
     def seeds(self, model: Any) -> Sequence[Seed]:
-        """The word alone."""
+        """The one table."""
         return (Output("word", model.encoder.embed_tokens),)
 
-    def layers(self, model: Any) -> Sequence[Any]:
+    def layers(self, model: Any) -> Sequence[nn.Module]:
         """T5Block."""
         return list(model.encoder.block)
 
     def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each block."""
+        """The self-attention of each layer."""
         return [block.layer[0].SelfAttention for block in self.layers(model)]
 
     def gated(self, config: Any) -> bool:
-        """GeGLU in T5 1.1 and Flan-T5 (Shazeer 2020), ReLU in the first T5."""
+        """Version 1.1 and after."""
         return bool(config.is_gated_act)
 
 

@@ -1,0 +1,46 @@
+"""RoFormer: queries and keys are rotated by position, in code of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import nn
+
+from analysis.models.families import FAMILIES, Family
+from analysis.models.seeds import Output, Seed
+
+
+class RoFormer(Family):
+    """RoFormerModel (Su et al. 2021). Position multiplies, so no source of the input is position.
+
+    `rotations` is empty: its table gives sines and cosines in one tensor, not a pair.
+    """
+
+    title = "RoFormer"
+    positions = "rotated"
+    own_attention = True
+
+    def refusal(self, config: Mapping[str, Any]) -> str | None:
+        """Decoders are refused."""
+        if config.get("is_decoder"):
+            return "it is set up as a decoder (is_decoder); the terms here are of the bidirectional encoder"
+        return None
+
+    def seeds(self, model: Any) -> Sequence[Seed]:
+        """The two tables that are summed."""
+        tables = model.base_model.embeddings
+        return (Output("word", tables.word_embeddings), Output("segment", tables.token_type_embeddings))
+
+    def layers(self, model: Any) -> Sequence[nn.Module]:
+        """RoFormerLayer."""
+        return list(model.base_model.encoder.layer)
+
+    def attentions(self, model: Any) -> Sequence[nn.Module]:
+        """The self-attention of each layer."""
+        return [layer.attention.self for layer in self.layers(model)]
+
+    def scale(self, module: Any) -> float:
+        """As in Vaswani et al. 2017."""
+        return module.attention_head_size**-0.5
+
+
+FAMILIES.add("roformer", RoFormer())

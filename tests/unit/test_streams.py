@@ -1,0 +1,273 @@
+"""The rules by which sources pass through a model, against formulas written out in NumPy, and against torch's own."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from scipy.special import expit, ndtr, softmax
+from specimens import tiny_bert
+from torch import Tensor, nn
+from torch.nn import functional
+
+from analysis.errors import ModelError
+from analysis.models.families import FAMILIES
+from analysis.models.families.t5 import T5
+from analysis.models.follow import FREEZES, Layer, follow
+from analysis.sources import SOURCES
+from analysis.streams import gates
+from analysis.streams.rules import RULES
+from analysis.streams.tensor import Streams, plain, stacked, streams
+
+BIAS = len(SOURCES) - 1
+
+
+def heads(x: np.ndarray, count: int) -> np.ndarray:
+    """(..., token, width) as (..., head, token, dim)."""
+    return x.reshape(*x.shape[:-1], count, -1).swapaxes(-2, -3)
+
+
+def linear(x: np.ndarray, weights: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """All sources (source, token, width); the bias goes to the last."""
+    made = x @ weights[f"{name}.weight"].T
+    if f"{name}.bias" in weights:
+        made[BIAS] += weights[f"{name}.bias"]
+    return made
+
+
+def numbers(model: Any) -> dict[str, np.ndarray]:
+    return {name: weight.detach().numpy() for name, weight in model.state_dict().items()}
+
+
+def terms_of(layer: Layer) -> np.ndarray:
+    """(query source, key source, head, query, key)."""
+    made = layer.factors()
+    return (torch.einsum("ahqd,bhkd->abhqk", made.query, made.key) * made.scale).numpy()
+
+
+def test_a_post_norm_model_is_the_frozen_network_written_out() -> None:
+    model = tiny_bert().double()
+    ids = torch.tensor([[2, 7, 9, 12, 3, 8, 3]])
+    kinds = torch.tensor([[0, 0, 0, 0, 0, 1, 1]])
+    told: list[Layer] = []
+    states: list[Tensor] = []
+    inputs = {"input_ids": ids, "token_type_ids": kinds}
+    follow(model, FAMILIES["bert"], inputs, told.append, states=lambda _, hidden: states.append(hidden))
+    w = numbers(model)
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        sigma = np.sqrt(x.sum(0).var(-1, keepdims=True) + 1e-12)
+        made = w[f"{name}.weight"] * (x - x.mean(-1, keepdims=True)) / sigma
+        made[BIAS] += w[f"{name}.bias"]
+        return made
+
+    tables = [w[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")]
+    word, position, segment = tables[0][ids[0]], tables[1][: ids.shape[1]], tables[2][kinds[0]]
+    x = norm(np.stack([word, position, segment, np.zeros_like(word)]), "embeddings.LayerNorm")
+    for index in range(2):
+        at = f"encoder.layer.{index}"
+        q, k, v = (heads(linear(x, w, f"{at}.attention.self.{name}"), 4) for name in ("query", "key", "value"))
+        terms = np.einsum("ahqd,bhkd->abhqk", q, k) / np.sqrt(q.shape[-1])
+        np.testing.assert_allclose(terms_of(told[index]), terms, rtol=0, atol=1e-11)
+        pattern = softmax(terms.sum((0, 1)), -1)
+        mixed = (pattern @ v).swapaxes(-2, -3).reshape(x.shape)
+        a = norm(x + linear(mixed, w, f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm")
+        inner = linear(a, w, f"{at}.intermediate.dense")
+        inner = inner * ndtr(inner.sum(0))
+        x = norm(a + linear(inner, w, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+        np.testing.assert_allclose(stacked(states[index], len(SOURCES))[:, 0].numpy(), x, rtol=0, atol=1e-11)
+
+
+class Summed(T5):
+    """T5's encoder given embeddings that are a sum already, so that its one model has several sources."""
+
+    def seeds(self, model: Any) -> tuple[()]:
+        return ()
+
+
+@pytest.mark.parametrize("freeze", FREEZES)
+def test_a_pre_norm_gated_model_is_the_frozen_network_written_out(freeze: str) -> None:
+    sizes = {"vocab_size": 25, "d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 4}
+    config = transformers.T5Config(**sizes, feed_forward_proj="gated-silu", tie_word_embeddings=True)
+    torch.manual_seed(0)
+    model: Any = transformers.T5EncoderModel(config).eval().double()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(0.2, 0.3)
+        model.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
+    parts = torch.randn(len(SOURCES), 1, 6, 32, dtype=torch.float64)
+    told: list[Layer] = []
+    states: list[Tensor] = []
+    given = {"inputs_embeds": streams(parts.sum(0), list(parts))}
+    follow(model, Summed(), given, told.append, states=lambda _, hidden: states.append(hidden), freeze=freeze)
+    w = numbers(model)
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        return w[f"{name}.weight"] * x / np.sqrt((x.sum(0) ** 2).mean(-1, keepdims=True) + 1e-6)
+
+    x = parts[:, 0].numpy()
+    for index in range(2):
+        at = f"encoder.block.{index}.layer"
+        normed = norm(x, f"{at}.0.layer_norm")
+        q, k, v = (heads(linear(normed, w, f"{at}.0.SelfAttention.{name}"), 4) for name in "qkv")
+        terms = np.einsum("ahqd,bhkd->abhqk", q, k)
+        # Its norm takes the mean square in float32 whatever the weights are, hence no closer.
+        np.testing.assert_allclose(terms_of(told[index]), terms, rtol=0, atol=1e-5 * np.abs(terms).max())
+        mixed = (softmax(terms.sum((0, 1)), -1) @ v).swapaxes(-2, -3).reshape(x.shape)
+        x = x + linear(mixed, w, f"{at}.0.SelfAttention.o")
+        normed = norm(x, f"{at}.1.layer_norm")
+        gate, up = (linear(normed, w, f"{at}.1.DenseReluDense.{name}") for name in ("wi_0", "wi_1"))
+        held = expit(gate.sum(0))
+        by_up, by_gate = up * held * gate.sum(0), gate * held * up.sum(0)
+        inner = {"activation": by_up, "other": by_gate, "half": (by_up + by_gate) / 2}[freeze]
+        x = x + linear(inner, w, f"{at}.1.DenseReluDense.wo")
+        made = stacked(states[index], len(SOURCES))[:, 0].numpy()
+        np.testing.assert_allclose(made, x, rtol=0, atol=1e-5 * np.abs(x).max())
+
+
+@pytest.mark.parametrize("name", gates.MODULES)
+def test_a_gate_gives_its_activation_back(name: str) -> None:
+    from transformers import activations
+    from transformers.models.bloom import modeling_bloom
+
+    found = next(getattr(place, name) for place in (activations, nn, modeling_bloom) if hasattr(place, name))
+    tiny = torch.tensor([0.0, 1e-300, -1e-300, 1e-30, -1e-30, 1e-8, -1e-8, 1e-4, -1e-4], dtype=torch.float64)
+    z = torch.cat([torch.linspace(-30, 30, 6001, dtype=torch.float64), tiny])
+    activation = found()
+    assert float(activation(torch.zeros(1, dtype=torch.float64))) == 0
+    close = 1e-7 if name == "BloomGelu" else 1e-9  # BLOOM writes the root of 2 / pi with eight digits
+    torch.testing.assert_close(z * gates.MODULES[name](z), activation(z), rtol=close, atol=1e-14)
+
+
+def test_what_has_no_rule_is_refused_by_name() -> None:
+    x = sample((2, 3, 4))
+    for refused in (torch.cumsum, torch.cumprod):
+        with pytest.raises(ModelError, match=f"applies {refused.__name__} to its hidden states"):
+            refused(x, -1)
+
+
+def sample(shape: tuple[int, ...], seed: int = 0, activated: bool = False) -> Streams:
+    """A random sum over sources, of which the third gives nothing."""
+    rng = torch.Generator().manual_seed(seed)
+    parts: list[Any] = list(torch.randn(len(SOURCES), *shape, generator=rng, dtype=torch.float64))
+    whole = torch.stack(parts).sum(0) - parts[2]
+    parts[2] = None
+    return streams(whole, parts, activated=activated)
+
+
+X, Y, ONE = (2, 3, 4), (2, 4, 3), torch.ones(4, dtype=torch.float64)
+W = torch.arange(20, dtype=torch.float64).reshape(5, 4) / 7 - 1
+CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    **{name: ((6, 4), {}) for name in ("view", "reshape")},
+    **{name: ((1, 2), {}) for name in ("transpose", "flatten", "swapaxes", "swapdims")},
+    **{name: ((0,), {}) for name in ("unsqueeze", "unbind", "squeeze")},
+    **{name: ((), {}) for name in (["to", "float", "double", "half", "bfloat16"])},
+    **{
+        name: ((), {})
+        for name in ["neg", "__neg__", "clone", "contiguous", "dropout", "detach", "gelu", "silu", "relu"]
+    },
+    **{name: ((-1,), {}) for name in ("sum", "mean")},
+    **{
+        name: ((ONE,), {})
+        for name in ["add", "__add__", "__radd__", "add_", "__iadd__", "sub", "__sub__", "__rsub__", "rsub"]
+    },
+    **{
+        name: ((ONE * 3,), {})
+        for name in ["sub_", "__isub__", "mul", "__mul__", "__rmul__", "mul_", "__imul__", "multiply"]
+    },
+    **{name: ((ONE * 3,), {}) for name in ["div", "__truediv__", "div_", "__itruediv__", "true_divide"]},
+    **{name: ((W.T,), {}) for name in ("matmul", "__matmul__")},
+    "to": ((torch.float64,), {}),
+    "type": ((torch.float64,), {}),
+    "type_as": ((ONE,), {}),
+    "permute": ((2, 0, 1), {}),
+    "unflatten": ((-1, (2, 2)), {}),
+    "expand": ((5, 2, 3, 4), {}),
+    "expand_as": ((torch.ones(5, 2, 3, 4),), {}),
+    "repeat": ((2, 1, 1), {}),
+    "tile": (((2, 1, 1),), {}),
+    "repeat_interleave": ((2, 1), {}),
+    "split": ((2, -1), {}),
+    "split_with_sizes": (([1, 3], -1), {}),
+    "chunk": ((2, -1), {}),
+    "select": ((1, 2), {}),
+    "narrow": ((1, 0, 2), {}),
+    "index_select": ((1, torch.tensor([2, 0])), {}),
+    "__getitem__": (((slice(None), 1),), {}),
+    "roll": ((1, 1), {}),
+    "movedim": ((0, 2), {}),
+    "pad": (((1, 1),), {}),
+    "interpolate": ((), {"scale_factor": 2, "mode": "linear"}),
+    "view_as": ((torch.ones(6, 4),), {}),
+    "reshape_as": ((torch.ones(6, 4),), {}),
+    "take_along_dim": ((torch.zeros(2, 3, 1, dtype=torch.long), -1), {}),
+    "gather": ((-1, torch.zeros(2, 3, 1, dtype=torch.long)), {}),
+    "requires_grad_": ((False,), {}),
+    "bmm": ((W.T.expand(2, 4, 5),), {}),
+    "linear": ((W, torch.ones(5, dtype=torch.float64)), {}),
+    "layer_norm": (((4,), ONE * 2, ONE, 1e-6), {}),
+    "rms_norm": (((4,), ONE * 2, 1e-6), {}),
+    "masked_fill": ((torch.tensor([True, False, False, True]), 0), {}),
+}
+"""What follows a hidden state (2, 3, 4) in a call; only what does not take one first is tested apart."""
+APART = {"T", "mT", "t", "__rmatmul__", "cat", "stack", "concat", "concatenate", "addmm", "baddbmm", "conv2d"}
+
+
+def function(name: str) -> Any:
+    return next(getattr(place, name) for place in (functional, torch.Tensor, torch) if hasattr(place, name))
+
+
+def assert_sums(made: Any, expected: Any) -> None:
+    pairs = zip(made, expected, strict=True) if isinstance(made, tuple | list) else [(made, expected)]
+    for one, own in pairs:
+        assert isinstance(one, Streams)
+        torch.testing.assert_close(plain(one), own, rtol=0, atol=0)
+        close = 1e-12 if own.dtype == torch.float64 else 3e-2
+        torch.testing.assert_close(stacked(one, len(SOURCES)).sum(0).double(), own.double(), rtol=close, atol=close)
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if name in CASES])
+def test_a_rule_keeps_the_sum(name: str) -> None:
+    rest, kwargs = CASES[name]
+    if name == "dropout":
+        kwargs = {"training": False}
+    expected = function(name)(plain(sample(X)).clone(), *rest, **kwargs)
+    with torch._C.DisableTorchFunctionSubclass():
+        made = RULES[name](function(name), (sample(X), *rest), kwargs)
+    assert_sums(made, expected)
+
+
+def test_rules_of_other_shapes_keep_the_sum() -> None:
+    x, flat, image = sample(X), sample((3, 4)), sample((2, 3, 6, 6), seed=2)
+    kernel, bias = torch.randn(5, 3, 2, 2, dtype=torch.float64), torch.randn(5, dtype=torch.float64)
+    assert_sums(x.mT, plain(x).mT)
+    assert_sums(flat.T, plain(flat).T)
+    assert_sums(flat.t(), plain(flat).t())
+    pattern = torch.rand(2, 7, 3, dtype=torch.float64)
+    torch.testing.assert_close(stacked(pattern @ x, 4).sum(0), pattern @ plain(x), rtol=0, atol=1e-12)
+    for joined in (torch.cat, torch.concat, torch.concatenate, torch.stack):
+        assert_sums(joined([x, torch.ones(X, dtype=torch.float64)]), joined([plain(x), torch.ones(X).double()]))
+    assert_sums(torch.addmm(bias, flat, W.T), torch.addmm(bias, plain(flat), W.T))
+    assert_sums(functional.conv2d(image, kernel, bias), functional.conv2d(plain(image), kernel, bias))
+    a, b = sample(X), sample(Y, seed=1)
+    torch.testing.assert_close(a @ b, plain(a) @ plain(b))
+    alibi = torch.ones(2, 1, 3, dtype=torch.float64)
+    torch.testing.assert_close(alibi.baddbmm(a, b), alibi.baddbmm(plain(a), plain(b)))
+
+
+def test_every_rule_is_tested() -> None:
+    assert set(RULES) <= set(CASES) | APART
+
+
+def test_what_is_changed_in_place_keeps_its_parts_elsewhere() -> None:
+    x = sample(X)
+    same = x
+    x += sample(X, seed=1)
+    assert same is x
+    torch.testing.assert_close(stacked(same, 4).sum(0), plain(same), rtol=0, atol=1e-12)
+
+
+def test_two_hidden_states_of_which_neither_is_a_gate_are_not_multiplied() -> None:
+    with pytest.raises(ModelError, match="neither is a gate"):
+        sample(X) * sample(X, seed=1)
