@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import CONFIG_MAPPING, AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import CONFIG_MAPPING, AutoImageProcessor, AutoModel, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
 from analysis.errors import ModelError
+from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 
 _loading = threading.Lock()
@@ -18,7 +19,7 @@ logging.disable_progress_bar()
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model in evaluation mode with its tokenizer."""
+    """A model in evaluation mode with its tokenizer or, where it reads images, its image processor."""
 
     model: PreTrainedModel
     tokenizer: Any
@@ -40,12 +41,15 @@ def _plain(config: Mapping[str, Any]) -> Any:
 
 
 def load(source: Source, device: str | None = None, progress: Progress = lambda _: None) -> Loaded:
-    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite."""
+    """Reads tokenizer (or image processor) and weights. Raises ModelError where they are incomplete or not finite."""
     progress(f"Loading {source.name}")
     device = device or best_device()
+    images = FAMILIES[source.family].reads == "image"
+    # Of an image processor's two implementations the one on Pillow: the other needs torchvision.
+    kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
     with _loading:
         try:
-            tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+            tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
             model, told = AutoModel.from_pretrained(
                 source.folder,
                 config=_plain(source.config),
@@ -60,9 +64,10 @@ def load(source: Source, device: str | None = None, progress: Progress = lambda 
             reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
             raise ModelError(
                 f"{source.name} could not be loaded ({type(broken).__name__}: {reason}). "
-                "Save it again with save_pretrained, tokenizer included, or choose another."
+                f"Save it again with save_pretrained, {'image processor' if images else 'tokenizer'} included, or "
+                "choose another."
             ) from broken
-    if not tokenizer.is_fast:
+    if not images and not tokenizer.is_fast:
         raise ModelError(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
             "token belongs to. Choose a model with a tokenizer.json."

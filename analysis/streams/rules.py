@@ -196,6 +196,15 @@ def _conv2d(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any
     return streams(whole, made)
 
 
+def _embedding(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+    """Rows of a table that has sources of its own."""
+    places, table, *rest = args
+    return streams(
+        func(places, plain(table), *rest, **kwargs),
+        [None if p is None else func(places, full(p, table), *rest, **kwargs) for p in table.parts],
+    )
+
+
 def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     """gamma * (x - mean(x)) / sigma(whole): only with sigma taken on the whole do the parts add up."""
     x, shape, weight, bias, eps = (*args, *(kwargs.get(k) for k in ("weight", "bias", "eps")[len(args) - 2 :]))[:5]
@@ -270,6 +279,7 @@ RULES: dict[str, Rule] = {
     "addmm": _addmm,
     "baddbmm": _baddbmm,
     "conv2d": _conv2d,
+    "embedding": _embedding,
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "gelu": _gelu,

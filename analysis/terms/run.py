@@ -34,6 +34,15 @@ def decompose(
     check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
+    found = taken_apart(model, family, inputs, layer, freeze)
+    about = provenance(
+        model, name, revision, time.perf_counter() - started, text, text_pair=text_pair or None, truncated_from=cut_from
+    )
+    return Decomposition(**found, token_info=tokens, provenance=about)
+
+
+def taken_apart(model: Any, family: Family, inputs: Mapping[str, Any], layer: int, freeze: str) -> dict[str, Any]:
+    """What a decomposition holds of a layer, whatever the model was given."""
     with torch.inference_mode():
         seen, factors = _layer(model, family, inputs, layer, freeze)
         own, total = seen.call.scores[0], sum_of_terms(factors)
@@ -42,31 +51,35 @@ def decompose(
         max_error = (total - own).abs().max()
         pattern_error = (total.masked_fill(hidden, -torch.inf).softmax(-1) - seen.pattern[0]).abs().max()
     query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
-    return Decomposition(
-        query=query,
-        key=key,
-        scale=factors.scale,
-        score_bias=None if factors.bias is None else factors.bias.cpu().numpy(),
-        layer=layer,
-        freeze=freeze if family.gated(model.config) else "",
-        token_info=tokens,
-        scores=scores,
-        max_error=float(max_error),
-        pattern_error=float(pattern_error),
-        attends=described(None if attended is None else attended.cpu().numpy()),
-        provenance=Provenance(
-            model=name or model.name_or_path or type(model).__name__,
-            revision=revision or "unknown",
-            device=str(model.device),
-            dtype=str(model.dtype).removeprefix("torch."),
-            seconds=time.perf_counter() - started,
-            text=text,
-            text_pair=text_pair or None,
-            created=now(),
-            git_sha=git_sha(),
-            versions=library_versions(),
-            truncated_from=cut_from,
-        ),
+    return {
+        "query": query,
+        "key": key,
+        "scale": factors.scale,
+        "score_bias": None if factors.bias is None else factors.bias.cpu().numpy(),
+        "layer": layer,
+        "freeze": freeze if family.gated(model.config) else "",
+        "scores": scores,
+        "max_error": float(max_error),
+        "pattern_error": float(pattern_error),
+        "attends": described(None if attended is None else attended.cpu().numpy()),
+    }
+
+
+def provenance(
+    model: Any, name: str | None, revision: str | None, seconds: float, text: str, **more: Any
+) -> Provenance:
+    """Where a decomposition comes from; `text` is what the model was given, in words."""
+    return Provenance(
+        model=name or model.name_or_path or type(model).__name__,
+        revision=revision or "unknown",
+        device=str(model.device),
+        dtype=str(model.dtype).removeprefix("torch."),
+        seconds=seconds,
+        text=text,
+        created=now(),
+        git_sha=git_sha(),
+        versions=library_versions(),
+        **{"text_pair": None, **more},
     )
 
 
@@ -82,6 +95,7 @@ def _layer(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int,
     if half:
         follow(model, family, inputs, take, last=layer, sources=False)
         model = copy.deepcopy(model).float()
+        inputs = {key: value.float() if torch.is_floating_point(value) else value for key, value in inputs.items()}
     follow(model, family, inputs, take, last=layer, freeze=freeze)
     return found[0], found[-1].factors()
 
@@ -96,10 +110,19 @@ def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
     return total if factors.bias is None else total + factors.bias
 
 
-def checked(model: Any, name: str | None) -> Family:
+READS = {
+    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure-images",
+    "image": "reads text, not images. Open it on the Live probe page",
+}
+"""What to say of a model that is not of those that read text, or images."""
+
+
+def checked(model: Any, name: str | None, reads: str = "text") -> Any:
     """The family of a model that is ready. Raises ModelError where there is none, or the model is training."""
     config = model.config.to_dict() | {"model_type": model.config.model_type}
     family = family_of(config, name or "The model")
+    if family.reads != reads:
+        raise ModelError(f"{name or 'The model'} ({family.title}) {READS[reads]}.")
     if model.training:
         raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
     return family

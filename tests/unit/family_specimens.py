@@ -7,7 +7,21 @@ from typing import Any
 import torch
 from specimens import tiny_config
 from torch import Tensor
-from transformers import BertModel
+from transformers import (
+    BertModel,
+    CLIPTextConfig,
+    CLIPTextModel,
+    CLIPVisionConfig,
+    CLIPVisionModel,
+    DeiTConfig,
+    DeiTModel,
+    Dinov2Config,
+    Dinov2Model,
+    ViTConfig,
+    ViTMAEConfig,
+    ViTMAEModel,
+    ViTModel,
+)
 
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
@@ -63,6 +77,36 @@ def _addend(name: str, **changes: Any) -> Callable[[], Any]:
     return build
 
 
+IMAGE = {
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "intermediate_size": 16,
+    "image_size": 12,
+    "patch_size": 4,
+}
+"""Three by three patches."""
+
+
+def _vision(kind: Any, config: Any, **changes: Any) -> Callable[[], Any]:
+    return lambda: randomised(kind(config(**IMAGE, **changes)))
+
+
+def images(height: int = 12, width: int = 12, **more: Tensor) -> Callable[[Any], Mapping[str, Any]]:
+    """Two images of noise."""
+    pixels = torch.randn(2, 3, height, width, generator=torch.Generator().manual_seed(4))
+    return lambda model: {"pixel_values": pixels, **more}
+
+
+def _clip_text() -> Any:
+    sizes: dict[str, Any] = {"vocab_size": 25, "hidden_size": 32, "intermediate_size": 16, "num_hidden_layers": 2}
+    ends: dict[str, Any] = {"bos_token_id": 2, "eos_token_id": 3, "max_position_embeddings": 40}
+    return randomised(CLIPTextModel(CLIPTextConfig(**sizes, **ends, num_attention_heads=4)))
+
+
+NOISE = torch.rand(2, 9, generator=torch.Generator().manual_seed(5))
+"""By whose order ViT-MAE keeps patches."""
+ASKED: Any = {"interpolate_pos_encoding": True}
 ALL = ("word", "position", "segment", "bias")
 SPECIMENS: dict[str, Specimen] = {
     "bert": Specimen(lambda: randomised(BertModel(tiny_config())), ALL),
@@ -74,5 +118,22 @@ SPECIMENS: dict[str, Specimen] = {
     "addend alibi": Specimen(_addend("alibi"), ("word", "segment", "bias"), score_bias=True),
     "addend rotary": Specimen(_addend("rotary"), ("word", "segment", "bias")),
     "addend causal_bert_a": Specimen(_addend("causal_bert_a"), ALL, causal=True),
+    "vit": Specimen(_vision(ViTModel, ViTConfig), inputs=images()),
+    "vit another size": Specimen(_vision(ViTModel, ViTConfig), inputs=images(16, 20, **ASKED)),
+    "deit": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images()),
+    "deit another size": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images(16, 20, **ASKED)),
+    "dinov2": Specimen(_vision(Dinov2Model, Dinov2Config), inputs=images()),
+    "dinov2 another size": Specimen(_vision(Dinov2Model, Dinov2Config), inputs=images(16, 20)),
+    "dinov2 patches masked": Specimen(
+        _vision(Dinov2Model, Dinov2Config), inputs=images(bool_masked_pos=NOISE.argsort(-1) < 3)
+    ),
+    "dinov2 gated": Specimen(_vision(Dinov2Model, Dinov2Config, use_swiglu_ffn=True), inputs=images()),
+    "vit_mae all patches": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.0), inputs=images(noise=NOISE)),
+    "vit_mae masked": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.5), inputs=images(noise=NOISE)),
+    "clip_vision_model": Specimen(_vision(CLIPVisionModel, CLIPVisionConfig), inputs=images()),
+    "clip_vision_model another size": Specimen(
+        _vision(CLIPVisionModel, CLIPVisionConfig), inputs=images(16, 20, **ASKED)
+    ),
+    "clip_text_model": Specimen(_clip_text, causal=True),
 }
 """By the family's model_type; further words tell specimens of one family apart."""

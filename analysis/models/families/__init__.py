@@ -21,6 +21,8 @@ class Family:
     title: str
     positions: str = "added"
     """How positions enter: added, rotated, score_bias, disentangled or none."""
+    reads: str = "text"
+    """What it is given: text, or an image."""
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
