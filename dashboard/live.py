@@ -9,7 +9,9 @@ import streamlit as st
 
 from analysis import probes
 from analysis.figures import FIGURES, Figure
+from analysis.image_probes import ImageRequest
 from analysis.terms import Decomposition
+from analysis.terms.picture import ImageDecomposition
 
 T = TypeVar("T")
 KEPT_MODELS = 2
@@ -58,10 +60,23 @@ def _kept() -> tuple[Kept[Any], Kept[Decomposition], Kept[Decomposition]]:
 
 def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = lambda _: None) -> Decomposition:
     """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
-    models, results, read = _kept()
+    read = _kept()[2]
     if probe_id := str(values.get("probe") or ""):
         return read.get(probe_id, lambda: probes.saved(probe_id))
-    request = probes.Request.of(values)
+    return _made(probes.Request.of(values), progress)
+
+
+def of_image(
+    values: Mapping[str, Any],
+    uploaded: tuple[str, bytes] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> ImageDecomposition:
+    """What a link's model gives of its image, or of a file (name, bytes) that is in no link."""
+    return _made(ImageRequest.of(values, uploaded), progress)
+
+
+def _made(request: Any, progress: Callable[[str], None]) -> Any:
+    models, results, _ = _kept()
 
     def load() -> Any:
         progress("Starting PyTorch")

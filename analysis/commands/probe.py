@@ -48,9 +48,9 @@ def probe(
                     "pattern_error": made.pattern_error,
                     "terms": {
                         term: {
-                            "share": _numbers(shares[term]),
-                            "effect": _numbers(effects[term]),
-                            "top1_agreement": _numbers(agreement[term]),
+                            "share": numbers(shares[term]),
+                            "effect": numbers(effects[term]),
+                            "top1_agreement": numbers(agreement[term]),
                         }
                         for term in TERMS
                     },
@@ -74,6 +74,6 @@ def probe(
     )
 
 
-def _numbers(values) -> list[float | None]:
+def numbers(values) -> list[float | None]:
     """One number a head; None where it is undefined, since JSON has no NaN."""
     return [None if value != value else float(value) for value in values]

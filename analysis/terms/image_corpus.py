@@ -14,7 +14,8 @@ from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.store import files
 from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, of_input, rows_of
-from analysis.terms.images import prepared, similarity
+from analysis.terms.images import prepared
+from analysis.terms.picture import similarity
 from analysis.terms.run import checked
 
 

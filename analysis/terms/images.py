@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int, UInt8
 from numpy import ndarray
 from PIL import Image
@@ -107,10 +106,3 @@ def tokens(family: Patches, given: Prepared) -> tuple[TokenInfo, ...]:
     special = [TokenInfo(text, None, 0) for text in family.specials]
     columns = given.grid[1]
     return (*special, *(TokenInfo(f"r{at // columns} c{at % columns}", (0, int(at)), 0) for at in given.kept))
-
-
-def similarity(positions: Float[ndarray, "patch width"]) -> Float[ndarray, "patch patch"]:
-    """Cosine of every patch's position with every other's. Raises nothing: a position of zeros has none (NaN)."""
-    table = torch.from_numpy(np.asarray(positions, dtype=np.float64))
-    norm = table.norm(dim=1)
-    return ((table @ table.T) / (norm[:, None] * norm)).numpy()

@@ -37,3 +37,11 @@ class ImageDecomposition(Decomposition):
         laid = np.full(self.grid[0] * self.grid[1], np.nan)
         laid[self.kept] = values[self.specials :]
         return laid.reshape(self.grid)
+
+
+def similarity(positions: Float[ndarray, "patch width"]) -> Float[ndarray, "patch patch"]:
+    """Cosine of every patch's position with every other's, in [-1, 1]; NaN for a position of zeros."""
+    table = np.asarray(positions, dtype=np.float64)
+    norm = np.linalg.norm(table, axis=1)
+    with np.errstate(invalid="ignore"):
+        return (table @ table.T) / np.outer(norm, norm)

@@ -65,6 +65,7 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
 
 drawing("terms_heads")(_heads)
 drawing("probe_heads")(_heads)
+drawing("vision_heads")(_heads)
 
 
 def _aggregates(figure: Figure, look: Look) -> list[Chart]:

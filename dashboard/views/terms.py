@@ -15,7 +15,7 @@ show.header(
 )
 picked = Pickers("terms")
 measured = queries.rows(
-    "SELECT DISTINCT model, corpus FROM newest_terms WHERE corpus IN (SELECT corpus FROM corpora) ORDER BY model, corpus"
+    "SELECT DISTINCT model, corpus FROM newest_terms WHERE corpus IN (SELECT corpus FROM corpora) ORDER BY ALL"
 )
 first, second, third = st.columns([2, 2, 3])
 with first:
