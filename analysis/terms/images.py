@@ -65,7 +65,7 @@ def decompose_image(
         grid=given.grid,
         kept=given.kept,
         pixels=given.pixels,
-        positions=family.patch_positions(model, rows, columns).detach().cpu().numpy(),
+        positions=family.patch_positions(model, rows, columns).detach().cpu().numpy().copy(),  # not the weights
         trained_side=family.side(model),
         specials=len(family.specials),
         masked=bool(showing) and masked,

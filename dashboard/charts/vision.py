@@ -209,7 +209,7 @@ def _positions(figure: Figure, look: Look) -> list[Chart]:
             ),
         )
     )
-    side = 640
+    side = 600
     return [(image + key).properties(width=side, height=round(side * height / width))]
 
 

@@ -128,7 +128,7 @@ SPECIMENS: dict[str, Specimen] = {
         _vision(Dinov2Model, Dinov2Config), inputs=images(bool_masked_pos=NOISE.argsort(-1) < 3)
     ),
     "dinov2 gated": Specimen(_vision(Dinov2Model, Dinov2Config, use_swiglu_ffn=True), inputs=images()),
-    "vit_mae all patches": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.0), inputs=images(noise=NOISE)),
+    "vit_mae": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.0), inputs=images(noise=NOISE)),
     "vit_mae masked": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.5), inputs=images(noise=NOISE)),
     "clip_vision_model": Specimen(_vision(CLIPVisionModel, CLIPVisionConfig), inputs=images()),
     "clip_vision_model another size": Specimen(
