@@ -37,7 +37,7 @@ def layers(figure: Figure, look: Look) -> list[Chart]:
             domain=(-reach if share else 0.0, reach),
             row_title="layer",
             column_title="head",
-            value_title=figure.content["label"],
+            value_title="share" if share else "effect (nats)",
             title=spoken(term),
             diverging=share,
             legend=number >= len(maps) - 2,

@@ -43,6 +43,8 @@ except AddendError as problem:
     status.update(label="Nothing to show of this image", state="error")
     show.sentence(problem)
 if made:
+    if picked.get("masked") and not made.masked:
+        st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
     vision_form.map_pickers(picked, made)
 values = picked.done()
 
