@@ -25,6 +25,7 @@ COMMANDS = (
     "query",
     "encode",
     "probe",
+    "probe_image",
     "export",
     "measure",
     "measure_images",
