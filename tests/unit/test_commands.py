@@ -12,6 +12,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,9 @@ def test_a_query_builds_the_store_and_prints_csv(run: Run, data: Path) -> None:
 def test_a_query_prints_every_figure_of_a_number(run: Run, store: Path) -> None:
     _, out, _ = run("query", "SELECT share FROM term_stats ORDER BY model, layer, head, term", "--csv")
     shares = pd.read_csv(io.StringIO(out)).share
-    assert shares.tolist() == read.query("SELECT share FROM term_stats ORDER BY model, layer, head, term").share.tolist()
+    assert (
+        shares.tolist() == read.query("SELECT share FROM term_stats ORDER BY model, layer, head, term").share.tolist()
+    )
 
 
 def test_a_query_prints_a_table(run: Run, store: Path) -> None:
@@ -317,7 +320,12 @@ def test_a_models_images_are_measured_into_two_files(run: Run, data: Path, tmp_p
     from transformers import ViTConfig, ViTModel
     from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 16}
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "intermediate_size": 16,
+    }
     model = ViTModel(ViTConfig(**sizes, image_size=24, patch_size=8))
     model.save_pretrained(tmp_path / "model")
     ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(tmp_path / "model")

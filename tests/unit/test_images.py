@@ -200,7 +200,12 @@ def test_similarity_is_the_cosine() -> None:
 
 def tiny(folder: Path) -> Path:
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 16}
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "intermediate_size": 16,
+    }
     ViTModel(ViTConfig(**sizes, image_size=12, patch_size=4)).save_pretrained(folder)
     processor(SIZE).save_pretrained(folder)
     return folder
@@ -222,7 +227,12 @@ def test_a_folder_without_an_image_processor_is_refused(tmp_path: Path) -> None:
 
 def test_of_a_whole_clip_the_image_encoder_is_read(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 16}
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "intermediate_size": 16,
+    }
     both = CLIPModel(
         CLIPConfig(vision_config={**sizes, "image_size": 12, "patch_size": 4}, text_config={**sizes, "vocab_size": 25})
     ).eval()
