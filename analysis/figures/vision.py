@@ -132,6 +132,8 @@ def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int]
     told = f"Next to each other {near:.2f} on average, in opposite corners {far:.2f}"
     if len(same) and len(other):
         told += f"; over two steps apart {same.mean():.2f} in one row or column, {other.mean():.2f} elsewhere"
+    if np.isnan(cosines).all():
+        told = "Its positions are all zero, so there is nothing to compare: weights as they are before training"
     every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
     caption = more.pop("caption")
     return Figure(

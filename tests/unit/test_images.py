@@ -221,7 +221,7 @@ def test_a_folder_with_an_image_processor_opens(tmp_path: Path) -> None:
 
 def test_a_folder_without_an_image_processor_is_refused(tmp_path: Path) -> None:
     (tiny(tmp_path) / "preprocessor_config.json").unlink()
-    with pytest.raises(ModelError, match="holds no preprocessor_config.json, which says to what size"):
+    with pytest.raises(ModelError, match=r"holds no preprocessor_config\.json, which says to what size"):
         resolve(str(tmp_path))
 
 
@@ -249,9 +249,9 @@ def test_of_a_whole_clip_the_image_encoder_is_read(tmp_path: Path) -> None:
 
 def test_models_of_the_other_kind_are_refused(tmp_path: Path) -> None:
     loaded = build("cpu")
-    with pytest.raises(ModelError, match="reads images, not text. Open it on the Vision page"):
+    with pytest.raises(ModelError, match=r"reads images, not text\. Open it on the Vision page"):
         decompose(loaded.model, None, "some text")
-    with pytest.raises(ModelError, match="reads text, not images. Open it on the Live probe page"):
+    with pytest.raises(ModelError, match=r"reads text, not images\. Open it on the Live probe page"):
         decompose_image(SPECIMENS["bert"].build(), processor(SIZE), picture())
 
 

@@ -202,3 +202,11 @@ def test_every_figure_is_drawn_on_one_scale_around_zero(made: ImageDecomposition
     largest = max(np.abs(values).max() for values in figure.content["maps"].values())
     assert domains[0][-1] >= largest
     assert isinstance(panels[0], alt.LayerChart)
+
+
+def test_positions_of_zeros_are_said_to_be_that(made: ImageDecomposition) -> None:
+    """ViT-MAE as transformers makes it from a config: its sine-cosine table is filled by checkpoints only."""
+    figure = build("vision_table", dataclasses.replace(made, positions=np.zeros_like(made.positions)))
+    assert "Its positions are all zero" in figure.caption
+    assert "nan" not in figure.caption
+    assert charts.panels(figure)
