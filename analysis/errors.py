@@ -43,3 +43,7 @@ class LinkError(AddendError):
 
 class NoResults(AddendError):
     """Nothing is stored yet of what a figure shows; the sentence says how it is made."""
+
+
+class ImageError(AddendError):
+    """An image that cannot be probed: none at all, too large, or too small."""

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import LinkError, StoreError
+from analysis.image_probes import ImageRequest
 from analysis.provenance import model_options
 from analysis.sources import SOURCES
 from analysis.store import files, read
@@ -236,6 +237,8 @@ def obtain(params: Mapping[str, Any]) -> Decomposition:
     """The decomposition a link asks for: the saved probe it names, else its text run now."""
     if params.get("probe"):
         return saved(str(params["probe"]))
+    if "image" in params:
+        return ImageRequest.of(params).run()
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
     return Request.of(params).run()

@@ -38,7 +38,7 @@ chosen = st.navigation(
             page("glue", "leaderboard"),
             page("training", "show_chart"),
         ],
-        "Try it": [page("probe", "experiment"), page("interventions", "build")],
+        "Try it": [page("probe", "experiment"), page("vision", "image"), page("interventions", "build")],
         "Reference": [page("runs", "list_alt"), page("about", "info")],
     }
 )

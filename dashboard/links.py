@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from analysis.errors import LinkError
+from analysis.random_vit import NAME
 
 Value = str | int | bool | tuple[str, ...]
 
@@ -220,6 +221,24 @@ VIEWS: dict[str, View] = {
                 "intervention_permutation",
                 "intervention_effects",
             ),
+        ),
+        View(
+            "vision",
+            "Vision",
+            (
+                Field("stored", "dinov2-small"),
+                Field("measure", "share"),
+                Field("group", "four"),
+                Field("model", NAME),
+                Field("revision", ""),
+                Field("layer", 0),
+                Field("image", "scene"),
+                Field("masked", False),
+                Field("head", 0),
+                Field("patch", 28),
+                Field("centred", True),
+            ),
+            ("vision_layers", "vision_positions", "vision_maps", "vision_heads", "vision_table"),
         ),
         View(
             "runs",

@@ -9,7 +9,9 @@ import streamlit as st
 
 from analysis import probes
 from analysis.figures import FIGURES, Figure
+from analysis.image_probes import ImageRequest
 from analysis.terms import Decomposition
+from analysis.terms.picture import ImageDecomposition
 
 T = TypeVar("T")
 KEPT_MODELS = 2
@@ -79,6 +81,15 @@ class Live(Hashable, Protocol):
 def _kept() -> tuple[Kept[Any], Kept[Any], Kept[Decomposition]]:
     """Models, live results, and saved probes: reading one of these waits for no model."""
     return Kept(KEPT_MODELS), Kept(KEPT_PROBES), Kept(KEPT_PROBES)
+
+
+def of_image(
+    values: Mapping[str, Any],
+    uploaded: tuple[str, bytes] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> ImageDecomposition:
+    """What a link's model gives of its image, or of a file (name, bytes) that is in no link."""
+    return made(ImageRequest.of(values, uploaded), progress)
 
 
 def made(request: Live, progress: Callable[[str], None] = lambda _: None) -> Any:

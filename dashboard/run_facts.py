@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from analysis.figures.runs import KINDS, UNREADABLE, settings
@@ -11,7 +12,7 @@ from analysis.figures.training import title
 def label(run: Any) -> str:
     """A run in a line."""
     what = [KINDS.get(run["kind"], run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
-    seed = f"seed {run['seed']:.0f}" if run["variant"] and run["seed"] == run["seed"] else ""
+    seed = f"seed {run['seed']:.0f}" if run["variant"] and pd.notna(run["seed"]) else ""
     return " · ".join(part for part in (*what, seed, run["preset"], run["run_id"]) if part)
 
 
@@ -27,7 +28,7 @@ def facts(run: Any) -> None:
         about = {
             "status": run["status"],
             "made": run["created"],
-            "took": f"{run['seconds']:,.0f} s" if run["seconds"] == run["seconds"] else "",
+            "took": f"{run['seconds']:,.0f} s" if pd.notna(run["seconds"]) else "",
             "device": ", ".join(part for part in (run["device"], run["dtype"]) if part),
             "model": " ".join(part for part in (run["model"], run["revision"]) if part),
             "code": run["git_sha"],

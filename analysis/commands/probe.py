@@ -33,7 +33,7 @@ def probe(
     asked = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
     if every:
         run = probes.LayersRequest(**asked).run()
-        found = {term: [_numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
+        found = {term: [numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
         about = {"model": run.provenance.model, "revision": run.provenance.revision, "device": run.provenance.device}
         errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
@@ -63,9 +63,9 @@ def probe(
                     "pattern_error": made.pattern_error,
                     "terms": {
                         term: {
-                            "share": _numbers(shares[term]),
-                            "effect": _numbers(effects[term]),
-                            "top1_agreement": _numbers(agreement[term]),
+                            "share": numbers(shares[term]),
+                            "effect": numbers(effects[term]),
+                            "top1_agreement": numbers(agreement[term]),
                         }
                         for term in made.names
                     },
@@ -96,6 +96,6 @@ def _number(value) -> str:
     return "undefined" if value != value else f"{value:.3f}"
 
 
-def _numbers(values) -> list[float | None]:
+def numbers(values) -> list[float | None]:
     """One number a head; None where it is undefined, since JSON has no NaN."""
     return [None if value != value else float(value) for value in values]

@@ -20,6 +20,7 @@ KINDS = {
     "costs": "costs",
     "terms": "attention terms",
     "encoding_measures": "encodings",
+    "patch_positions": "positions of patches",
     "probe": "probe",
 }
 LOSSES = {"validation_loss": "validation", "training_loss": "training"}

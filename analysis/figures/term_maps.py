@@ -9,11 +9,11 @@ from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
-from analysis.sources import SCORE_BIAS
+from analysis.sources import SCORE_BIAS, TERMS
 from analysis.terms.arrange import Arranged, arrange
 from analysis.terms.result import FOUR, SOURCES, Decomposition
 
-GROUPS = ("four", "all")
+GROUPS = {"four": FOUR, "all": TERMS}
 NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
 
 

@@ -13,6 +13,7 @@ import transformers
 from safetensors import safe_open
 from transformers import (
     CONFIG_MAPPING,
+    AutoImageProcessor,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -36,7 +37,7 @@ logging.disable_progress_bar()
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model in evaluation mode with its tokenizer."""
+    """A model in evaluation mode with its tokenizer or, where it reads images, its image processor."""
 
     model: PreTrainedModel
     tokenizer: Any
@@ -80,15 +81,18 @@ def _loader(source: Source, head: bool) -> Any:
 def load(
     source: Source, device: str | None = None, progress: Progress = lambda _: None, *, head: bool = False
 ) -> Loaded:
-    """Reads tokenizer and weights. Raises ModelError where the checkpoint is incomplete or not finite.
+    """Reads tokenizer (or image processor) and weights. Raises ModelError where they are incomplete or not finite.
 
     head: with the head that predicts tokens, where the checkpoint has one; its terms and states are the same.
     """
     progress(f"Loading {source.name}")
     device = device or best_device()
+    images = source.family in FAMILIES and FAMILIES[source.family].reads == "image"
+    # Of an image processor's two implementations the one on Pillow: the other needs torchvision.
+    kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
     with _loading:
         try:
-            tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+            tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
             model, told = _loader(source, head).from_pretrained(
                 source.folder,
                 config=_plain(source.config),
@@ -103,9 +107,10 @@ def load(
             reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
             raise ModelError(
                 f"{source.name} could not be loaded ({type(broken).__name__}: {reason}). "
-                "Save it again with save_pretrained, tokenizer included, or choose another."
+                f"Save it again with save_pretrained, {'image processor' if images else 'tokenizer'} included, or "
+                "choose another."
             ) from broken
-    if not tokenizer.is_fast:
+    if not images and not tokenizer.is_fast:
         raise ModelError(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
             "token belongs to. Choose a model with a tokenizer.json."

@@ -27,6 +27,9 @@ HUB_FILES: dict[str, Any] = {
     "ignore_patterns": ["*/*", "consolidated*"],
 }
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
+IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
+PARTS = {"clip": ("vision_config", "clip_vision_model")}
+"""Checkpoints of several models: where the config of the one that is read stands, and its `model_type`."""
 BYTES_PER_FLOAT32 = 4
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
@@ -84,6 +87,10 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
     if not isinstance(config, dict) or "model_type" not in config:
         raise ModelError(f"The config.json of {name} names no model_type; expected one of {', '.join(FAMILIES)}.")
+    if config["model_type"] in PARTS:
+        part, architecture = PARTS[config["model_type"]]
+        stored = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
+        return {**stored, **config.get(part, {}), "model_type": architecture}
     return config
 
 
@@ -95,9 +102,9 @@ def _no_config(name: str) -> ModelError:
 
 def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms: bool = True) -> None:
     """Refuses what cannot be decomposed, or opened at all. `files` maps names in the folder to sizes in bytes."""
-    if terms:
-        family_of(config, name)
-    elif known_family(config, name) is None:
+    family = family_of(config, name) if terms else known_family(config, name)
+    reads = family.reads if family else "text"
+    if family is None:
         _check_known_to_transformers(str(config["model_type"]), name)
     weights = sum(size for file, size in files.items() if _read(file))
     if not weights:
@@ -107,7 +114,12 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
             f"{name} holds {held}; Addend reads safetensors alone, since other formats can run code when opened. "
             "Load it in transformers where you trust it and save it with save_pretrained."
         )
-    if not any(file in files for file in TOKENIZER_FILES):
+    if reads == "image" and not any(file in files for file in IMAGE_FILES):
+        raise ModelError(
+            f"{name} holds no {IMAGE_FILES[0]}, which says to what size and range its images are brought. "
+            "Save the image processor into the same folder with save_pretrained."
+        )
+    if reads == "text" and not any(file in files for file in TOKENIZER_FILES):
         raise ModelError(
             f"{name} holds no tokenizer (none of {', '.join(TOKENIZER_FILES)}), without which every word would be "
             "unknown. Save the tokenizer into the same folder with save_pretrained."

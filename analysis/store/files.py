@@ -118,6 +118,12 @@ KINDS = {
             ),
         ),
         Kind(
+            name="patch_positions",
+            folder="results/patch_positions",
+            version=1,
+            schema=_columns(patch=_whole, similarity=_vector),
+        ),
+        Kind(
             name="encoding_measures",
             folder="results/encodings",
             version=1,

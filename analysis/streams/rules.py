@@ -223,6 +223,15 @@ def _named(args: Sequence[Any], kwargs: dict[str, Any], names: str) -> list[Any]
     return [args[at] if at < len(args) else kwargs.get(name) for at, name in enumerate(names.split())]
 
 
+def _embedding(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+    """Rows of a table that has sources of its own."""
+    places, table, *rest = args
+    return streams(
+        func(places, plain(table), *rest, **kwargs),
+        [None if p is None else func(places, full(p, table), *rest, **kwargs) for p in table.parts],
+    )
+
+
 def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
     """gamma * (x - mean(x)) / sigma(whole): only with sigma taken on the whole do the parts add up."""
     x, shape, weight, bias, eps = _named(args, kwargs, "input normalized_shape weight bias eps")
@@ -302,6 +311,7 @@ RULES: dict[str, Rule] = {
     "addmm": _addmm,
     "baddbmm": _baddbmm,
     "conv2d": _conv2d,
+    "embedding": _embedding,
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "gelu": _gelu,

@@ -48,12 +48,12 @@ def measure_corpus(
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
     started = time.perf_counter()
     family = checked(loaded.model, loaded.source.name)
-    measured: list[list[_OfText]] = []
+    measured: list[list[OfInput]] = []
     cut = 0
     for index in each if each is not None else range(len(texts)):
         inputs, _, cut_from = encode(loaded.tokenizer, *texts[index], loaded.model, truncate=True)
-        found: list[_OfText] = []
-        follow(loaded.model, family, inputs, lambda seen, found=found: found.append(_of_text(seen)), freeze=freeze)
+        found: list[OfInput] = []
+        follow(loaded.model, family, inputs, lambda seen, found=found: found.append(of_input(seen)), freeze=freeze)
         measured.append(found)
         cut += cut_from is not None
     if not any(text[0].queries for text in measured):
@@ -65,7 +65,9 @@ def measure_corpus(
     count = int(groups.max()) + 1
     draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
     draws = draws.astype(float)[:, groups]
-    rows = [row for layer in range(len(measured[0])) for row in _rows([text[layer] for text in measured], layer, draws)]
+    rows = [
+        row for layer in range(len(measured[0])) for row in rows_of([text[layer] for text in measured], layer, draws)
+    ]
     queries = np.sort([text[0].queries for text in measured])
     source = loaded.source
     held = f" --freeze {freeze}" if family.gated(loaded.model.config) else ""
@@ -96,8 +98,8 @@ def measure_corpus(
 
 
 @dataclass(frozen=True)
-class _OfText:
-    """One layer on one text. Arrays are (term, head) but power, (head,)."""
+class OfInput:
+    """One layer on one text or image. Arrays are (term, head) but power, (head,)."""
 
     parts: Float[ndarray, "term head"]
     power: Float[ndarray, " head"]
@@ -109,7 +111,8 @@ class _OfText:
     errors: tuple[float, float, float]
 
 
-def _of_text(seen: Layer) -> _OfText:
+def of_input(seen: Layer) -> OfInput:
+    """What a layer did, as measures that can be pooled."""
     factors, mask = seen.factors(), seen.attended()
     given = (factors.query, factors.key, factors.scale, mask, factors.bias)
     part, power = measures.share_parts(*given)
@@ -119,7 +122,7 @@ def _of_text(seen: Layer) -> _OfText:
     error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
     pattern = total.masked_fill(hidden, -torch.inf).softmax(-1)
     length = own.shape[-1]
-    return _OfText(
+    return OfInput(
         parts=part.cpu().numpy(),
         power=power.cpu().numpy(),
         effect=effect.cpu().numpy(),
@@ -132,7 +135,7 @@ def _of_text(seen: Layer) -> _OfText:
     )
 
 
-def _rows(measured: Sequence[_OfText], layer: int, draws: ndarray) -> Iterator[dict[str, object]]:
+def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator[dict[str, object]]:
     """The rows of one layer, (term, head) by (term, head), with intervals over the draws (resample, text)."""
     n = np.asarray([text.queries for text in measured], dtype=float)
     pairs = np.asarray([text.pairs for text in measured], dtype=float)

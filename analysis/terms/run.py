@@ -42,6 +42,23 @@ def decompose(
     check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
+    found, dtype = taken_apart(model, family, inputs, layer, freeze, stored)
+    seconds = time.perf_counter() - started
+    about = provenance(
+        model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
+    )
+    return Decomposition(**found, token_info=tokens, provenance=about)
+
+
+def taken_apart(
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Any],
+    layer: int,
+    freeze: str,
+    stored: torch.dtype | None = None,
+) -> tuple[dict[str, Any], str]:
+    """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores."""
     with torch.inference_mode():
         seen, factors = _layer(model, family, inputs, layer, freeze, stored)
         own, total = seen.call.scores[0], sum_of_terms(factors)
@@ -50,31 +67,36 @@ def decompose(
         max_error = (total - own).abs().max()
         pattern_error = (total.masked_fill(hidden, -torch.inf).softmax(-1) - seen.pattern[0]).abs().max()
     query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
-    return Decomposition(
-        query=query,
-        key=key,
-        scale=factors.scale,
-        score_bias=None if factors.bias is None else factors.bias.cpu().numpy(),
-        layer=layer,
-        freeze=freeze if family.gated(model.config) else "",
-        token_info=tokens,
-        scores=scores,
-        max_error=float(max_error),
-        pattern_error=float(pattern_error),
-        attends=described(None if attended is None else attended.cpu().numpy()),
-        provenance=Provenance(
-            model=name or model.name_or_path or type(model).__name__,
-            revision=revision or "unknown",
-            device=str(model.device),
-            dtype=str(seen.call.query.dtype).removeprefix("torch."),
-            seconds=time.perf_counter() - started,
-            text=text,
-            text_pair=text_pair or None,
-            created=now(),
-            git_sha=git_sha(),
-            versions=library_versions(),
-            truncated_from=cut_from,
-        ),
+    fields = {
+        "query": query,
+        "key": key,
+        "scale": factors.scale,
+        "score_bias": None if factors.bias is None else factors.bias.cpu().numpy(),
+        "layer": layer,
+        "freeze": freeze if family.gated(model.config) else "",
+        "scores": scores,
+        "max_error": float(max_error),
+        "pattern_error": float(pattern_error),
+        "attends": described(None if attended is None else attended.cpu().numpy()),
+    }
+    return fields, str(seen.call.query.dtype).removeprefix("torch.")
+
+
+def provenance(
+    model: Any, name: str | None, revision: str | None, dtype: str, seconds: float, text: str, **more: Any
+) -> Provenance:
+    """Where a decomposition comes from; `text` is what the model was given, in words."""
+    return Provenance(
+        model=name or model.name_or_path or type(model).__name__,
+        revision=revision or "unknown",
+        device=str(model.device),
+        dtype=dtype,
+        seconds=seconds,
+        text=text,
+        created=now(),
+        git_sha=git_sha(),
+        versions=library_versions(),
+        **{"text_pair": None, **more},
     )
 
 
@@ -94,9 +116,16 @@ def _layer(
     elif stored in HALF:
         own = _at(model, stored)
     if own is not single:
-        follow(own, family, inputs, take, last=layer, sources=False)
-    follow(single, family, inputs, take, last=layer, freeze=freeze)
+        follow(own, family, _cast(inputs, own.dtype), take, last=layer, sources=False)
+    follow(
+        single, family, _cast(inputs, torch.float32) if own is not single else inputs, take, last=layer, freeze=freeze
+    )
     return found[0], found[-1].factors()
+
+
+def _cast(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    """Pixels at a precision; ids stay."""
+    return {name: x.to(dtype) if torch.is_floating_point(x) else x for name, x in inputs.items()}
 
 
 def _at(model: Any, dtype: torch.dtype) -> Any:
@@ -115,10 +144,19 @@ def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
     return total if factors.bias is None else total + factors.bias
 
 
-def checked(model: Any, name: str | None) -> Family:
+READS = {
+    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure-images",
+    "image": "reads text, not images. Open it on the Live probe page",
+}
+"""What to say of a model that is not of those that read text, or images."""
+
+
+def checked(model: Any, name: str | None, reads: str = "text") -> Any:
     """The family of a model that is ready. Raises ModelError where there is none, or the model is training."""
     config = model.config.to_dict() | {"model_type": model.config.model_type}
     family = family_of(config, name or "The model")
+    if family.reads != reads:
+        raise ModelError(f"{name or 'The model'} ({family.title}) {READS[reads]}.")
     if model.training:
         raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
     return family

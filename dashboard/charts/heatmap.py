@@ -108,7 +108,8 @@ def _cells(values, rows, columns, scale, stops, domain, legend, row_title, colum
     )
 
 
-def _image(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
+def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], sharp: int = SHARP) -> str:
+    """The address of a picture of `values` (row, column), whole and transparent where there is no value."""
     low, high = domain
     # A palette makes the file small: 255 steps along the colours, and the last entry for no value, no colour.
     steps = np.linspace(0, len(stops) - 1, NO_VALUE)
@@ -117,12 +118,17 @@ def _image(values, rows, columns, scale, stops, domain, legend, row_title, colum
     place = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1), 0, 1) * (NO_VALUE - 1)
     pixels = np.where(np.isnan(values), NO_VALUE, place.round()).astype(np.uint8)
     for axis, count in enumerate(values.shape):  # Large cells, lest the browser blur few ones into each other.
-        pixels = pixels.repeat(max(1, SHARP // count), axis)
+        pixels = pixels.repeat(max(1, sharp // count), axis)
     image = Image.fromarray(pixels, "P")
     image.putpalette([*colours.round().astype(np.uint8).ravel().tolist(), 0, 0, 0])
     buffer = io.BytesIO()
     image.save(buffer, "PNG", transparency=NO_VALUE)
-    url = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _image(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
+    low, high = domain
+    url = painted(values, stops, domain)
     height, width = values.shape
     # Half a cell off, so that a tick stands at the middle of the cell it counts.
     sides, ends = [-0.5, width - 0.5], [-0.5, height - 0.5]

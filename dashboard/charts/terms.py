@@ -61,11 +61,14 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
         .mark_rule(color=look.ink, strokeWidth=1.5)
         .encode(x=alt.X("label:N", sort=order, bandPosition=1))
     )
-    return [(cells + numbers + line).properties(width=820, height=26 * len(table))]
+    # On screen the slanted names take their room from the height given, which few heads have none to spare of.
+    names = 60 if look.screen and len(table) < 8 else 0
+    return [(cells + numbers + line).properties(width=820, height=26 * len(table) + names)]
 
 
 drawing("terms_heads")(_heads)
 drawing("probe_heads")(_heads)
+drawing("vision_heads")(_heads)
 
 
 def _aggregates(figure: Figure, look: Look) -> list[Chart]:

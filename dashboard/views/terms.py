@@ -14,7 +14,9 @@ show.header(
     "at every layer: what is not linear is held at its true value.",
 )
 picked = Pickers("terms")
-measured = queries.rows("SELECT DISTINCT model, corpus FROM newest_terms ORDER BY model, corpus")
+measured = queries.rows(
+    "SELECT DISTINCT model, corpus FROM newest_terms WHERE corpus IN (SELECT corpus FROM corpora) ORDER BY ALL"
+)
 first, second, third = st.columns([2, 2, 3])
 with first:
     model = picked.choice("model", "Model", list(dict.fromkeys(measured.model)))

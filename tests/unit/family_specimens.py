@@ -8,7 +8,21 @@ import torch
 import transformers
 from specimens import tiny_config
 from torch import Tensor
-from transformers import BertModel
+from transformers import (
+    BertModel,
+    CLIPTextConfig,
+    CLIPTextModel,
+    CLIPVisionConfig,
+    CLIPVisionModel,
+    DeiTConfig,
+    DeiTModel,
+    Dinov2Config,
+    Dinov2Model,
+    ViTConfig,
+    ViTMAEConfig,
+    ViTMAEModel,
+    ViTModel,
+)
 
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
@@ -90,6 +104,36 @@ def _t5(activation: str) -> Callable[[], Any]:
     return _tiny("T5Encoder", **sizes, feed_forward_proj=activation)
 
 
+IMAGE = {
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "intermediate_size": 16,
+    "image_size": 12,
+    "patch_size": 4,
+}
+"""Three by three patches."""
+
+
+def _vision(kind: Any, config: Any, **changes: Any) -> Callable[[], Any]:
+    return lambda: randomised(kind(config(**IMAGE, **changes)))
+
+
+def images(height: int = 12, width: int = 12, **more: Tensor) -> Callable[[Any], Mapping[str, Any]]:
+    """Two images of noise."""
+    pixels = torch.randn(2, 3, height, width, generator=torch.Generator().manual_seed(4))
+    return lambda model: {"pixel_values": pixels, **more}
+
+
+def _clip_text() -> Any:
+    sizes: dict[str, Any] = {"vocab_size": 25, "hidden_size": 32, "intermediate_size": 16, "num_hidden_layers": 2}
+    ends: dict[str, Any] = {"bos_token_id": 2, "eos_token_id": 3, "max_position_embeddings": 40}
+    return randomised(CLIPTextModel(CLIPTextConfig(**sizes, **ends, num_attention_heads=4)))
+
+
+NOISE = torch.rand(2, 9, generator=torch.Generator().manual_seed(5))
+"""By whose order ViT-MAE keeps patches."""
+ASKED: Any = {"interpolate_pos_encoding": True}
 ALL = ("word", "position", "segment", "bias")
 SPECIMENS: dict[str, Specimen] = {
     "bert": Specimen(lambda: randomised(BertModel(tiny_config())), ALL),
@@ -178,5 +222,22 @@ SPECIMENS: dict[str, Specimen] = {
         gated=True,
     ),
     "qwen3": Specimen(_tiny("Qwen3", **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
+    "vit": Specimen(_vision(ViTModel, ViTConfig), inputs=images()),
+    "vit another size": Specimen(_vision(ViTModel, ViTConfig), inputs=images(16, 20, **ASKED)),
+    "deit": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images()),
+    "deit another size": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images(16, 20, **ASKED)),
+    "dinov2": Specimen(_vision(Dinov2Model, Dinov2Config), inputs=images()),
+    "dinov2 another size": Specimen(_vision(Dinov2Model, Dinov2Config), inputs=images(16, 20)),
+    "dinov2 patches masked": Specimen(
+        _vision(Dinov2Model, Dinov2Config), inputs=images(bool_masked_pos=NOISE.argsort(-1) < 3)
+    ),
+    "dinov2 gated": Specimen(_vision(Dinov2Model, Dinov2Config, use_swiglu_ffn=True), inputs=images()),
+    "vit_mae": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.0), inputs=images(noise=NOISE)),
+    "vit_mae masked": Specimen(_vision(ViTMAEModel, ViTMAEConfig, mask_ratio=0.5), inputs=images(noise=NOISE)),
+    "clip_vision_model": Specimen(_vision(CLIPVisionModel, CLIPVisionConfig), inputs=images()),
+    "clip_vision_model another size": Specimen(
+        _vision(CLIPVisionModel, CLIPVisionConfig), inputs=images(16, 20, **ASKED)
+    ),
+    "clip_text_model": Specimen(_clip_text, causal=True),
 }
 """By the family's model_type; further words tell specimens of one family apart."""

@@ -28,7 +28,7 @@ from analysis.encodings import ENCODINGS
 from analysis.encodings import encode as table_of
 from analysis.store import read
 from analysis.terms import FOUR, TERMS
-from dashboard.links import link
+from dashboard.links import VIEWS, link
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -132,9 +132,11 @@ def test_a_query_builds_the_store_and_prints_csv(run: Run, data: Path) -> None:
 
 
 def test_a_query_prints_every_figure_of_a_number(run: Run, store: Path) -> None:
-    _, out, _ = run("query", "SELECT share FROM term_stats ORDER BY head, term", "--csv")
+    _, out, _ = run("query", "SELECT share FROM term_stats ORDER BY model, layer, head, term", "--csv")
     shares = pd.read_csv(io.StringIO(out)).share
-    assert shares.tolist() == read.query("SELECT share FROM term_stats ORDER BY head, term").share.tolist()
+    assert (
+        shares.tolist() == read.query("SELECT share FROM term_stats ORDER BY model, layer, head, term").share.tolist()
+    )
 
 
 def test_a_query_prints_a_table(run: Run, store: Path) -> None:
@@ -316,7 +318,8 @@ def test_a_link_is_exported_with_its_manifest_beside(run: Run, store: Path, tmp_
         assert json.loads(raw)["usermeta"]["addend"]["link"] == address
     else:
         frame = pd.read_csv(io.BytesIO(raw))
-        expected = read.query("SELECT effect FROM term_stats ORDER BY head, term").effect
+        own = "SELECT effect FROM term_stats WHERE model = ? ORDER BY head, term"
+        expected = read.query(own, [VIEWS["terms"].defaults()["model"]]).effect
         np.testing.assert_allclose(frame.sort_values(["head", "term"]).effect, expected, rtol=1e-12)
 
 
@@ -358,3 +361,54 @@ def test_what_cannot_be_exported_is_said(
     monkeypatch.chdir(tmp_path)
     refused(run("export", *arguments), expected)
     assert list(tmp_path.iterdir()) == []
+
+
+# Images
+
+
+def test_an_image_is_probed(run: Run, tmp_path: Path) -> None:
+    code, out, error = run("probe-image", "--image", "checkerboard", "--layer", "2")
+    assert code == 0, error
+    found = json.loads(out)
+    assert (found["layer"], found["grid"], found["tokens"]) == (2, [8, 8], 65)
+    assert sum(term["share"][0] for term in found["terms"].values()) == pytest.approx(1, abs=1e-5)
+    file = tmp_path / "mine.png"
+    Image.new("RGB", (30, 20), "red").save(file)
+    assert run("probe-image", "--image", str(file))[0] == 0
+    file.write_text("no image")
+    code, _, error = run("probe-image", "--image", str(file))
+    assert code == 1
+    assert "mine.png is no image that can be read" in " ".join(error.split())
+
+
+def test_a_models_images_are_measured_into_two_files(run: Run, data: Path, tmp_path: Path) -> None:
+    """Over the drawn images, at every layer; positions are the table's own where the sizes agree."""
+    from transformers import ViTConfig, ViTModel
+    from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "intermediate_size": 16,
+    }
+    model = ViTModel(ViTConfig(**sizes, image_size=24, patch_size=8))
+    model.save_pretrained(tmp_path / "model")
+    ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(tmp_path / "model")
+    code, _, error = run("measure-images", "--model", str(tmp_path / "model"), "--called", "mine")
+    assert code == 0, error
+    terms = read.query("SELECT DISTINCT model, corpus, layer, texts, command FROM newest_terms ORDER BY layer")
+    assert terms.layer.tolist() == [0, 1]
+    assert set(terms.model) == {"mine"}
+    assert set(terms.texts) == {6}
+    assert set(terms.command) == {"python -m analysis measure-images --model FOLDER --called mine"}
+    cosines = np.stack(read.query("SELECT similarity FROM newest_patch_positions ORDER BY patch").similarity.to_list())
+    table = model.embeddings.position_embeddings[0, 1:].detach().double().numpy()
+    unit = table / np.linalg.norm(table, axis=1, keepdims=True)
+    np.testing.assert_allclose(cosines, unit @ unit.T, atol=1e-6)
+
+
+def test_a_model_of_text_is_not_measured_over_images(run: Run, data: Path) -> None:
+    code, _, error = run("measure-images", "--model", "all-MiniLM-L6-v2")
+    assert code == 1
+    assert "reads text, not images" in " ".join(error.split())

@@ -18,7 +18,7 @@ class Gpt2(Family):
         """The two tables that are summed."""
         return Output("word", model.base_model.wte), Output("position", model.base_model.wpe)
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """GPT2Block."""
         return list(model.base_model.h)
 

@@ -19,7 +19,7 @@ class GptNeox(Family):
         """The word alone: positions turn queries and keys, and are no summand."""
         return (Output("word", model.base_model.embed_in),)
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """GPTNeoXLayer."""
         return list(model.base_model.layers)
 

@@ -19,7 +19,7 @@ class Llama(Family):
         """The word alone: positions turn queries and keys, and are no summand."""
         return (Output("word", model.base_model.embed_tokens),)
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """The decoder's layers."""
         return list(model.base_model.layers)
 

@@ -19,7 +19,7 @@ class Opt(Family):
         decoder = model.base_model.decoder
         return Output("word", decoder.embed_tokens), Output("position", decoder.embed_positions)
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """OPTDecoderLayer."""
         return list(model.base_model.decoder.layers)
 

@@ -32,6 +32,9 @@ CREATE TABLE terms (
     top1_agreement DOUBLE, rms DOUBLE, texts INTEGER, queries INTEGER,
     max_error DOUBLE, relative_error DOUBLE, pattern_error DOUBLE
 );
+-- Of a model of images: the cosine of each patch's position with every patch's, row by row of the grid that the
+-- run's config gives.
+CREATE TABLE patch_positions (run_id VARCHAR, patch INTEGER, similarity FLOAT[]);
 CREATE TABLE encoding_measures (
     run_id VARCHAR, encoding VARCHAR, length INTEGER, dim INTEGER, measure VARCHAR, value DOUBLE
 );

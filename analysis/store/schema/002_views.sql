@@ -50,6 +50,12 @@ FROM terms t JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
     OVER (PARTITION BY r.model, r.revision, t.method, t.corpus, t.layer);
 
+-- The newest positions of each model of images.
+CREATE VIEW newest_patch_positions AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, p.*
+FROM patch_positions p JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model);
+
 CREATE VIEW term_stats AS
 SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
 FROM newest_terms WHERE aggregation = 'head';

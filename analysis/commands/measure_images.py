@@ -1,0 +1,29 @@
+"""python -m analysis measure-images: term statistics of a model over the drawn images, and its patch positions."""
+
+from typing import Annotated
+
+import typer
+
+
+def measure_images(
+    model: Annotated[str, typer.Option(help="A folder or a Hugging Face id of a model that reads images.")],
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    called: Annotated[str | None, typer.Option(help="What to call the model in the results; else as it is.")] = None,
+    name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
+) -> None:
+    """Measures every term's share and effect at every layer over the drawn images, into two results files."""
+    from rich.progress import Progress
+
+    from analysis import catalogue
+    from analysis.images import CORPUS, IMAGES
+    from analysis.models.load import load
+    from analysis.models.source import resolve
+    from analysis.terms.image_corpus import measure_images as run
+
+    loaded = load(resolve(model, revision))
+    images = [entry.draw() for _, entry in IMAGES.items()]
+    with Progress() as progress:
+        each = progress.track(range(len(images)), description=CORPUS)
+        paths = run(loaded, images, CORPUS, called=called, name=name, each=each)
+    catalogue.refresh()
+    typer.echo(f"{paths[0]} and {paths[1]} written and in the store.")

@@ -1,0 +1,39 @@
+"""python -m analysis probe-image: takes the attention between the patches of an image apart."""
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def probe_image(
+    image: Annotated[str, typer.Option(help="A drawn image's name, or a file.")] = "scene",
+    model: Annotated[str, typer.Option(help="A folder, a Hugging Face id, or tiny-random-vit.")] = "tiny-random-vit",
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
+    masked: Annotated[bool, typer.Option(help="Hide patches, as a masked autoencoder's training did.")] = False,
+) -> None:
+    """Splits the scores between patches into the terms of word, position and bias; prints JSON, one number a head."""
+    from analysis.commands.probe import numbers
+    from analysis.image_probes import ImageRequest, named
+
+    name, data = named(image) or (image, None)
+    made = ImageRequest(model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data).run()
+    shares, effects = made.shares(), made.effects()
+    typer.echo(
+        json.dumps(
+            {
+                "model": made.provenance.model,
+                "revision": made.provenance.revision,
+                "layer": made.layer,
+                "grid": made.grid,
+                "positions_interpolated_from": made.trained_side if made.interpolated else None,
+                "tokens": len(made.tokens),
+                "max_error": made.max_error,
+                "relative_error": made.relative_error,
+                "terms": {
+                    term: {"share": numbers(shares[term]), "effect": numbers(effects[term])} for term in made.names
+                },
+            }
+        )
+    )

@@ -1,0 +1,125 @@
+"""Images to probe: a few drawn here, the same on every machine, and those that readers give."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageDraw, UnidentifiedImageError
+
+from analysis.errors import ImageError
+from analysis.registry import Registry
+
+SIDE = 224
+"""Pixels of a drawn image, both ways."""
+CORPUS = "drawn_images"
+"""What the drawn images are called where results over them are stored."""
+LARGEST_MEGABYTES = 10
+MOST_MEGAPIXELS = 25
+SMALLEST_SIDE = 16
+
+Picture = Image.Image
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An image of ours: what it shows, and how it is drawn."""
+
+    title: str
+    draw: Callable[[], Picture]
+
+
+IMAGES: Registry[Drawn] = Registry("image")
+
+
+def image(name: str, title: str) -> Callable[[Callable[[], Picture]], Callable[[], Picture]]:
+    """Registers a function that draws one."""
+
+    def register(draw: Callable[[], Picture]) -> Callable[[], Picture]:
+        IMAGES.add(name, Drawn(title, draw))
+        return draw
+
+    return register
+
+
+@image("scene", "A house under a sun")
+def scene() -> Picture:
+    """Sky, ground, a house, a tree and a sun: things that have their usual places."""
+    canvas = Image.new("RGB", (SIDE, SIDE), "#9cc9ec")
+    pen = ImageDraw.Draw(canvas)
+    pen.rectangle((0, 150, SIDE, SIDE), fill="#6aa84f")
+    pen.ellipse((164, 18, 208, 62), fill="#f6c945")
+    pen.rectangle((36, 104, 116, 176), fill="#d9b38c")
+    pen.polygon([(26, 106), (76, 62), (126, 106)], fill="#a5453a")
+    pen.rectangle((66, 136, 88, 176), fill="#5b3a29")
+    pen.rectangle((94, 118, 108, 134), fill="#dff1fb")
+    pen.rectangle((168, 128, 178, 172), fill="#7a5230")
+    pen.ellipse((146, 84, 200, 138), fill="#38761d")
+    return canvas
+
+
+@image("circles", "Concentric circles")
+def circles() -> Picture:
+    """Rings around the centre: what is at the same distance looks the same."""
+    y, x = np.indices((SIDE, SIDE)) - (SIDE - 1) / 2
+    ring = (np.hypot(y, x) // 14).astype(int) % 2
+    return Image.fromarray(np.where(ring[..., None] == 0, [244, 241, 232], [38, 84, 124]).astype(np.uint8))
+
+
+@image("checkerboard", "A checkerboard with one odd square")
+def checkerboard() -> Picture:
+    """Squares of 28 pixels, two and two patches of 14: one among them is red."""
+    rows, columns = np.indices((SIDE, SIDE)) // 28
+    board = np.where(((rows + columns) % 2)[..., None] == 0, [235, 235, 235], [40, 40, 40])
+    board[(rows == 2) & (columns == 5)] = [200, 40, 40]
+    return Image.fromarray(board.astype(np.uint8))
+
+
+@image("shapes", "Three shapes on a plain ground")
+def shapes() -> Picture:
+    """A disc, a square and a triangle, each of a colour."""
+    canvas = Image.new("RGB", (SIDE, SIDE), "#f2efe6")
+    pen = ImageDraw.Draw(canvas)
+    pen.ellipse((20, 24, 90, 94), fill="#0072b2")
+    pen.rectangle((134, 30, 200, 96), fill="#e69f00")
+    pen.polygon([(112, 124), (64, 204), (160, 204)], fill="#009e73")
+    return canvas
+
+
+@image("gradient", "A smooth gradient")
+def gradient() -> Picture:
+    """From dark to light down and from blue to red across: no edge anywhere."""
+    down, across = np.indices((SIDE, SIDE)) / (SIDE - 1)
+    return Image.fromarray(np.stack([255 * across, 200 * down, 255 * (1 - across)], -1).astype(np.uint8))
+
+
+@image("blank", "Nothing but grey")
+def blank() -> Picture:
+    """Every patch shows the same, so that only positions tell them apart."""
+    return Image.new("RGB", (SIDE, SIDE), "#808080")
+
+
+def opened(data: bytes, name: str) -> Picture:
+    """The image in a file, in red, green and blue. Raises ImageError where it is none, too large or too small."""
+    megabytes = len(data) / 1e6
+    if megabytes > LARGEST_MEGABYTES:
+        raise ImageError(
+            f"{name} has {megabytes:.1f} MB; at most {LARGEST_MEGABYTES} MB are taken. "
+            "Save it smaller: models see a few hundred pixels a side."
+        )
+    try:
+        found = Image.open(io.BytesIO(data))
+        width, height = found.size  # Known before a pixel is decoded.
+        if width * height > MOST_MEGAPIXELS * 1e6:
+            raise ImageError(
+                f"{name} has {width} by {height} pixels; at most {MOST_MEGAPIXELS} million are taken. Scale it down."
+            )
+        if min(width, height) < SMALLEST_SIDE:
+            raise ImageError(
+                f"{name} has {width} by {height} pixels; at least {SMALLEST_SIDE} a side are needed to show anything."
+            )
+        return found.convert("RGB")
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as broken:
+        raise ImageError(
+            f"{name} is no image that can be read ({type(broken).__name__}); expected a PNG, JPEG, WebP or GIF file."
+        ) from None

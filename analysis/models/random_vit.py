@@ -1,0 +1,42 @@
+"""A tiny ViT with random weights, for trying the page where no model is at hand. It has learned nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import ViTConfig, ViTModel
+from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+
+from analysis.models.load import Loaded, best_device
+from analysis.models.source import Source
+from analysis.random_vit import NAME, SEED
+
+SHAPE: dict[str, Any] = {
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 4,
+    "intermediate_size": 128,
+    "image_size": 96,
+    "patch_size": 12,
+}
+GAIN = 1.5
+"""Of a layer's outputs over its inputs: attention is then far from uniform."""
+
+
+def random_vit(device: str | None = None) -> Loaded:
+    """The model, the same on every machine."""
+    config = ViTConfig(**SHAPE)
+    model: Any = ViTModel(config, add_pooling_layer=False)
+    rng = torch.Generator().manual_seed(SEED)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "weight" in name and weight.ndim > 1:
+                weight.normal_(0, GAIN / weight[0].numel() ** 0.5, generator=rng)
+            elif weight.ndim > 1:  # The class token and the positions.
+                weight.normal_(0, 1, generator=rng)
+            elif name.endswith("bias"):
+                weight.normal_(0, 0.02, generator=rng)
+    processor = ViTImageProcessorPil(size={"height": SHAPE["image_size"], "width": SHAPE["image_size"]})
+    device = device or best_device()
+    source = Source(NAME, f"seed {SEED}", Path(), {**config.to_dict(), "model_type": config.model_type})
+    return Loaded(model.eval().to(device), processor, source, device)

@@ -1,0 +1,83 @@
+"""Term statistics over images, and how alike a model's patch positions are: two results files."""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from shlex import quote
+
+import numpy as np
+from PIL import Image
+
+from analysis.models.families.patches import Patches
+from analysis.models.follow import follow
+from analysis.models.load import Loaded
+from analysis.provenance import model_options
+from analysis.store import files
+from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, of_input, rows_of
+from analysis.terms.images import prepared
+from analysis.terms.picture import similarity
+from analysis.terms.run import checked
+
+
+def measure_images(
+    loaded: Loaded,
+    images: Sequence[Image.Image],
+    corpus: str,
+    *,
+    called: str | None = None,
+    name: str | None = None,
+    each: Iterable[int] | None = None,
+) -> tuple[Path, Path]:
+    """Shares and effects at every layer over all images, and the cosines of patch positions; returns both paths.
+
+    Pooling and intervals are as in `analysis.terms.corpus.measure_corpus`, an image in the place of a text; every
+    image is independent of the others. called: what the model is named in the results, else as it was found.
+    """
+    started = time.perf_counter()
+    family: Patches = checked(loaded.model, loaded.source.name, reads="image")
+    measured: list[list[OfInput]] = []
+    for index in each if each is not None else range(len(images)):
+        given = prepared(loaded.model, family, loaded.tokenizer, images[index])
+        found: list[OfInput] = []
+        follow(loaded.model, family, given.inputs, lambda seen, found=found: found.append(of_input(seen)))
+        measured.append(found)
+    count = len(measured)
+    draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
+    rows = [row for layer in range(len(measured[0])) for row in rows_of([one[layer] for one in measured], layer, draws)]
+    columns = {column: [row[column] for row in rows] for column in rows[0]}
+    columns["corpus"] = [corpus] * len(rows)
+    grid, side = given.grid, family.side(loaded.model)
+    source = loaded.source
+    about = {
+        "model": called or source.name,
+        "revision": source.revision,
+        "device": loaded.device,
+        "dtype": str(loaded.model.dtype).removeprefix("torch."),
+        "seed": SEED,
+    }
+    held = "activation" if family.gated(loaded.model.config) else None
+    place = {"rows": grid[0], "columns": grid[1], "trained_side": side, "family": family.title, "freeze": held}
+    spread = {"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "clusters": count}
+    named = f"--model FOLDER --called {quote(called)}" if called else model_options(source.name, source.revision)
+    command = f"python -m analysis measure-images {named}"
+    seconds = time.perf_counter() - started
+    terms = files.write(
+        "terms",
+        columns,
+        files.Run(
+            kind="terms",
+            command=command,
+            config={**spread, **place, "longest_tenth": 1 / count, "layers": len(measured[0])},
+            seconds=seconds,
+            **about,
+        ),
+        name=name,
+    )
+    cosines = similarity(family.patch_positions(loaded.model, *grid).detach().cpu().numpy())
+    positions = files.write(
+        "patch_positions",
+        {"patch": range(len(cosines)), "similarity": list(cosines.astype(np.float32))},
+        files.Run(kind="patch_positions", command=command, config=place, seconds=seconds, **about),
+        name=name,
+    )
+    return terms, positions

@@ -1,0 +1,108 @@
+"""Runs a model on an image and takes the scores between its patches apart."""
+
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+from numpy import ndarray
+from PIL import Image
+from torch import Tensor
+
+from analysis.errors import ImageError
+from analysis.models.families.patches import Patches
+from analysis.terms.picture import ImageDecomposition
+from analysis.terms.result import TokenInfo
+from analysis.terms.run import check_layer, checked, provenance, taken_apart
+
+MOST_PATCHES = 2_500
+"""Of one image: every head's scores are this squared."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An image as a model is given it, and as a reader should see it."""
+
+    inputs: dict[str, Any]
+    grid: tuple[int, int]
+    kept: Int[ndarray, " patch"]
+    pixels: UInt8[ndarray, "height width 3"]
+
+
+def decompose_image(
+    model: Any,
+    processor: Any,
+    picture: Image.Image,
+    layer: int = 0,
+    *,
+    freeze: str = "activation",
+    masked: bool = False,
+    title: str = "image",
+    name: str | None = None,
+    revision: str | None = None,
+) -> ImageDecomposition:
+    """The scores of one layer between the patches of an image, as a sum of sixteen terms.
+
+    processor: the model's image processor. masked: whether a masked autoencoder hides patches, as it did in
+    training. title: what the image is called. The rest is as in `analysis.terms.decompose`.
+    Raises ModelError for a model that reads no images, ImageError for an image of too many patches.
+    """
+    family: Patches = checked(model, name, reads="image")
+    check_layer(model, family, layer)
+    showing = getattr(family, "showing", None)
+    with showing(model, masked) if showing else nullcontext():
+        given = prepared(model, family, processor, picture)
+        started = time.perf_counter()
+        found, dtype = taken_apart(model, family, given.inputs, layer, freeze)
+    seconds = time.perf_counter() - started
+    rows, columns = given.grid
+    return ImageDecomposition(
+        **found,
+        token_info=tokens(family, given),
+        provenance=provenance(model, name, revision, dtype, seconds, title),
+        grid=given.grid,
+        kept=given.kept,
+        pixels=given.pixels,
+        positions=family.patch_positions(model, rows, columns).detach().cpu().numpy().copy(),  # not the weights
+        trained_side=family.side(model),
+        specials=len(family.specials),
+        masked=bool(showing) and masked,
+    )
+
+
+def prepared(model: Any, family: Patches, processor: Any, picture: Image.Image) -> Prepared:
+    """An image brought to the size and range that the model takes."""
+    made: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
+    inputs, grid = family.inputs(model, made.to(model.device, model.dtype))
+    if grid.rows * grid.columns > MOST_PATCHES or not grid.rows * grid.columns:
+        raise ImageError(
+            f"The model's processor makes {grid.rows} by {grid.columns} patches of this image; expected 1 to "
+            f"{MOST_PATCHES:,}. Crop the image nearer to a square."
+        )
+    return Prepared(
+        {key: value.to(model.device) if isinstance(value, Tensor) else value for key, value in inputs.items()},
+        (grid.rows, grid.columns),
+        grid.kept,
+        seen(processor, made[0], grid.rows, grid.columns),
+    )
+
+
+def seen(
+    processor: Any, made: Float[Tensor, "3 height width"], rows: int, columns: int
+) -> UInt8[ndarray, "height width 3"]:
+    """What the model sees, as an image again: as large as its whole patches cover."""
+    image = made.permute(1, 2, 0).float().numpy()
+    if getattr(processor, "do_normalize", True):
+        image = image * np.asarray(processor.image_std) + np.asarray(processor.image_mean)
+    height, width = image.shape[:2]
+    image = image[: height // rows * rows, : width // columns * columns]
+    return (image.clip(0, 1) * 255).round().astype(np.uint8)
+
+
+def tokens(family: Patches, given: Prepared) -> tuple[TokenInfo, ...]:
+    """The special tokens, then the patches by row and column, both from 0."""
+    special = [TokenInfo(text, None, 0) for text in family.specials]
+    columns = given.grid[1]
+    return (*special, *(TokenInfo(f"r{at // columns} c{at % columns}", (0, int(at)), 0) for at in given.kept))

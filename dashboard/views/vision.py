@@ -1,0 +1,60 @@
+"""Vision: patches in the place of words. A real model over drawn images, and any model on one image."""
+
+import streamlit as st
+
+from analysis.errors import AddendError
+from analysis.figures.terms import MEASURES
+from analysis.figures.vision import called
+from analysis.images import CORPUS
+from dashboard import live, queries, show, vision_form
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+show.header(
+    "vision",
+    "An image transformer adds a position to every patch as a text transformer does to every word. Here what a patch "
+    "shows (word) and where it stands (position) are pulled apart in its attention.",
+)
+picked = Pickers("vision")
+measured = queries.rows(
+    "SELECT DISTINCT model FROM newest_terms JOIN newest_patch_positions USING (model) "
+    f"WHERE corpus = '{CORPUS}' ORDER BY model"
+)
+first, second, third = st.columns([2, 2, 3])
+with first:
+    picked.choice("stored", "Stored model", list(measured.model))
+with second:
+    picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+with third:
+    names = {"four": "The four of word and position", "all": "All"}
+    picked.segments("group", "Terms", list(names), names)
+stored = st.container()
+st.header("On one image", anchor=False)
+uploaded = vision_form.form(picked)
+status = st.status("Starting", expanded=False)
+made = None
+try:
+    with status:
+        made = live.of_image(picked.values(), uploaded, lambda message: status.update(label=plain(message)))
+        about = made.provenance
+        took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
+        status.update(label=plain(f"{called(about.model)}: {took}"), state="complete")
+except AddendError as problem:
+    status.update(label="Nothing to show of this image", state="error")
+    show.sentence(problem)
+if made:
+    if picked.get("masked") and not made.masked:
+        st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
+    vision_form.map_pickers(picked, made)
+values = picked.done()
+
+with stored:
+    for name in ("vision_layers", "vision_positions"):
+        try:
+            show.show(queries.figure(name, values), "vision", values)
+        except AddendError as problem:
+            show.sentence(problem)
+if made:
+    show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
+    for name in ("vision_maps", "vision_heads", "vision_table"):
+        show.show(live.figure(name, values, made), "vision", values)

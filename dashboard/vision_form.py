@@ -1,0 +1,70 @@
+"""The form of the vision page: model, layer and image, drawn or uploaded; then head and patch."""
+
+import streamlit as st
+
+from analysis import random_vit
+from analysis.images import IMAGES, LARGEST_MEGABYTES
+from analysis.terms.picture import ImageDecomposition
+from dashboard.pickers import Pickers
+
+
+def form(picked: Pickers) -> tuple[str, bytes] | None:
+    """Asks for a model and an image; gives an uploaded file's name and bytes, which no link carries."""
+    with st.form("vision.form", border=True):
+        first, second, third = st.columns([3, 1, 1])
+        model = first.text_input(
+            "Model",
+            picked.get("model"),
+            help="A folder on this machine, or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, ViT-MAE or "
+            f"CLIP; safetensors only. {random_vit.NAME} is a {random_vit.TITLE}.",
+        )
+        revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
+        layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact; deeper, frozen.")
+        names = list(IMAGES)
+        held = picked.get("image")
+        if held not in names:
+            st.warning("The link asks for an image that is not among the drawn ones; the first is offered.")
+        image = st.selectbox(
+            "Image", names, names.index(held) if held in names else 0, format_func=lambda name: IMAGES[name].title
+        )
+        file = st.file_uploader(
+            "Or an image of your own",
+            type=["png", "jpg", "jpeg", "webp", "gif"],
+            max_upload_size=LARGEST_MEGABYTES,
+            help="It stays in this server's memory for as long as this view is open, and is in no link.",
+        )
+        masked = st.checkbox(
+            "Hide patches, as a masked autoencoder's training did", picked.get("masked"), help="ViT-MAE only."
+        )
+        if st.form_submit_button("Take it apart", type="primary") or held not in names:
+            for name, value in {
+                "model": model,
+                "revision": revision,
+                "layer": int(layer),
+                "image": image,
+                "masked": masked,
+            }.items():
+                picked.set(name, value)
+    if picked.get("model").strip() == random_vit.NAME:
+        st.info(
+            f"This is the {random_vit.TITLE}. Give a model above to see one that was trained.",
+            icon=":material/casino:",
+        )
+    return None if file is None else (file.name, file.getvalue())
+
+
+def map_pickers(picked: Pickers, made: ImageDecomposition) -> None:
+    """Head, the patch that asks, and whether scores are centred."""
+    first, second = st.columns(2)
+    with first:
+        picked.slider("head", "Head", list(range(made.heads)))
+    with second:
+        picked.slider("patch", "Query patch", list(range(len(made.tokens))), format_func=lambda at: made.tokens[at])
+    picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
+
+
+def why_no_link(uploaded: tuple[str, bytes] | None) -> str:
+    """Why a link cannot carry this image; empty when it can."""
+    if uploaded is None:
+        return ""
+    return "An uploaded image is in no link: it stays on this server, in memory. Take it away to link to a drawn one."

@@ -1,0 +1,212 @@
+"""Proves that the figures of images show what is stored and what one decomposition holds, where it belongs.
+
+Stored numbers are compared with the results file as pandas reads it, small maps with the table they are cut from,
+and the words of captions with numbers computed here.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import random_vit
+from analysis.errors import LinkError, NoResults
+from analysis.figures import FIGURES, Figure
+from analysis.figures.vision import MOST_SMALL_MAPS, mosaic, placed
+from analysis.image_probes import ImageRequest
+from analysis.terms.picture import ImageDecomposition
+from dashboard import charts
+from dashboard.links import VIEWS
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "data/results"
+FILE = "dinov2-small-drawn_images.parquet"
+
+
+def params(**changes: Any) -> dict[str, Any]:
+    return {**VIEWS["vision"].defaults(), **changes}
+
+
+@pytest.fixture(scope="module")
+def made() -> ImageDecomposition:
+    return ImageRequest(model=random_vit.NAME, image="scene", layer=1).run()
+
+
+def build(name: str, *given: Any, **changes: Any) -> Figure:
+    return FIGURES[name].build(params(**changes), *given)
+
+
+# Stored
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_layers_and_heads_are_those_of_the_file(store: Path, measure: str) -> None:
+    rows = pd.read_parquet(RESULTS / "terms" / FILE)
+    figure = build("vision_layers", measure=measure)
+    assert list(figure.content["maps"]) == [
+        "word_to_word",
+        "word_to_position",
+        "position_to_word",
+        "position_to_position",
+    ]
+    for term, values in figure.content["maps"].items():
+        assert values.shape == (12, 6)
+        for layer, head in ((0, 0), (3, 1), (11, 5)):
+            own = rows[
+                (rows.aggregation == "head") & (rows.term == term) & (rows.layer == layer) & (rows["head"] == head)
+            ]
+            assert values[layer, head] == own[measure].item()
+    mean = rows[(rows.aggregation == "mean_over_heads") & (rows.term == "position_to_position")]
+    best: Any = mean.sort_values(measure).iloc[-1]
+    assert f"is largest in layer {best.layer}: {best[measure]:.3f}" in figure.caption
+    assert "from a table of 37 by 37" in figure.caption
+    assert "/" not in figure.command.split("\n")[0].removeprefix("python -m"), "no path of the machine that measured"
+
+
+def test_absent_sources_have_no_map(store: Path) -> None:
+    """Of the sixteen, those of segments are none of this model's."""
+    maps = build("vision_layers", group="all").content["maps"]
+    assert len(maps) == 9
+    assert not any("segment" in term for term in maps)
+
+
+def test_a_model_that_is_not_stored_is_said_with_the_command(store: Path) -> None:
+    for name in ("vision_layers", "vision_positions"):
+        with pytest.raises(NoResults, match="python -m analysis measure-images --model deit-tiny"):
+            build(name, stored="deit-tiny")
+
+
+def test_stored_cosines_are_cosines(store: Path) -> None:
+    rows = pd.read_parquet(RESULTS / "patch_positions" / FILE)
+    table = np.stack(rows.similarity.to_list())
+    assert table.shape == (256, 256)
+    np.testing.assert_allclose(table, table.T, atol=1e-6)
+    np.testing.assert_allclose(np.diag(table), 1, atol=1e-6)
+    assert np.linalg.eigvalsh(table.astype(float)).min() > -1e-3, "a matrix of cosines has no negative direction"
+    figure = build("vision_positions")
+    frame = figure.frame()
+    at = frame[(frame.patch == 17) & (frame.other == 200)].cosine.item()
+    assert at == pytest.approx(table[17, 200], abs=1e-6)
+    beside = [table[p, p + 1] for p in range(256) if p % 16 < 15] + [table[p, p + 16] for p in range(240)]
+    assert f"Next to each other {np.mean(beside):.2f} on average" in figure.caption
+    assert f"in opposite corners {np.mean([table[0, 255], table[15, 240]]):.2f}" in figure.caption
+
+
+# The picture of positions
+
+
+def test_small_maps_lie_where_their_patches_are() -> None:
+    rows, columns = 3, 4
+    cosines = np.random.default_rng(0).normal(size=(12, 12))
+    picture, down, across = mosaic(cosines, rows, columns)
+    assert (down, across) == ([0, 1, 2], [0, 1, 2, 3])
+    assert picture.shape == (3 * 4 - 1, 4 * 5 - 1)
+    for r in range(rows):
+        for c in range(columns):
+            small = picture[r * 4 : r * 4 + 3, c * 5 : c * 5 + 4]
+            assert np.array_equal(small.ravel(), cosines[r * columns + c])
+    assert np.isnan(picture[3]).all()
+    assert np.isnan(picture[:, 4]).all()
+
+
+def test_of_a_large_grid_every_so_manieth_patch_has_a_map() -> None:
+    side = 37
+    cosines = np.arange(side**2)[:, None] + np.zeros(side**2)
+    picture, down, across = mosaic(cosines, side, side)
+    assert down == across
+    assert len(down) <= MOST_SMALL_MAPS
+    assert set(np.diff(down)) == {3}
+    assert picture[0, 0] == down[0] * side + across[0]
+    assert picture[-1, -1] == down[-1] * side + across[-1]
+
+
+def test_whether_positions_are_interpolated_is_said() -> None:
+    assert placed(14, 14, 14) == "Positions are the model's own table of 14 by 14 patches."
+    assert placed(16, 20, 37) == ("Positions are interpolated (bicubic) to 16 by 20 patches from a table of 37 by 37.")
+
+
+# One image
+
+
+def test_maps_are_the_querys_scores_laid_out_as_the_image_is(made: ImageDecomposition) -> None:
+    figure = build("vision_maps", made, head=2, patch=12, centred=False)
+    content = figure.content
+    assert content["query"] == (1, 3), "token 12 is patch 11, after [CLS]"
+    assert made.tokens[12] == "r1 c3"
+    for term, values in content["maps"].items():
+        own = made.scores[2, 12] if term == "total" else made.terms[term][2, 12]
+        np.testing.assert_allclose(values, own[1:].reshape(8, 8), rtol=1e-6)
+    whole = build("vision_maps", made, head=2, patch=12, centred=False, group="all").content["maps"]
+    summed = sum(values for name, values in whole.items() if name != "total")
+    np.testing.assert_allclose(summed, whole["total"], atol=1e-4)
+    assert "r1 c3" in figure.title
+
+
+def test_centring_takes_the_mean_over_every_key_the_class_token_included(made: ImageDecomposition) -> None:
+    maps = build("vision_maps", made, patch=5).content["maps"]
+    row = made.terms["position_to_position"][0, 5]
+    np.testing.assert_allclose(maps["position_to_position"], (row - row.mean())[1:].reshape(8, 8), rtol=1e-5)
+
+
+def test_a_special_token_asks_too_and_has_no_place(made: ImageDecomposition) -> None:
+    figure = build("vision_maps", made, patch=0)
+    assert figure.content["query"] is None
+    assert "[CLS]" in figure.title
+    assert charts.panels(figure)
+
+
+@pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -1), ("patch", 65), ("patch", -1)])
+def test_what_does_not_exist_is_said(made: ImageDecomposition, field: str, value: int) -> None:
+    with pytest.raises(LinkError, match=f"The link says {field}={value}; this"):
+        build("vision_maps", made, **{field: value})
+
+
+def test_hidden_patches_leave_holes(made: ImageDecomposition) -> None:
+    kept = np.arange(0, 64, 2)
+    tokens = np.concatenate([[0], kept + 1])
+    part = dataclasses.replace(
+        made,
+        kept=kept,
+        token_info=tuple(made.token_info[t] for t in tokens),
+        query=made.query[:, :, tokens],
+        key=made.key[:, :, tokens],
+        scores=made.scores[:, tokens][:, :, tokens],
+        _measured={},
+    )
+    figure = build("vision_maps", part, patch=3)
+    assert figure.content["query"] == (0, 4)
+    assert all(np.isnan(values[:, 1::2]).all() for values in figure.content["maps"].values())
+    assert "of which 32 are hidden from the model" in figure.caption
+    drawn = charts.panels(figure)[1]
+    assert len(drawn.layer[0].data) == 32
+
+
+def test_the_model_with_random_weights_is_never_shown_without_saying_so(made: ImageDecomposition) -> None:
+    for name in ("vision_maps", "vision_heads", "vision_table"):
+        figure = build(name, made)
+        assert "random weights" in figure.caption
+        assert "it has learned nothing" in figure.caption
+
+
+def test_every_figure_is_drawn_on_one_scale_around_zero(made: ImageDecomposition) -> None:
+    figure = build("vision_maps", made)
+    panels = charts.panels(figure)
+    assert len(panels) == 6
+    domains = [panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in panels[1:]]
+    assert all(domain == domains[0] for domain in domains)
+    assert domains[0][0] == -domains[0][-1]
+    largest = max(np.abs(values).max() for values in figure.content["maps"].values())
+    assert domains[0][-1] >= largest
+    assert isinstance(panels[0], alt.LayerChart)
+
+
+def test_positions_of_zeros_are_said_to_be_that(made: ImageDecomposition) -> None:
+    """ViT-MAE as transformers makes it from a config: its sine-cosine table is filled by checkpoints only."""
+    figure = build("vision_table", dataclasses.replace(made, positions=np.zeros_like(made.positions)))
+    assert "Its positions are all zero" in figure.caption
+    assert "nan" not in figure.caption
+    assert charts.panels(figure)
