@@ -20,7 +20,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS = ("sync", "query", "encode", "probe", "export", "measure", "measure_encodings", "ablate", "measure_costs")
+COMMANDS = (
+    "sync",
+    "query",
+    "encode",
+    "probe",
+    "export",
+    "measure",
+    "measure_means",
+    "decode",
+    "measure_encodings",
+    "ablate",
+    "measure_costs",
+)
 
 for command in COMMANDS:
     app.command(command.replace("_", "-"))(getattr(import_module(f"analysis.commands.{command}"), command))

@@ -32,6 +32,19 @@ CREATE TABLE terms (
     top1_agreement DOUBLE, rms DOUBLE, texts INTEGER, queries INTEGER,
     max_error DOUBLE, relative_error DOUBLE, pattern_error DOUBLE
 );
+-- Method `mean`: one row a layer, hidden states entering it (the last row: leaving the last layer). `mean` and
+-- `position` (slot after slot) are the basis itself, in the units of the hidden states.
+CREATE TABLE means (
+    run_id VARCHAR, corpus VARCHAR, layer INTEGER, windows INTEGER, length INTEGER, counted INTEGER, rank INTEGER,
+    stable_rank DOUBLE, effective_rank DOUBLE, relative_norm DOUBLE, position_share DOUBLE, context_share DOUBLE,
+    residual_share DOUBLE, mean_share DOUBLE, noise_share DOUBLE, left_out_share DOUBLE, cosine_to_next DOUBLE,
+    frozen_gap DOUBLE, mean FLOAT[], position FLOAT[]
+);
+-- What can be read from the hidden states that enter each layer: position, word, and which of two tokens is first.
+CREATE TABLE decoding (
+    run_id VARCHAR, corpus VARCHAR, layer INTEGER, target VARCHAR, decoder VARCHAR, measure VARCHAR, value DOUBLE,
+    low DOUBLE, high DOUBLE, chance DOUBLE, windows INTEGER, tokens INTEGER
+);
 CREATE TABLE encoding_measures (
     run_id VARCHAR, encoding VARCHAR, length INTEGER, dim INTEGER, measure VARCHAR, value DOUBLE
 );

@@ -54,6 +54,17 @@ CREATE VIEW term_stats AS
 SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
 FROM newest_terms WHERE aggregation = 'head';
 
+-- The newest measurement of each model over each corpus.
+CREATE VIEW newest_means AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, m.*
+FROM means m JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, m.corpus, m.length);
+
+CREATE VIEW newest_decoding AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, d.*
+FROM decoding d JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, d.corpus);
+
 -- Filled by the ledger of claims once it exists.
 CREATE VIEW claims AS
 SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,
