@@ -11,7 +11,7 @@ FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_pos
 SCORE_BIAS = "score_bias"
 """The seventeenth: what a model adds to its scores, a function of where query and key stand."""
 MEAN_SOURCES = ("context", "position", "residual", "mean")
-"""The sources of method `mean`. What no source owns (a norm's beta, the biases of projections) goes to its last, mean."""
+"""The sources of method `mean`; what no source owns (a norm's beta, the biases of projections) goes to the last."""
 
 
 def terms_among(sources: Sequence[str]) -> tuple[str, ...]:

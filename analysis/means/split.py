@@ -27,9 +27,9 @@ class Basis:
 def split(
     hidden: Float[ndarray, "token dim"], basis: Basis, counted: Bool[ndarray, " token"]
 ) -> Float[ndarray, "source token dim"]:
-    """One text's hidden states, split by a basis of at least as many slots; sources in the order of `analysis.sources.MEAN_SOURCES`.
+    """One text's hidden states, split by a basis of at least as many slots.
 
-    counted: the tokens over which the text's context is averaged, all but the first and separators; at least one.
+    The order is that of `analysis.sources.MEAN_SOURCES`. counted: the tokens over which the text's context is averaged, all but the first and separators; at least one.
     """
     position = basis.position[: len(hidden)]
     rest = hidden - basis.mean - position
