@@ -14,7 +14,7 @@ import pandas as pd
 
 from analysis.errors import LinkError, StoreError
 from analysis.provenance import model_options
-from analysis.sources import SOURCES
+from analysis.sources import MEAN_SOURCES, SOURCES
 from analysis.store import files, read
 from analysis.terms.masks import ALL
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
@@ -28,6 +28,7 @@ class Request:
     text: str
     pair: str | None = None
     layer: int = 0
+    method: str = "frozen"
     freeze: str = "activation"
     revision: str | None = None
     truncate: bool = False
@@ -40,6 +41,7 @@ class Request:
             text=str(params["text"]),
             pair=str(params["pair"]) or None,
             layer=int(params["layer"]),
+            method=str(params.get("method", "frozen")),
             freeze=str(params.get("freeze", "activation")),
             revision=str(params["revision"]) or None,
             truncate=bool(params["truncate"]),
@@ -63,6 +65,7 @@ class Request:
             self.text,
             self.pair,
             self.layer,
+            method=self.method,
             freeze=self.freeze,
             truncate=self.truncate,
             name=loaded.source.name,
@@ -80,6 +83,8 @@ def command(made: Decomposition) -> str:
         parts.append("--truncate")
     if made.freeze:
         parts.append(f"--freeze {made.freeze}")
+    if made.method == "mean":
+        parts.append("--method mean")
     return " ".join([*parts, f"--layer {made.layer} --json"])
 
 
@@ -110,6 +115,9 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
             "pattern_error": made.pattern_error,
             "attends": made.attends,
             "held": made.freeze,
+            "method": made.method,
+            "reference": made.reference,
+            "frozen_gap": None if np.isnan(made.frozen_gap) else made.frozen_gap,
             "truncated_from": about.truncated_from,
         },
     )
@@ -167,6 +175,9 @@ def saved(probe_id: str) -> Decomposition:
         score_bias=bias,
         layer=int(row.layer),
         freeze=row.held if isinstance(row.held, str) else "",
+        sources=MEAN_SOURCES if row.method == "mean" else SOURCES,
+        reference=row.reference if isinstance(row.reference, str) else "",
+        frozen_gap=float(row.frozen_gap),
         token_info=tokens,
         scores=scores,
         max_error=float(row.max_error),

@@ -14,6 +14,7 @@ def probe(
     pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
     layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
+    method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",
     truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
     save: Annotated[bool, typer.Option(help="Keep it under data/probes, so that a link can show it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all terms and heads.")] = False,
@@ -24,9 +25,10 @@ def probe(
     from rich.table import Table
 
     from analysis import probes
-    from analysis.terms import TERMS
 
-    made = probes.Request(model=model, text=text, pair=pair, layer=layer, revision=revision, truncate=truncate).run()
+    made = probes.Request(
+        model=model, text=text, pair=pair, layer=layer, method=method, revision=revision, truncate=truncate
+    ).run()
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None
     about = made.provenance
@@ -37,6 +39,7 @@ def probe(
                     "model": about.model,
                     "revision": about.revision,
                     "layer": made.layer,
+                    "method": made.method,
                     "device": about.device,
                     "dtype": about.dtype,
                     "seconds": about.seconds,
@@ -52,19 +55,27 @@ def probe(
                             "effect": _numbers(effects[term]),
                             "top1_agreement": _numbers(agreement[term]),
                         }
-                        for term in TERMS
+                        for term in made.names
                     },
                 }
             )
         )
         return
-    table = Table("term", "share", "effect (nats)", title=f"{escape(about.model)}, layer {made.layer}, mean over heads")
-    for term in TERMS:
+    table = Table(
+        "term",
+        "share",
+        "effect (nats)",
+        title=f"{escape(about.model)}, layer {made.layer}, {made.method}, mean over heads",
+    )
+    for term in made.names:
         table.add_row(term, f"{shares[term].mean():.3f}", f"{effects[term].mean():.3f}")
     console = Console()
     console.print(table)
     if about.truncated_from:
         console.print(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens.")
+    if made.reference:
+        gap = "" if made.frozen_gap != made.frozen_gap else f"; positions {made.frozen_gap:.0%} away from frozen's"
+        console.print(f"Means of {made.reference}{gap}.")
     if probe_id:
         console.print(f"Saved as probe {probe_id}.")
     console.print(

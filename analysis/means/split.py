@@ -29,7 +29,8 @@ def split(
 ) -> Float[ndarray, "source token dim"]:
     """One text's hidden states, split by a basis of at least as many slots.
 
-    The order is that of `analysis.sources.MEAN_SOURCES`. counted: the tokens over which the text's context is averaged, all but the first and separators; at least one.
+    Sources in the order of `analysis.sources.MEAN_SOURCES`. counted: the tokens over which the text's context is
+    averaged, all but the first and separators; at least one.
     """
     position = basis.position[: len(hidden)]
     rest = hidden - basis.mean - position

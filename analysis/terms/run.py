@@ -2,19 +2,29 @@
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from analysis.errors import ModelError, TextError, TextTooLong
+from analysis.errors import ModelError, TextError, TextTooLong, UnknownName
+from analysis.means.split import Basis, split
+from analysis.means.states import split_entering
+from analysis.means.stored import Stored, stored_basis
 from analysis.models.families import Family, family_of
 from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
+from analysis.sources import MEAN_SOURCES, SOURCES
 from analysis.terms.masks import described
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
+
+METHODS = ("frozen", "mean")
+"""How hidden states are split into sources; see analysis/models/follow.py and analysis/means/split.py."""
 
 
 def decompose(
@@ -24,18 +34,31 @@ def decompose(
     text_pair: str | None = None,
     layer: int = 0,
     *,
+    method: str = "frozen",
+    basis: Stored | None = None,
     freeze: str = "activation",
     truncate: bool = False,
     name: str | None = None,
     revision: str | None = None,
 ) -> Decomposition:
-    """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called."""
+    """See `analysis.terms.decompose`; `name` and `revision` say what the model is to be called.
+
+    method: `frozen` (exact at layer 0) or `mean`. basis: the means that `mean` splits by; the store's for this
+    revision when not given.
+    """
+    if method not in METHODS:
+        raise UnknownName(f"There is no method {method!r}; known: {', '.join(METHODS)}.")
     family = checked(model, name)
     check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    if method == "frozen":
+        basis = None
+    elif basis is None:
+        basis = stored_basis(name or model.name_or_path, revision or "unknown", layer)
     started = time.perf_counter()
     with torch.inference_mode():
-        seen, factors = _layer(model, family, inputs, layer, freeze)
+        parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
+        seen, factors = _layer(model, family, inputs, layer, freeze, parts)
         own, total = seen.call.scores[0], sum_of_terms(factors)
         attended = seen.attended()
         hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
@@ -48,7 +71,12 @@ def decompose(
         scale=factors.scale,
         score_bias=None if factors.bias is None else factors.bias.cpu().numpy(),
         layer=layer,
-        freeze=freeze if family.gated(model.config) else "",
+        freeze=freeze if family.gated(model.config) and basis is None else "",
+        sources=SOURCES if basis is None else MEAN_SOURCES,
+        reference=""
+        if basis is None
+        else f"{basis.corpus}, {basis.windows} windows of {len(basis.basis.position)} tokens",
+        frozen_gap=float("nan") if basis is None else basis.frozen_gap,
         token_info=tokens,
         scores=scores,
         max_error=float(max_error),
@@ -70,8 +98,38 @@ def decompose(
     )
 
 
-def _layer(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int, freeze: str) -> tuple[Layer, Factors]:
-    """What the model did at a layer, and its sources: in float32 where the model is in half precision."""
+def _counted(tokens: Sequence[TokenInfo]) -> Bool[np.ndarray, " token"]:
+    """The tokens over which a text's context is averaged: neither the first nor special; all where that is none."""
+    counted = np.asarray([index > 0 and not token.special for index, token in enumerate(tokens)])
+    return counted if counted.any() else ~counted
+
+
+def _parts(
+    hidden: Float[Tensor, "one token dim"], basis: Basis, counted: Bool[np.ndarray, " token"]
+) -> Float[Tensor, "source one token dim"]:
+    """What enters a layer, split by a basis. Raises TextTooLong where the text has more tokens than it has slots."""
+    slots = len(basis.position)
+    if hidden.shape[1] > slots:
+        raise TextTooLong(
+            f"The text has {hidden.shape[1]} tokens and the means of method mean were measured over windows of {slots}. "
+            f"Shorten it, or measure over longer windows: python -m analysis measure-means --texts FILE --length N"
+        )
+    found = split(hidden[0].float().cpu().numpy(), basis, counted)
+    return torch.from_numpy(found).to(hidden.device, hidden.dtype)[:, None]
+
+
+def _layer(
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Tensor],
+    layer: int,
+    freeze: str,
+    parts: Callable[[Tensor], Tensor] | None,
+) -> tuple[Layer, Factors]:
+    """What the model did at a layer, and its sources: in float32 where the model is in half precision.
+
+    parts: splits what enters the layer, under method `mean`; None follows the sources from the input.
+    """
     found: list[Layer] = []
 
     def take(seen: Layer) -> None:
@@ -82,7 +140,8 @@ def _layer(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int,
     if half:
         follow(model, family, inputs, take, last=layer, sources=False)
         model = copy.deepcopy(model).float()
-    follow(model, family, inputs, take, last=layer, freeze=freeze)
+    with nullcontext() if parts is None else split_entering(model, family, layer, parts):
+        follow(model, family, inputs, take, last=layer, freeze=freeze, sources=parts is None)
     return found[0], found[-1].factors()
 
 

@@ -72,7 +72,8 @@ CREATE TABLE costs (run_id VARCHAR, variant VARCHAR, preset VARCHAR, measure VAR
 CREATE TABLE probes (
     probe_id VARCHAR PRIMARY KEY, run_id VARCHAR, title VARCHAR, model VARCHAR, revision VARCHAR, layer INTEGER,
     text VARCHAR, text_pair VARCHAR, tokens VARCHAR, token_count INTEGER, scale DOUBLE, max_error DOUBLE,
-    pattern_error DOUBLE, attends VARCHAR, held VARCHAR, seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR
+    pattern_error DOUBLE, attends VARCHAR, held VARCHAR, method VARCHAR, reference VARCHAR, frozen_gap DOUBLE,
+    seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR
 );
 CREATE TABLE probe_heads (
     probe_id VARCHAR, head INTEGER, query FLOAT[], key FLOAT[], share FLOAT[], effect FLOAT[], top1 FLOAT[],
