@@ -26,7 +26,8 @@ def stored_basis(model: str, revision: str, layer: int) -> Stored:
     Raises NoResults, with the command that makes one, where the store holds none of this model's very weights.
     """
     found = read.query(
-        "SELECT * FROM newest_means WHERE revision = ? AND layer = ? ORDER BY length DESC, created DESC LIMIT 1",
+        "SELECT n.*, m.mean, m.position FROM newest_means n JOIN means m USING (run_id, layer) "
+        "WHERE n.revision = ? AND layer = ? ORDER BY n.length DESC, n.created DESC LIMIT 1",
         [revision, layer],
     )
     if found.empty:

@@ -54,9 +54,11 @@ CREATE VIEW term_stats AS
 SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
 FROM newest_terms WHERE aggregation = 'head';
 
--- The newest measurement of each model over each corpus.
+-- The newest measurement of each model over each corpus; the vectors of means are left in their table.
 CREATE VIEW newest_means AS
-SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, m.*
+SELECT
+    r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config,
+    m.* EXCLUDE (mean, position)
 FROM means m JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, m.corpus, m.length);
 
