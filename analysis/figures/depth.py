@@ -80,9 +80,9 @@ def decoding(params: Params) -> Figure:
             f"{about['length']} tokens ({first.corpus}); decoders trained on two thirds of the articles and tested on "
             f"{about['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
             f"training windows hold at least {about['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
-            "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a guess "
-            "that ignores the hidden state. What a linear decoder reads is there; whether the model uses it is another "
-            "question."
+            "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a "
+            "guess that ignores the hidden state. What a linear decoder reads is there; whether the model "
+            "uses it is another question."
         ),
         alt=f"{len(READINGS)} panels of scores against depth for {', '.join(models)}. {told}",
         command="\n".join(dict.fromkeys(found.command)),

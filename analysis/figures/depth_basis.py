@@ -69,10 +69,11 @@ def basis(params: Params) -> Figure:
     last = first.iloc[-1]
     told = (
         f"{models[0]}: position holds {percent(start.position_share, 1)} of the energy where the first layer begins "
-        f"and {percent(last.position_share, 1)} where the last one ends, {percent(last.noise_share, 1)} of which are to be "
-        "expected from sampling alone."
+        f"and {percent(last.position_share, 1)} where the last one ends, of which sampling alone "
+        f"would give {percent(last.noise_share, 1)}."
     )
-    caveats = " ".join(dict.fromkeys(text for text in theirs.caveat.dropna()))
+    every = dict.fromkeys(theirs.caveat.dropna())
+    caveats = " ".join(text for text in every if not any(text != other and text in other for other in every))
     return Figure(
         name="depth_basis",
         title="The position basis",
@@ -81,8 +82,8 @@ def basis(params: Params) -> Figure:
             f"{told}{gap} Method mean: hidden state = mean + position + context + residual, over {about['windows']} "
             f"windows of {about['length']} tokens ({first.corpus.iloc[0]}), the first token and separators left out. "
             "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1. Grey: Song & "
-            f"Zhong 2023, by the same formulas, but of other models, over {SETTING}, 6,400 windows of 512 tokens without "
-            f"special tokens, and their GPT-2's last layer after its final norm. {caveats}"
+            f"Zhong 2023, by the same formulas, but of other models, over {SETTING}, by the defaults of their script "
+            f"6,400 windows of 512 tokens without special tokens, the first left out. {caveats}"
         ),
         alt=f"{len(MEASURES)} panels of measures against depth for {', '.join(models)}, and for BERT and GPT-2 as "
         f"published. {told}",

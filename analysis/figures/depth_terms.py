@@ -25,9 +25,10 @@ def _provenance(row: Any) -> dict[str, str]:
 
 
 def _where(row: Any, found: Frame) -> str:
+    layers = found.layer.nunique()
     return (
-        f"{row.model}, {found.layer.nunique()} {'layer' if found.layer.nunique() == 1 else 'layers'}, {row.texts} texts "
-        f"of {row.corpus.replace('_', ' ')}, {row.queries:,} queries a head"
+        f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {row.texts} texts of "
+        f"{row.corpus.replace('_', ' ')}, {row.queries:,} queries a head"
     )
 
 
@@ -81,8 +82,8 @@ def terms(params: Params) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{MEASURES[measure].capitalize()}, {_where(first, found)}. Largest of the four, mean over heads: {told}."
-            f"{why} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over groups of "
-            f"texts that share no passage. {HOW}"
+            f"{why} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over groups "
+            f"of texts that share no passage. {HOW}"
         ),
         alt=f"Lines of four terms against layers. Largest, mean over heads: {told}.",
         command=first.command,

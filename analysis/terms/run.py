@@ -111,7 +111,7 @@ def _parts(
     slots = len(basis.position)
     if hidden.shape[1] > slots:
         raise TextTooLong(
-            f"The text has {hidden.shape[1]} tokens and the means of method mean were measured over windows of {slots}. "
+            f"The text has {hidden.shape[1]} tokens and method mean's means were measured over windows of {slots}. "
             f"Shorten it, or measure over longer windows: python -m analysis measure-means --texts FILE --length N"
         )
     found = split(hidden[0].float().cpu().numpy(), basis, counted)

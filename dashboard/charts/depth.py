@@ -11,6 +11,9 @@ from dashboard.charts.base import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILIO
 HUES = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, "#8c6d31")
 DARK = {BLUE: "#4aa3df"}
 WIDE, HIGH = 250, 190
+LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=260)
+LEGEND_ROW = 32
+"""Pixels that a model's name takes, with its part of the axis title."""
 DEPTH = "depth (0: first layer begins, 1: last ends)"
 TIPS = [
     alt.Tooltip("model:N"),
@@ -23,10 +26,13 @@ def colour(models: Sequence[str], look: Look, *, legend: bool, grey: Sequence[st
     """One hue a model; published ones are grey."""
     hues = [HUES[place % len(HUES)] for place in range(len(models))]
     hues = [DARK.get(hue, hue) if look.dark else hue for hue in hues]
-    shown = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=260) if legend else None
-    return alt.Color(
-        "model:N", scale=alt.Scale(domain=[*models, *grey], range=[*hues, *[GREY] * len(grey)]), legend=shown
-    )
+    scale = alt.Scale(domain=[*models, *grey], range=[*hues, *[GREY] * len(grey)])
+    return alt.Color("model:N", scale=scale, legend=LEGEND if legend else None)
+
+
+def _high(look: Look, models: int) -> int:
+    """A panel's height, on screen with the legend that is fitted into it."""
+    return HIGH + (LEGEND_ROW * models if look.screen else 0)
 
 
 def _depth(*, title: bool) -> alt.X:
@@ -45,9 +51,9 @@ def decoding(figure: Figure, look: Look) -> list[Chart]:
 
 
 def _decoder(rows: Frame, panel: str, models: Sequence[str], look: Look, *, last: bool) -> Chart:
-    low = min(0.0, float(rows.low.min()))
+    low, named = min(0.0, float(rows.low.min())), len(models) if last and len(models) > 1 else 0
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[low, 1], nice=False, padding=6))
-    base = alt.Chart(rows).encode(x=_depth(title=last), color=colour(models, look, legend=last and len(models) > 1))
+    base = alt.Chart(rows).encode(x=_depth(title=last), color=colour(models, look, legend=named > 0))
     tips = [
         *TIPS,
         alt.Tooltip("low:Q", title="95 % interval from", format=".4~g"),
@@ -59,7 +65,7 @@ def _decoder(rows: Frame, panel: str, models: Sequence[str], look: Look, *, last
         base.mark_line(strokeWidth=2).encode(y=y),
         base.mark_rule(strokeWidth=2, opacity=0.6).encode(y="low:Q", y2="high:Q"),
         base.mark_point(filled=True, size=46, opacity=1).encode(y=y, tooltip=tips),
-    ).properties(width=WIDE, height=HIGH, title=alt.TitleParams(panel, fontSize=13, anchor="start"))
+    ).properties(width=WIDE, height=_high(look, named), title=alt.TitleParams(panel, fontSize=13, anchor="start"))
 
 
 @drawing("depth_basis", columns=3)
@@ -80,8 +86,12 @@ def _measure(
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True, nice=True))
     base = alt.Chart(rows[["model", "layer", "depth", "value"]]).encode(x=_depth(title=last), y=y)
     hue = colour(models, look, legend=last, grey=published)
-    shape = alt.Shape("model:N", scale=marks, legend=hue.legend)
+    shape = alt.Shape("model:N", scale=marks, legend=LEGEND if last else None)
     return alt.layer(
         base.mark_line(strokeWidth=1.6).encode(color=hue, detail="model:N"),
         base.mark_point(filled=True, size=46, opacity=1).encode(color=hue, shape=shape, tooltip=TIPS),
-    ).properties(width=WIDE, height=HIGH, title=alt.TitleParams(panel, fontSize=13, anchor="start"))
+    ).properties(
+        width=WIDE,
+        height=_high(look, len(kinds) if last else 0),
+        title=alt.TitleParams(panel, fontSize=13, anchor="start"),
+    )
