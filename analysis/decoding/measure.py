@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import numpy as np
 import torch
@@ -59,7 +60,8 @@ def decode(
     """
     started = time.perf_counter()
     held_out = held(cut)
-    embeddings = loaded.model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    model: Any = loaded.model
+    embeddings = model.get_input_embeddings().weight.detach().float().cpu().numpy()
     words = cut.ids[:, cut.counted]
     rows = [
         _row(layer, reading)

@@ -54,7 +54,8 @@ def published() -> Frame:
 def basis(params: Params) -> Figure:
     """Six numbers of the position basis, by depth."""
     found, models = models_of(params, "newest_means", "measure-means --texts FILE")
-    own = found.melt(["model", "layer", "depth"], list(MEASURES), "measure").dropna(subset="value")
+    own = found.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
+    own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
     theirs = published()
     rows = pd.concat([own.assign(caveat=None), theirs], ignore_index=True)
     first = found[found.model == models[0]].sort_values("layer")
@@ -81,7 +82,8 @@ def basis(params: Params) -> Figure:
         caption=(
             f"{told}{gap} Method mean: hidden state = mean + position + context + residual, over {about['windows']} "
             f"windows of {about['length']} tokens ({first.corpus.iloc[0]}), the first token and separators left out. "
-            "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1. Grey: Song & "
+            "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what sampling alone "
+            "would give. Grey: Song & "
             f"Zhong 2023, by the same formulas, but of other models, over {SETTING}, by the defaults of their script "
             f"6,400 windows of 512 tokens without special tokens, the first left out. {caveats}"
         ),

@@ -1,5 +1,7 @@
 """How many directions a position basis has, counted in three ways. Pure functions of a matrix (slot, dim)."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
@@ -50,7 +52,8 @@ def _threshold(values: Float[ndarray, " n"], cap: int, ratio: float) -> float:
     high = 2 * top
     while psi(high) < -4:
         high *= 2
-    return float(brentq(lambda y: psi(y) + 4, top * (1 + 1e-9), high))
+    root: Any = brentq(lambda y: psi(y) + 4, top * (1 + 1e-9), high)
+    return float(root)
 
 
 def _noise(values: Float[ndarray, " n"], cap: int) -> Float[ndarray, " n"]:

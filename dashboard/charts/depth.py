@@ -87,7 +87,11 @@ def _measure(
     base = alt.Chart(rows[["model", "layer", "depth", "value"]]).encode(x=_depth(title=last), y=y)
     hue = colour(models, look, legend=last, grey=published)
     shape = alt.Shape("model:N", scale=marks, legend=LEGEND if last else None)
+    noise = alt.Chart(rows.loc[rows.noise.notna(), ["model", "depth", "noise"]])
     return alt.layer(
+        noise.mark_line(strokeDash=[4, 4], opacity=0.8, strokeWidth=1.3).encode(
+            x=_depth(title=last), y=alt.Y("noise:Q"), color=hue
+        ),
         base.mark_line(strokeWidth=1.6).encode(color=hue, detail="model:N"),
         base.mark_point(filled=True, size=46, opacity=1).encode(color=hue, shape=shape, tooltip=TIPS),
     ).properties(

@@ -294,8 +294,8 @@ def test_what_is_stored_is_the_mean_of_the_models_own_hidden_states(measured: tu
     for layer, hidden in enumerate(told):
         stored = stored_basis("tiny", loaded.source.revision, layer)
         means = hidden.double().numpy().mean(0)
-        np.testing.assert_allclose(stored.basis.mean + stored.basis.position, means, atol=1e-5)
-        np.testing.assert_allclose(stored.basis.mean, means[cut.counted].mean(0), atol=1e-5)
+        np.testing.assert_allclose(stored.basis.mean + stored.basis.position, means, atol=2e-3)
+        np.testing.assert_allclose(stored.basis.mean, means[cut.counted].mean(0), rtol=5e-4, atol=1e-6)
     made = decompose(
         loaded.model,
         loaded.tokenizer,
