@@ -29,7 +29,8 @@ def models_of(params: Params, view: str, make: str) -> tuple[Frame, list[str]]:
         raise NoResults(f"Nothing of the kind is stored yet for {names}. Run: python -m analysis {make}")
     newest = found.groupby("model").run_id.transform("last")
     found = found[found.run_id == newest]
-    there = [model for model in wanted if model in set(found.model)]
+    found = found.sort_values("model", key=lambda model: model.map(wanted.index), kind="stable", ignore_index=True)
+    there = list(dict.fromkeys(found.model))
     # Depth from 0, what enters the first layer, to 1, what leaves the last: models of any number of layers compare.
     layers = found.groupby("model").layer.transform("max")
     return found.assign(depth=found.layer / layers.clip(lower=1), layers=layers), there

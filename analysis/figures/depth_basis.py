@@ -82,10 +82,10 @@ def basis(params: Params) -> Figure:
         caption=(
             f"{told}{gap} Method mean: hidden state = mean + position + context + residual, over {about['windows']} "
             f"windows of {about['length']} tokens ({first.corpus.iloc[0]}), the first token and separators left out. "
-            "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what sampling alone "
-            "would give. Grey: Song & "
-            f"Zhong 2023, by the same formulas, but of other models, over {SETTING}, by the defaults of their script "
-            f"6,400 windows of 512 tokens without special tokens, the first left out. {caveats}"
+            "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what "
+            f"sampling alone would give. Grey: Song & Zhong 2023, by the same formulas, but of other models, over "
+            f"{SETTING}, by the defaults of their script 6,400 windows of 512 tokens without special tokens, "
+            f"the first left out. {caveats}"
         ),
         alt=f"{len(MEASURES)} panels of measures against depth for {', '.join(models)}, and for BERT and GPT-2 as "
         f"published. {told}",
