@@ -4,14 +4,30 @@ from typing import Any
 
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.terms import AGGREGATIONS, FOUR, MEASURES, measure_of, spoken, stored_terms
+from analysis.figures.terms import AGGREGATIONS, MEASURES, measure_of, spoken
 from analysis.published import Frame
-from analysis.sources import SCORE_BIAS, TERMS
+from analysis.sources import FOUR, SCORE_BIAS, TERMS
+from analysis.store import read
 
 HOW = (
     "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
     "true values, so nothing is credited to what position does through the patterns."
 )
+
+
+def stored(params: Params, aggregations: tuple[str, ...]) -> Frame:
+    """Rows of the newest measurement of a model over a corpus: every layer, under some aggregations."""
+    marks = ", ".join("?" for _ in aggregations)
+    found: Any = read.query(
+        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND aggregation IN ({marks}) ORDER BY created",
+        [str(params["model"]), str(params["corpus"]), *aggregations],
+    )
+    if found.empty:
+        raise LinkError(
+            f"The store has no terms of the model {params['model']!r} over {params['corpus']!r}. "
+            f"Run: python -m analysis measure --model {params['model']} --corpus {params['corpus']}"
+        )
+    return found[found.run_id == found.run_id.iloc[-1]]
 
 
 def _provenance(row: Any) -> dict[str, str]:
@@ -38,7 +54,7 @@ def heads(params: Params) -> Figure:
     measure, term = measure_of(params), str(params["term"])
     if term not in (*TERMS, SCORE_BIAS):
         raise LinkError(f"The link says term={term!r}; expected one of: {', '.join(TERMS)}, {SCORE_BIAS}.")
-    found = stored_terms(params, ("head",))
+    found = stored(params, ("head",))
     found = found[found.term == term]
     if found.empty:
         raise LinkError(f"{params['model']} has no term {term!r}; choose another.")
@@ -66,7 +82,7 @@ def terms(params: Params) -> Figure:
     measure = measure_of(params)
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    found = stored_terms(params, wanted)
+    found = stored(params, wanted)
     shown = found[found.term.isin(FOUR)]
     frame = shown[["layer", "term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "method"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}

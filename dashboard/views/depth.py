@@ -3,8 +3,8 @@
 import streamlit as st
 
 from analysis.errors import NoResults
-from analysis.figures.depth_terms import FOUR, TERMS
 from analysis.figures.terms import MEASURES, spoken
+from analysis.sources import FOUR, TERMS
 from dashboard import queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
