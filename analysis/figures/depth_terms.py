@@ -40,6 +40,11 @@ def _provenance(row: Any) -> dict[str, str]:
     }
 
 
+def _begun(text: str) -> str:
+    """With a capital first; KL stays KL."""
+    return text[0].upper() + text[1:]
+
+
 def _where(row: Any, found: Frame) -> str:
     layers = found.layer.nunique()
     return (
@@ -67,7 +72,7 @@ def heads(params: Params) -> Figure:
         name="depth_heads",
         title=f"{spoken(term)} in every head",
         frame=lambda: found.sort_values(["layer", "head"])[columns],
-        caption=f"{MEASURES[measure].capitalize()} of {spoken(term)}, {_where(first, found)}. {told} {HOW}",
+        caption=f"{_begun(MEASURES[measure])} of {spoken(term)}, {_where(first, found)}. {told} {HOW}",
         alt=f"Heat map of {len(table)} layers by {len(table.columns)} heads. {told}",
         command=first.command,
         provenance=_provenance(first),
@@ -97,7 +102,7 @@ def terms(params: Params) -> Figure:
         title="The four terms against depth",
         frame=lambda: frame,
         caption=(
-            f"{MEASURES[measure].capitalize()}, {_where(first, found)}. Largest of the four, mean over heads: {told}."
+            f"{_begun(MEASURES[measure])}, {_where(first, found)}. Largest of the four, mean over heads: {told}."
             f"{why} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over groups "
             f"of texts that share no passage. {HOW}"
         ),

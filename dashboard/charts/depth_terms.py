@@ -1,37 +1,48 @@
 """Drawings of a term against depth: a map of layers by heads, and lines over layers."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
 from analysis.figures import Figure
-from dashboard.charts.base import BLUE, GREEN, ORANGE, VERMILION, Chart, Look, drawing
-from dashboard.charts.heatmap import heatmap
+from dashboard.charts.base import BLUE, DIVERGING, GREEN, ORANGE, SEQUENTIAL, VERMILION, Chart, Look, drawing
 
 DARK = {BLUE: "#4aa3df"}
-CELL = 34
+CELL, NUMBER = 30, 34
+"""Pixels: the height of a row, and the width that a number takes."""
 
 
 @drawing("depth_heads")
 def heads(figure: Figure, look: Look) -> list[Chart]:
-    """Layers down, heads across."""
-    table, measure = figure.content["table"], figure.content["measure"]
-    values = table.to_numpy(dtype=float)
-    reach = float(np.nanmax(np.abs(values))) or 1.0
-    return [
-        heatmap(
-            values,
-            [str(layer) for layer in table.index],
-            [str(head) for head in table.columns],
-            domain=(-min(reach, 1.0), min(reach, 1.0)) if measure == "share" else (0, reach),
-            row_title="layer",
-            column_title="head",
-            value_title=figure.content["label"],
-            diverging=measure == "share",
-            side=760,
-            height=max(80, CELL * len(table)),
-            look=look,
+    """Layers down, heads across, the number in every cell."""
+    table, label = figure.content["table"], figure.content["label"]
+    reach = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
+    if figure.content["measure"] == "share":
+        stops, domain = DIVERGING, np.linspace(-min(reach, 1.0), min(reach, 1.0), len(DIVERGING))
+    else:
+        stops, domain = SEQUENTIAL, np.linspace(0, reach, len(SEQUENTIAL))
+    frame = table.reset_index().melt("layer", var_name="head", value_name="value")
+    bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelAngle": 0}
+    base = alt.Chart(frame).encode(
+        x=alt.X("head:O", axis=alt.Axis(title="head", orient="top", **bare)),
+        y=alt.Y("layer:O", axis=alt.Axis(title="layer", **bare)),
+        tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=label, format=".4f")],
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "value:Q",
+            scale=alt.Scale(domain=list(domain), range=stops, clamp=True, interpolate="rgb"),
+            legend=alt.Legend(title=label, orient="bottom", gradientLength=220, format=".2~f", titleLimit=400),
         )
-    ]
+    )
+    # Where there is no room for them tooltips and the data table still give the numbers.
+    room = f"width < {NUMBER * len(table.columns)} ? 0 : 1"
+    numbers = base.mark_text(fontSize=11, opacity=alt.expr(room)).encode(
+        text=alt.Text("value:Q", format=".2f"),
+        color=alt.condition(f"abs(datum.value) > {0.62 * domain[-1]}", alt.value("white"), alt.value("#31333f")),
+    )
+    return [(cells + numbers).properties(width=760, height=CELL * len(table))]
 
 
 @drawing("depth_terms", columns=2)
