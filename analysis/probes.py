@@ -15,7 +15,7 @@ import pandas as pd
 from analysis.errors import LinkError, StoreError
 from analysis.image_probes import ImageRequest
 from analysis.provenance import model_options
-from analysis.sources import SOURCES
+from analysis.sources import MEAN_SOURCES, SOURCES
 from analysis.store import files, read
 from analysis.terms.masks import ALL
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
@@ -29,6 +29,7 @@ class Request:
     text: str
     pair: str | None = None
     layer: int = 0
+    method: str = "frozen"
     freeze: str = "activation"
     revision: str | None = None
     truncate: bool = False
@@ -43,6 +44,7 @@ class Request:
             text=str(params["text"]),
             pair=str(params["pair"]) or None,
             layer=int(params["layer"]),
+            method=str(params.get("method", "frozen")),
             freeze=str(params.get("freeze", "activation")),
             revision=str(params["revision"]) or None,
             truncate=bool(params["truncate"]),
@@ -66,6 +68,7 @@ class Request:
             self.text,
             self.pair,
             self.layer,
+            method=self.method,
             freeze=self.freeze,
             truncate=self.truncate,
             name=loaded.source.name,
@@ -106,7 +109,7 @@ class LayersRequest(Request):
 
 def command(made: Decomposition) -> str:
     """The command that makes a decomposition again."""
-    parts = _asked(made.provenance, made.freeze)
+    parts = _asked(made.provenance, made.freeze, made.method)
     return " ".join([*parts, f"--layer {made.layer} --json"])
 
 
@@ -115,7 +118,7 @@ def layers_command(about: Provenance, freeze: str) -> str:
     return " ".join([*_asked(about, freeze), "--layers --json"])
 
 
-def _asked(about: Provenance, freeze: str) -> list[str]:
+def _asked(about: Provenance, freeze: str, method: str = "frozen") -> list[str]:
     parts = ["python -m analysis probe", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
     if about.text_pair:
         parts.append(f"--pair {quote(about.text_pair)}")
@@ -123,6 +126,8 @@ def _asked(about: Provenance, freeze: str) -> list[str]:
         parts.append("--truncate")
     if freeze:
         parts.append(f"--freeze {freeze}")
+    if method == "mean":
+        parts.append("--method mean")
     return parts
 
 
@@ -153,6 +158,9 @@ def save(made: Decomposition, title: str = "", *, name: str | None = None) -> st
             "pattern_error": made.pattern_error,
             "attends": made.attends,
             "held": made.freeze,
+            "method": made.method,
+            "reference": made.reference,
+            "frozen_gap": None if np.isnan(made.frozen_gap) else made.frozen_gap,
             "truncated_from": about.truncated_from,
         },
     )
@@ -210,6 +218,9 @@ def saved(probe_id: str) -> Decomposition:
         score_bias=bias,
         layer=int(row.layer),
         freeze=row.held if isinstance(row.held, str) else "",
+        sources=MEAN_SOURCES if row.method == "mean" else SOURCES,
+        reference=row.reference if isinstance(row.reference, str) else "",
+        frozen_gap=float(row.frozen_gap),
         token_info=tokens,
         scores=scores,
         max_error=float(row.max_error),

@@ -1,5 +1,7 @@
 """The sources of a hidden state, and the terms that pairs of them give a score."""
 
+from collections.abc import Sequence
+
 SOURCES = ("word", "position", "segment", "bias")
 """bias: what no source owns (a norm's beta, the biases of projections, constants that are added)."""
 TERMS = tuple(f"{a}_to_{b}" for a in SOURCES for b in SOURCES)
@@ -8,9 +10,16 @@ FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_pos
 """The terms that the question is about."""
 SCORE_BIAS = "score_bias"
 """The seventeenth: what a model adds to its scores, a function of where query and key stand."""
+MEAN_SOURCES = ("context", "position", "residual", "mean")
+"""The sources of method `mean`; what no source owns (a norm's beta, the biases of projections) goes to the last."""
 
 
-def term_pair(term: str) -> tuple[int, int]:
+def terms_among(sources: Sequence[str]) -> tuple[str, ...]:
+    """The terms that pairs of these sources give, query first."""
+    return tuple(f"{a}_to_{b}" for a in sources for b in sources)
+
+
+def term_pair(term: str, sources: Sequence[str] = SOURCES) -> tuple[int, int]:
     """Indices of a term's query and key source."""
     query, key = term.split("_to_")
-    return SOURCES.index(query), SOURCES.index(key)
+    return sources.index(query), sources.index(key)

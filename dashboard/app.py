@@ -33,6 +33,7 @@ chosen = st.navigation(
         "": [page("", "home", default=True)],
         "Evidence": [
             page("terms", "grid_on"),
+            page("depth", "layers"),
             page("encodings", "waves"),
             page("published", "menu_book"),
             page("glue", "leaderboard"),

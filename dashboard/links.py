@@ -106,6 +106,19 @@ VIEWS: dict[str, View] = {
             ("terms_heads", "terms_aggregates", "probe_maps", "probe_total"),
         ),
         View(
+            "depth",
+            "Depth",
+            (
+                Field("part", "decoding"),
+                Field("models", ("all-MiniLM-L6-v2",)),
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("corpus", "probe_set"),
+                Field("term", "position_to_position"),
+                Field("measure", "share"),
+            ),
+            ("depth_decoding", "depth_basis", "depth_heads", "depth_terms"),
+        ),
+        View(
             "encodings",
             "Encodings",
             (

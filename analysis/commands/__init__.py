@@ -30,6 +30,8 @@ COMMANDS = (
     "export",
     "measure",
     "measure_images",
+    "measure_means",
+    "decode",
     "measure_encodings",
     "ablate",
     "measure_costs",

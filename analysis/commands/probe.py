@@ -15,6 +15,7 @@ def probe(
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
     layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; deeper, what is not linear is held.")] = 0,
     every: Annotated[bool, typer.Option("--layers", help="Every layer: shares by layer and head, as JSON.")] = False,
+    method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",
     freeze: Annotated[
         str, typer.Option(help="What is held of gated units, deeper than layer 0: activation, other, or half of each.")
     ] = "activation",
@@ -39,7 +40,7 @@ def probe(
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
         typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, "share": found, "hidden_states": carried}))
         return
-    made = probes.Request(**asked, layer=layer).run()
+    made = probes.Request(**asked, layer=layer, method=method).run()
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None
     about = made.provenance
@@ -82,6 +83,9 @@ def probe(
     console.print(table)
     if about.truncated_from:
         console.print(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens.")
+    if made.reference:
+        gap = "" if made.frozen_gap != made.frozen_gap else f"; positions {made.frozen_gap:.0%} away from frozen's"
+        console.print(f"Means of {made.reference}{gap}.")
     if probe_id:
         console.print(f"Saved as probe {probe_id}.")
     console.print(

@@ -14,10 +14,20 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy.special import softmax
 
-from analysis.sources import FOUR, SCORE_BIAS, SOURCES, TERMS, term_pair
+from analysis.sources import FOUR, MEAN_SOURCES, SCORE_BIAS, SOURCES, TERMS, term_pair, terms_among
 from analysis.terms.masks import ALL, attended_keys
 
-__all__ = ["FOUR", "SCORE_BIAS", "SOURCES", "TERMS", "Decomposition", "Provenance", "TokenInfo", "term_pair"]
+__all__ = [
+    "FOUR",
+    "MEAN_SOURCES",
+    "SCORE_BIAS",
+    "SOURCES",
+    "TERMS",
+    "Decomposition",
+    "Provenance",
+    "TokenInfo",
+    "term_pair",
+]
 
 
 PIECE_MARK = "##"
@@ -84,7 +94,7 @@ class _TermMaps(Mapping[str, ndarray]):
 class Decomposition:
     """The scores of one layer on one text, as a sum of sixteen terms, and of a score bias where there is one.
 
-    query, key: (source, head, token, head_dim), sources in the order of `SOURCES`.
+    query, key: (source, head, token, head_dim), in the order of `sources`.
     scores: the model's own pre-softmax scores (head, query, key), captured from its real forward pass;
     in a saved probe they are rebuilt from the terms, and `max_error` is the one measured when it was made.
     """
@@ -107,6 +117,13 @@ class Decomposition:
     """What the model adds to its scores, a function of where query and key stand."""
     freeze: str = ""
     """What is held of gated units on the way here; empty where the model has none."""
+    sources: tuple[str, ...] = SOURCES
+    """What the terms are pairs of: `SOURCES`, or `MEAN_SOURCES` under method `mean`."""
+    reference: str = ""
+    """Under method `mean`: the windows whose means these are."""
+    frozen_gap: float = float("nan")
+    """Under method `mean`, at layer 0: how far its positions are, over those windows, from those of `frozen`,
+    over the size of those."""
     _measured: dict[str, ndarray] = field(default_factory=dict)
 
     @property
@@ -121,20 +138,25 @@ class Decomposition:
 
     @property
     def method(self) -> str:
-        """exact at layer 0; deeper, frozen: patterns, statistics and gates are held at their true values."""
+        """exact at layer 0; deeper, frozen: patterns, statistics and gates are held at their true values. Or mean."""
+        if self.sources == MEAN_SOURCES:
+            return "mean"
         return "exact" if self.layer == 0 else "frozen"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every term, also those that are zero because a source is absent."""
-        return TERMS if self.score_bias is None else (*TERMS, SCORE_BIAS)
+        own = terms_among(self.sources)
+        return own if self.score_bias is None else (*own, SCORE_BIAS)
 
     @cached_property
     def present(self) -> tuple[str, ...]:
         """The terms of the sources that this model has here."""
-        there = [bool(self.query[a].any() or self.key[a].any()) for a in range(len(SOURCES))]
+        there = [bool(self.query[a].any() or self.key[a].any()) for a in range(len(self.sources))]
         return tuple(
-            term for term in self.names if term == SCORE_BIAS or all(there[index] for index in term_pair(term))
+            term
+            for term in self.names
+            if term == SCORE_BIAS or all(there[index] for index in term_pair(term, self.sources))
         )
 
     @property
@@ -147,7 +169,7 @@ class Decomposition:
         if term == SCORE_BIAS:
             assert self.score_bias is not None
             return self.score_bias[head]
-        a, b = term_pair(term)
+        a, b = term_pair(term, self.sources)
         return (self.query[a, head] @ self.key[b, head].swapaxes(-1, -2)) * self.scale
 
     def pattern_of(self, head: int) -> Float[ndarray, "query key"]:

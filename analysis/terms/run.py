@@ -2,22 +2,32 @@
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from analysis.errors import ModelError, TextError, TextTooLong
+from analysis.errors import ModelError, TextError, TextTooLong, UnknownName
+from analysis.means.split import Basis, split
+from analysis.means.states import split_entering
+from analysis.means.stored import Stored, stored_basis
 from analysis.models.families import Family, family_of, longest
 from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
+from analysis.sources import MEAN_SOURCES
 from analysis.terms.masks import described
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
 from analysis.terms.tokens import tokens_of
 
 HALF = (torch.float16, torch.bfloat16)
+
+METHODS = ("frozen", "mean")
+"""How hidden states are split into sources; see analysis/models/follow.py and analysis/means/split.py."""
 
 
 def decompose(
@@ -27,6 +37,8 @@ def decompose(
     text_pair: str | None = None,
     layer: int = 0,
     *,
+    method: str = "frozen",
+    basis: Stored | None = None,
     freeze: str = "activation",
     truncate: bool = False,
     name: str | None = None,
@@ -37,12 +49,28 @@ def decompose(
 
     stored: the half precision that the weights were stored in, where they were read as float32: the scores are
     then those of the model at its own precision, and so are the errors shown.
+    method: `frozen` (exact at layer 0) or `mean`. basis: the means that `mean` splits by; the store's for this
+    revision when not given.
     """
+    if method not in METHODS:
+        raise UnknownName(f"There is no method {method!r}; known: {', '.join(METHODS)}.")
     family = checked(model, name)
     check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    if method == "frozen":
+        basis = None
+    elif basis is None:
+        basis = stored_basis(name or model.name_or_path, revision or "unknown", layer)
     started = time.perf_counter()
-    found, dtype = taken_apart(model, family, inputs, layer, freeze, stored)
+    parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
+    found, dtype = taken_apart(model, family, inputs, layer, freeze, stored, parts)
+    if basis is not None:
+        found |= {
+            "freeze": "",
+            "sources": MEAN_SOURCES,
+            "reference": f"{basis.corpus}, {basis.windows} windows of {len(basis.basis.position)} tokens",
+            "frozen_gap": basis.frozen_gap,
+        }
     seconds = time.perf_counter() - started
     about = provenance(
         model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
@@ -57,10 +85,11 @@ def taken_apart(
     layer: int,
     freeze: str,
     stored: torch.dtype | None = None,
+    parts: Callable[[Tensor], Tensor] | None = None,
 ) -> tuple[dict[str, Any], str]:
     """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores."""
     with torch.inference_mode():
-        seen, factors = _layer(model, family, inputs, layer, freeze, stored)
+        seen, factors = _layer(model, family, inputs, layer, freeze, stored, parts)
         own, total = seen.call.scores[0], sum_of_terms(factors)
         attended = seen.attended()
         hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
@@ -100,10 +129,39 @@ def provenance(
     )
 
 
+def _counted(tokens: Sequence[TokenInfo]) -> Bool[np.ndarray, " token"]:
+    """The tokens over which a text's context is averaged: neither the first nor special; all where that is none."""
+    counted = np.asarray([index > 0 and not token.special for index, token in enumerate(tokens)])
+    return counted if counted.any() else ~counted
+
+
+def _parts(
+    hidden: Float[Tensor, "one token dim"], basis: Basis, counted: Bool[np.ndarray, " token"]
+) -> Float[Tensor, "source one token dim"]:
+    """What enters a layer, split by a basis. Raises TextTooLong where the text has more tokens than it has slots."""
+    slots = len(basis.position)
+    if hidden.shape[1] > slots:
+        raise TextTooLong(
+            f"The text has {hidden.shape[1]} tokens and method mean's means were measured over windows of {slots}. "
+            f"Shorten it, or measure over longer windows: python -m analysis measure-means --texts FILE --length N"
+        )
+    found = split(hidden[0].float().cpu().numpy(), basis, counted)
+    return torch.from_numpy(found).to(hidden.device, hidden.dtype)[:, None]
+
+
 def _layer(
-    model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int, freeze: str, stored: torch.dtype | None
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Tensor],
+    layer: int,
+    freeze: str,
+    stored: torch.dtype | None,
+    parts: Callable[[Tensor], Tensor] | None,
 ) -> tuple[Layer, Factors]:
-    """What the model did at a layer at its own precision, and its sources, in float32 where that is half."""
+    """What the model did at a layer at its own precision, and its sources, in float32 where that is half.
+
+    parts: splits what enters the layer, under method `mean`; None follows the sources from the input.
+    """
     found: list[Layer] = []
 
     def take(seen: Layer) -> None:
@@ -117,9 +175,9 @@ def _layer(
         own = _at(model, stored)
     if own is not single:
         follow(own, family, _cast(inputs, own.dtype), take, last=layer, sources=False)
-    follow(
-        single, family, _cast(inputs, torch.float32) if own is not single else inputs, take, last=layer, freeze=freeze
-    )
+    single_inputs = _cast(inputs, torch.float32) if own is not single else inputs
+    with nullcontext() if parts is None else split_entering(single, family, layer, parts):
+        follow(single, family, single_inputs, take, last=layer, freeze=freeze, sources=parts is None)
     return found[0], found[-1].factors()
 
 

@@ -35,6 +35,19 @@ CREATE TABLE terms (
 -- Of a model of images: the cosine of each patch's position with every patch's, row by row of the grid that the
 -- run's config gives.
 CREATE TABLE patch_positions (run_id VARCHAR, patch INTEGER, similarity FLOAT[]);
+-- Method `mean`: one row a layer, hidden states entering it (the last row: leaving the last layer). `mean` and
+-- `position` (slot after slot) are the basis itself, in the units of the hidden states.
+CREATE TABLE means (
+    run_id VARCHAR, corpus VARCHAR, layer INTEGER, windows INTEGER, length INTEGER, counted INTEGER, rank INTEGER,
+    stable_rank DOUBLE, effective_rank DOUBLE, relative_norm DOUBLE, position_share DOUBLE, context_share DOUBLE,
+    residual_share DOUBLE, mean_share DOUBLE, noise_share DOUBLE, left_out_share DOUBLE, cosine_to_next DOUBLE,
+    frozen_gap DOUBLE, mean FLOAT[], position FLOAT[]
+);
+-- What can be read from the hidden states that enter each layer: position, word, and which of two tokens is first.
+CREATE TABLE decoding (
+    run_id VARCHAR, corpus VARCHAR, layer INTEGER, target VARCHAR, decoder VARCHAR, measure VARCHAR, value DOUBLE,
+    low DOUBLE, high DOUBLE, chance DOUBLE, windows INTEGER, tokens INTEGER
+);
 CREATE TABLE encoding_measures (
     run_id VARCHAR, encoding VARCHAR, length INTEGER, dim INTEGER, measure VARCHAR, value DOUBLE
 );
@@ -68,7 +81,8 @@ CREATE TABLE interventions (
 CREATE TABLE probes (
     probe_id VARCHAR PRIMARY KEY, run_id VARCHAR, title VARCHAR, model VARCHAR, revision VARCHAR, layer INTEGER,
     text VARCHAR, text_pair VARCHAR, tokens VARCHAR, token_count INTEGER, scale DOUBLE, max_error DOUBLE,
-    pattern_error DOUBLE, attends VARCHAR, held VARCHAR, seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR
+    pattern_error DOUBLE, attends VARCHAR, held VARCHAR, method VARCHAR, reference VARCHAR, frozen_gap DOUBLE,
+    seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR
 );
 CREATE TABLE probe_heads (
     probe_id VARCHAR, head INTEGER, query FLOAT[], key FLOAT[], share FLOAT[], effect FLOAT[], top1 FLOAT[],

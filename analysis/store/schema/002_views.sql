@@ -70,6 +70,19 @@ CREATE VIEW intervention_effects AS
 SELECT model, revision, corpus, intervention, outcome, layer, value, low, high, texts, tokens
 FROM newest_interventions;
 
+-- The newest measurement of each model over each corpus; the vectors of means are left in their table.
+CREATE VIEW newest_means AS
+SELECT
+    r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config,
+    m.* EXCLUDE (mean, position)
+FROM means m JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, m.corpus, m.length);
+
+CREATE VIEW newest_decoding AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, d.*
+FROM decoding d JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, d.corpus);
+
 -- Filled by the ledger of claims once it exists.
 CREATE VIEW claims AS
 SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,

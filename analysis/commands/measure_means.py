@@ -1,0 +1,37 @@
+"""python -m analysis measure-means: mean and position basis of every layer of a model, into a results file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def measure_means(
+    texts: Annotated[Path, typer.Option(help="UTF-8 text, articles apart by empty lines. It is not stored.")],
+    model: Annotated[
+        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
+    ] = "all-MiniLM-L6-v2",
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="What to call the text in the results; its file name.")] = None,
+    length: Annotated[int, typer.Option(help="Tokens of a window, special ones included.")] = 128,
+    windows: Annotated[int, typer.Option(help="How many windows; one an article while there are enough.")] = 384,
+    called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
+    name: Annotated[str | None, typer.Option(help="File name under data/results/means, without its ending.")] = None,
+) -> None:
+    """Averages hidden states over windows of a text, at every depth: the basis of method `mean`."""
+    from rich.progress import Progress
+
+    from analysis import catalogue
+    from analysis.means import measure
+    from analysis.means import windows as cutting
+    from analysis.models.load import load
+    from analysis.models.source import resolve
+
+    loaded = load(resolve(model, revision))
+    limit = getattr(loaded.model.config, "max_position_embeddings", None)
+    cut = cutting.windows(loaded.tokenizer, list(cutting.articles(texts)), length, windows, limit)
+    with Progress() as progress:
+        each = progress.track(measure.batches(cut), description="Windows")
+        path = measure.measure_means(loaded, cut, corpus or texts.stem, called=called, name=name, each=each)
+    catalogue.refresh()
+    typer.echo(f"{path} written and in the store.")

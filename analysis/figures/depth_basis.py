@@ -1,0 +1,96 @@
+"""Figure of the position basis against depth, the published figures of Song & Zhong beside it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.depth import models_of, told_runs
+from analysis.figures.words import percent
+from analysis.published import Frame
+from analysis.store import read
+
+MEASURES = {
+    "rank": "Rank estimate (at most 20)",
+    "stable_rank": "Stable rank",
+    "relative_norm": "Relative norm",
+    "position_share": "Position's share of energy",
+    "context_share": "Context's share of energy",
+    "cosine_to_next": "Cosine to the next layer's basis",
+}
+PUBLISHED = {
+    "rank estimate of positional basis (ScreeNOT, cap 20)": "rank",
+    "stable rank of positional basis": "stable_rank",
+    "relative norm ||pos||2/||mu+pos+ctx||2": "relative_norm",
+}
+"""Printed measures that we have too, by the same formula."""
+PAPER, SETTING = "song2023geometry", "WikiText"
+SHOWN = {"BERT": "BERT (published)", "GPT2": "GPT-2 (published)"}
+
+
+def published() -> Frame:
+    """Song & Zhong's figures for BERT and GPT-2 on WikiText: model, layer, depth, measure, value, caveat."""
+    marks = ", ".join("?" for _ in PUBLISHED)
+    found = read.query(
+        "SELECT variant, printed_task, printed_metric, printed_value AS value, caveat FROM published_rows "
+        f"WHERE citation = ? AND setting = ? AND variant IN (?, ?) AND printed_metric IN ({marks})",
+        [PAPER, SETTING, *SHOWN, *PUBLISHED],
+    )
+    layer = found.printed_task.str.removeprefix("Layer ").astype(int)
+    return pd.DataFrame(
+        {
+            "model": found.variant.map(SHOWN),
+            "layer": layer,
+            "depth": layer / layer.max(),
+            "measure": found.printed_metric.map(PUBLISHED),
+            "value": found.value,
+            "caveat": found.caveat,
+        }
+    ).sort_values(["model", "measure", "layer"], ignore_index=True)
+
+
+@figure("depth_basis")
+def basis(params: Params) -> Figure:
+    """Six numbers of the position basis, by depth."""
+    found, models = models_of(params, "newest_means", "measure-means --texts FILE")
+    own = found.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
+    own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
+    theirs = published()
+    rows = pd.concat([own.assign(caveat=None), theirs], ignore_index=True)
+    first = found[found.model == models[0]].sort_values("layer")
+    start, about = first.iloc[0], json.loads(first.config.iloc[0])
+    gap = ""
+    if not np.isnan(start.frozen_gap):
+        expected = np.sqrt(start.noise_share / start.position_share)
+        gap = (
+            f" At layer 0 its positions are {percent(start.frozen_gap)} away from those of frozen, which hold no word; "
+            f"so few windows alone would give {percent(expected)}."
+        )
+    last = first.iloc[-1]
+    told = (
+        f"{models[0]}: position holds {percent(start.position_share, 1)} of the energy where the first layer begins "
+        f"and {percent(last.position_share, 1)} where the last one ends, of which sampling alone "
+        f"would give {percent(last.noise_share, 1)}."
+    )
+    every = dict.fromkeys(theirs.caveat.dropna())
+    caveats = " ".join(text for text in every if not any(text != other and text in other for other in every))
+    return Figure(
+        name="depth_basis",
+        title="The position basis",
+        frame=lambda: rows,
+        caption=(
+            f"{told}{gap} Method mean: hidden state = mean + position + context + residual, over {about['windows']} "
+            f"windows of {about['length']} tokens ({first.corpus.iloc[0]}), the first token and separators left out. "
+            "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what "
+            f"sampling alone would give. Grey: Song & Zhong 2023, by the same formulas, but of other models, over "
+            f"{SETTING}, by the defaults of their script 6,400 windows of 512 tokens without special tokens, "
+            f"the first left out. {caveats}"
+        ),
+        alt=f"{len(MEASURES)} panels of measures against depth for {', '.join(models)}, and for BERT and GPT-2 as "
+        f"published. {told}",
+        command="\n".join(dict.fromkeys(found.command)),
+        provenance=told_runs(found),
+        citation_keys=(PAPER,),
+        content={"rows": rows, "models": models, "panels": MEASURES, "published": list(SHOWN.values())},
+    )

@@ -1,0 +1,119 @@
+"""Figures of a term against depth: every layer and head, and over heads, from stored statistics."""
+
+from typing import Any
+
+from analysis.errors import LinkError
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.terms import AGGREGATIONS, MEASURES, measure_of, spoken
+from analysis.published import Frame
+from analysis.sources import FOUR, SCORE_BIAS, TERMS
+from analysis.store import read
+
+HOW = (
+    "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
+    "true values, so nothing is credited to what position does through the patterns."
+)
+
+
+def stored(params: Params, aggregations: tuple[str, ...]) -> Frame:
+    """Rows of the newest measurement of a model over a corpus: every layer, under some aggregations."""
+    marks = ", ".join("?" for _ in aggregations)
+    found: Any = read.query(
+        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND aggregation IN ({marks}) ORDER BY created",
+        [str(params["model"]), str(params["corpus"]), *aggregations],
+    )
+    if found.empty:
+        raise LinkError(
+            f"The store has no terms of the model {params['model']!r} over {params['corpus']!r}. "
+            f"Run: python -m analysis measure --model {params['model']} --corpus {params['corpus']}"
+        )
+    return found[found.run_id == found.run_id.iloc[-1]]
+
+
+def _provenance(row: Any) -> dict[str, str]:
+    return {
+        "model": f"{row.model} ({row.revision})",
+        "corpus": f"{row.corpus}, {row.texts} texts",
+        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
+        "device": f"{row.device}, {row['dtype']}",
+        "versions": row.versions,
+    }
+
+
+def _begun(text: str) -> str:
+    """With a capital first; KL stays KL."""
+    return text[0].upper() + text[1:]
+
+
+def _where(row: Any, found: Frame) -> str:
+    layers = found.layer.nunique()
+    return (
+        f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {row.texts} texts of "
+        f"{row.corpus.replace('_', ' ')}, {row.queries:,} queries a head"
+    )
+
+
+@figure("depth_heads")
+def heads(params: Params) -> Figure:
+    """One term in every layer and head."""
+    measure, term = measure_of(params), str(params["term"])
+    if term not in (*TERMS, SCORE_BIAS):
+        raise LinkError(f"The link says term={term!r}; expected one of: {', '.join(TERMS)}, {SCORE_BIAS}.")
+    found = stored(params, ("head",))
+    found = found[found.term == term]
+    if found.empty:
+        raise LinkError(f"{params['model']} has no term {term!r}; choose another.")
+    table: Any = found.pivot(index="layer", columns="head", values=measure).sort_index()
+    first = found.iloc[0]
+    at = found.loc[found[measure].idxmax()]
+    told = f"{spoken(term)} is largest in layer {at.layer}, head {int(at['head'])}: {at[measure]:.2f}."
+    columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "top1_agreement", "method"]
+    return Figure(
+        name="depth_heads",
+        title=f"{spoken(term)} in every head",
+        frame=lambda: found.sort_values(["layer", "head"])[columns],
+        caption=f"{_begun(MEASURES[measure])} of {spoken(term)}, {_where(first, found)}. {told} {HOW}",
+        alt=f"Heat map of {len(table)} layers by {len(table.columns)} heads. {told}",
+        command=first.command,
+        provenance=_provenance(first),
+        citation_keys=("ke2021tupe",),
+        content={"table": table, "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+@figure("depth_terms")
+def terms(params: Params) -> Figure:
+    """The four terms of word and position over heads, by layer; both aggregations of shares."""
+    measure = measure_of(params)
+    # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
+    wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
+    found = stored(params, wanted)
+    shown = found[found.term.isin(FOUR)]
+    frame = shown[["layer", "term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "method"]].rename(
+        columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
+    )
+    frame = frame.assign(label=frame.term.map(spoken)).sort_values(["aggregation", "term", "layer"], ignore_index=True)
+    first = found.iloc[0]
+    lead = frame[frame.aggregation == "mean_over_heads"].pivot(index="layer", columns="label", values="value")
+    told = "; ".join(f"layer {layer}: {name}" for layer, name in lead.idxmax(axis=1).items())
+    why = " A head with large scores weighs more when heads are pooled." if len(wanted) == 2 else ""
+    return Figure(
+        name="depth_terms",
+        title="The four terms against depth",
+        frame=lambda: frame,
+        caption=(
+            f"{_begun(MEASURES[measure])}, {_where(first, found)}. Largest of the four, mean over heads: {told}."
+            f"{why} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over groups "
+            f"of texts that share no passage. {HOW}"
+        ),
+        alt=f"Lines of four terms against layers. Largest, mean over heads: {told}.",
+        command=first.command,
+        provenance=_provenance(first),
+        citation_keys=("ke2021tupe",),
+        content={
+            "rows": frame,
+            "label": MEASURES[measure],
+            "order": [spoken(term) for term in FOUR],
+            "panels": {name: AGGREGATIONS[name] for name in wanted},
+        },
+    )

@@ -1,0 +1,56 @@
+"""Depth: what becomes of position and word from layer to layer."""
+
+import streamlit as st
+
+from analysis.errors import NoResults
+from analysis.figures.terms import MEASURES, spoken
+from analysis.sources import FOUR, TERMS
+from dashboard import queries, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+PAGE = "depth"
+PARTS = {"decoding": "Position and word decoded", "basis": "Position basis", "terms": "Terms"}
+FIGURES = {"decoding": ["depth_decoding"], "basis": ["depth_basis"], "terms": ["depth_heads", "depth_terms"]}
+VIEWS = {"decoding": "newest_decoding", "basis": "newest_means", "terms": "newest_terms"}
+
+show.header(
+    PAGE,
+    "Added once, at the input: how far does position get? Here it is followed from layer to layer, by what a linear "
+    "decoder reads from the hidden states, by the means that positions leave in them, and by the terms of the scores.",
+)
+picked = Pickers(PAGE)
+part = picked.segments("part", "Look at", list(PARTS), PARTS)
+known = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} ORDER BY model").model)
+fields: tuple[str, ...]
+if part == "terms":
+    first, second, third, fourth = st.columns([2, 2, 3, 2])
+    with first:
+        model = picked.choice("model", "Model", known)
+    corpora = queries.rows("SELECT DISTINCT corpus FROM newest_terms WHERE model = ? ORDER BY corpus", [model])
+    with second:
+        picked.choice("corpus", "Over", list(corpora.corpus), {"probe_set": "the probe set"})
+    with third:
+        terms = [*FOUR, *(term for term in TERMS if term not in FOUR)]
+        picked.choice("term", "Term", terms, spoken)
+    with fourth:
+        picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+    fields = ("model", "corpus", "term", "measure")
+else:
+    every = queries.rows(
+        "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means ORDER BY model"
+    )
+    picked.several("models", "Models", known, list(every.model))
+    fields = ("models",)
+for name in ("models", "model", "corpus", "term", "measure"):
+    if name not in fields:
+        picked.get(name)
+values = picked.done()
+show.copy_link(PAGE, values)
+for name in FIGURES[part]:
+    try:
+        figure = queries.figure(name, {field: values[field] for field in fields})
+    except NoResults as missing:
+        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        continue
+    show.show(figure, PAGE, values)

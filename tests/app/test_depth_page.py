@@ -1,0 +1,58 @@
+"""The page Depth: each part shows its own figures, and a model that nothing is stored of is said."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "depth.duckdb"))
+
+
+def opened(**parameters: str | list[str]) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.run()
+    app.switch_page("views/depth.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.mark.parametrize(
+    ("part", "figures"),
+    [
+        ("decoding", ["What can be read from the hidden states"]),
+        ("basis", ["The position basis"]),
+        ("terms", ["position → position in every head", "The four terms against depth"]),
+    ],
+)
+def test_each_part_shows_its_figures(part, figures):
+    app = opened(part=part)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert [heading.value for heading in app.subheader] == figures
+
+
+def test_two_models_are_shown_together():
+    models = ["all-MiniLM-L6-v2", "cpu-bert_a-0-7acb9cc95ea5"]
+    app = opened(models=models)
+    assert not app.exception
+    assert app.multiselect[0].value == models
+
+
+def test_a_term_of_the_link_is_shown():
+    app = opened(part="terms", term="word_to_word", measure="effect")
+    assert not app.exception
+    assert any("word → word in every head" in heading.value for heading in app.subheader)
+
+
+def test_a_model_of_the_link_that_is_not_stored_is_said():
+    app = opened(models=["no such model"])
+    assert not app.exception
+    assert any("no such model" in warning.value for warning in app.warning)
+    assert any("stored yet" in note.value for note in app.info)

@@ -1,0 +1,175 @@
+"""Proves that figures against depth show what is stored, and stand beside what Song & Zhong printed."""
+
+import csv
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis import catalogue
+from analysis.decoding.measure import HELD_BACK
+from analysis.errors import LinkError, NoResults
+from analysis.figures import FIGURES, Figure
+from analysis.figures.depth import READINGS
+from analysis.figures.depth_basis import MEASURES
+from analysis.sources import TERMS
+from analysis.store import files
+from analysis.store.paths import data_folder
+from dashboard import charts
+from dashboard.charts import Look
+from dashboard.links import VIEWS
+
+SHARES = {"position": 0.2, "context": 0.1, "residual": 0.6, "mean": 0.1, "noise": 0.002, "left_out": 0.3}
+
+
+def made(name: str, **changed: Any) -> Figure:
+    return FIGURES[name].build({**VIEWS["depth"].defaults(), **changed})
+
+
+def run(kind: str, model: str, config: dict[str, Any], **more: Any) -> files.Run:
+    return files.Run(kind=kind, command=f"make {kind} of {model}", model=model, revision="r", config=config, **more)
+
+
+def write_means(model: str, layers: int = 3, **changes: Any) -> None:
+    rows = [
+        {
+            "corpus": "c", "layer": layer, "windows": 50, "length": 128, "counted": 126, "rank": 10 - layer,
+            "stable_rank": 5.0 + layer, "effective_rank": 9.0, "relative_norm": 0.5,
+            **{f"{part}_share": share for part, share in SHARES.items()},
+            "cosine_to_next": 0.9 if layer < layers - 1 else None, "frozen_gap": 0.25 if layer == 0 else None,
+            "mean": [0.0], "position": [0.0],
+        }
+        for layer in range(layers)
+    ]  # fmt: skip
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    files.write("means", columns, run("means", model, {"windows": 50, "length": 128}, **changes))
+
+
+def write_decoding(model: str, layers: int = 3, value: float = 0.5) -> None:
+    keys = [*READINGS, ("position", "ridge", "mean_absolute_error")]
+    rows = [
+        {
+            "corpus": "c", "layer": layer, "target": target, "decoder": decoder, "measure": measure,
+            "value": value + 0.1 * layer, "low": value, "high": 0.9, "chance": 0.05, "windows": 9, "tokens": 99,
+        }
+        for layer in range(layers)
+        for target, decoder, measure in keys
+    ]  # fmt: skip
+    config = {"windows": 27, "held_out_windows": 9, "length": 128, "candidate_words_occur": HELD_BACK}
+    files.write("decoding", {name: [row[name] for row in rows] for name in rows[0]}, run("decoding", model, config))
+
+
+def write_terms(layers: int = 2, heads: int = 3) -> None:
+    """Shares that are 1 / (1 + layer) / (1 + head) for position to position, and 0.01 else."""
+    rows = []
+    for layer in range(layers):
+        for aggregation in ("head", "mean_over_heads", "pooled_over_heads"):
+            for head in range(heads) if aggregation == "head" else [None]:
+                for term in TERMS:
+                    share = 1 / (1 + layer) / (1 + (head or 0)) if term == "position_to_position" else 0.01
+                    rows.append(
+                        {
+                            "method": "exact" if layer == 0 else "frozen", "corpus": "probe_set", "layer": layer,
+                            "aggregation": aggregation, "head": head, "term": term, "share": share,
+                            "share_low": share - 0.1, "share_high": share + 0.1, "effect": 2 * share,
+                            "effect_low": share, "effect_high": 3 * share, "top1_agreement": 0.5, "rms": 1.0,
+                            "texts": 4, "queries": 40, "max_error": 0.0, "relative_error": 0.0, "pattern_error": 0.0,
+                        }
+                    )  # fmt: skip
+    config = {"longest_tenth": 0.1, "clusters": 4}
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    files.write("terms", columns, run("terms", "all-MiniLM-L6-v2", config))
+
+
+def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
+    for model, layers in (("one", 3), ("two", 5), ("three", 2)):
+        write_decoding(model, layers)
+    catalogue.refresh()
+    figure = made("depth_decoding", models=("two", "one", "not there"))
+    rows = figure.content["rows"]
+    assert figure.content["models"] == ["two", "one"]
+    assert len(rows) == (3 + 5) * len(READINGS)
+    assert set(rows.panel) == set(READINGS.values())
+    # Depth runs from 0 to 1 whatever the number of layers.
+    assert sorted(set(rows.depth[rows.model == "two"])) == [0, 0.25, 0.5, 0.75, 1]
+    assert sorted(set(rows.depth[rows.model == "one"])) == [0, 0.5, 1]
+    assert "two: ridge regression reads position to 0.5 tokens" in figure.caption
+    assert "and to 0.9 where the last one ends" in figure.caption
+    assert figure.command == "make decoding of two\nmake decoding of one"
+    for look in (Look(), Look(dark=True, screen=True)):
+        assert len(charts.panels(figure, look)) == len(READINGS)
+
+
+def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
+    catalogue.refresh()
+    with pytest.raises(NoResults, match=r"for one\. Run: python -m analysis decode"):
+        made("depth_decoding", models=("one",))
+    with pytest.raises(NoResults, match=r"for no model\. Run: python -m analysis measure-means"):
+        made("depth_basis", models=())
+
+
+def printed(model: str, metric: str) -> list[float]:
+    """Song & Zhong's figures by layer, read from the file they were transcribed to."""
+    with (data_folder() / "published/figures/geometry_song_zhong.csv").open(encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file) if r["variant"] == model and r["setting"] == "WikiText"]
+    of = {int(r["task"].split()[1]): float(r["value"]) for r in rows if r["metric"].startswith(metric)}
+    return [of[layer] for layer in range(13)]
+
+
+def test_the_published_basis_is_as_printed(store: Any) -> None:
+    figure = made("depth_basis")
+    frame = figure.frame()
+    for model, ours in (("BERT", "BERT (published)"), ("GPT2", "GPT-2 (published)")):
+        for metric, measure in (("rank", "rank"), ("stable", "stable_rank"), ("relative", "relative_norm")):
+            shown = frame[(frame.model == ours) & (frame.measure == measure)].sort_values("layer")
+            assert shown.value.tolist() == printed(model, metric)
+            assert shown.depth.tolist() == pytest.approx(np.linspace(0, 1, 13))
+    assert "not checked against the printed paper" in figure.caption
+    assert figure.caption.count("not checked against the printed paper") == 1
+    assert figure.citation_keys == ("song2023geometry",)
+
+
+def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
+    write_means("one")
+    catalogue.refresh()
+    figure = made("depth_basis", models=("one",))
+    assert "positions are 25 % away from those of frozen" in figure.caption
+    assert "so few windows alone would give 10 %" in figure.caption  # sqrt(0.002 / 0.2)
+    rows = figure.content["rows"]
+    assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
+    assert rows.noise[rows.measure != "position_share"].isna().all()
+    assert len(rows[rows.measure == "cosine_to_next"]) == 2
+    assert len(charts.panels(figure, Look())) == len(MEASURES)
+
+
+def test_every_layer_and_head_has_its_cell(data: Any) -> None:
+    write_terms()
+    catalogue.refresh()
+    figure = made("depth_heads")
+    np.testing.assert_allclose(figure.content["table"], [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
+    assert "largest in layer 0, head 0: 1.00" in figure.caption
+    assert "frozen" in figure.caption
+    assert made("depth_heads", measure="effect").content["table"].iloc[1, 1] == pytest.approx(0.5)
+    assert len(charts.panels(figure, Look())) == 1
+
+
+def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data: Any) -> None:
+    write_terms()
+    catalogue.refresh()
+    figure = made("depth_terms")
+    assert list(figure.content["panels"]) == ["mean_over_heads", "pooled_over_heads"]
+    assert len(figure.frame()) == 2 * 2 * 4
+    assert "layer 0: position → position; layer 1: position → position" in figure.caption
+    assert len(charts.panels(figure, Look())) == 2
+    assert len(charts.panels(made("depth_terms", measure="effect"), Look(dark=True))) == 1
+
+
+def test_an_unknown_term_or_measure_is_said(data: Any) -> None:
+    write_terms()
+    catalogue.refresh()
+    with pytest.raises(LinkError, match="term='x'"):
+        made("depth_heads", term="x")
+    with pytest.raises(LinkError, match="has no term 'score_bias'"):
+        made("depth_heads", term="score_bias")
+    with pytest.raises(LinkError, match="measure='x'"):
+        made("depth_terms", measure="x")
