@@ -163,7 +163,7 @@ def test_scores_that_are_put_in_place_are_gone_on_with(name: str) -> None:
             edit=lambda layer: torch.zeros_like(layer.call.scores),
             sources=sources,
         )
-        assert float((plain(changed.last_hidden_state) - before).abs().max()) > 0.01
+        assert float((plain(changed.last_hidden_state) - before).abs().max()) > 1e-3
     for layer in seen:
         for row in range(2):
             keys = layer.attended(row)
@@ -206,7 +206,7 @@ def test_a_text_may_be_as_long_as_the_positions_go(name: str) -> None:
     model = SPECIMENS[name].build()
     longest = family_of(name).longest(model.config)
     model(input_ids=torch.full((1, longest), 7))
-    with pytest.raises(IndexError):
+    with pytest.raises((IndexError, RuntimeError), match="index"):
         model(input_ids=torch.full((1, longest + 1), 7))
 
 
