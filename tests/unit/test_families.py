@@ -211,7 +211,7 @@ def test_a_text_may_be_as_long_as_the_positions_go(name: str) -> None:
 
 
 def test_of_a_t5_with_a_decoder_the_encoder_is_loaded(tmp_path: Path) -> None:
-    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 4, "vocab_size": 25}
+    sizes: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 4, "vocab_size": 25}
     whole = T5ForConditionalGeneration(T5Config(**sizes)).eval()
     whole.save_pretrained(tmp_path)
     tiny_tokenizer().save_pretrained(tmp_path)

@@ -39,7 +39,7 @@ class Family:
         """Where the sources enter."""
         raise NotImplementedError
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """The modules whose outputs are the hidden states, in the order of the forward pass; shared ones repeat."""
         raise NotImplementedError
 

@@ -47,7 +47,7 @@ class Addend(Family):
             found.append(Output("position", model.base_model.encoder.position_scores.LayerNorm))
         return found
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """The layers of the encoder."""
         return list(model.base_model.encoder.layer)
 

@@ -14,7 +14,7 @@ class Albert(Bert):
 
     title = "ALBERT"
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """AlbertLayer, as often as it is used: groups are shared evenly among num_hidden_layers."""
         config, groups = model.config, model.base_model.encoder.albert_layer_groups
         chosen = [

@@ -35,7 +35,7 @@ class Bert(Family):
             Output("segment", tables.token_type_embeddings),
         )
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """BertLayer."""
         return list(model.base_model.encoder.layer)
 

@@ -38,7 +38,7 @@ class Deberta(Family):
         }
         return [Output(source, table) for source, table in kinds.items() if table is not None]
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """DebertaLayer."""
         return list(model.base_model.encoder.layer)
 

@@ -19,7 +19,7 @@ class DistilBert(Family):
         tables = model.base_model.embeddings
         return (Output("word", tables.word_embeddings), Output("position", tables.position_embeddings))
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """TransformerBlock."""
         return list(model.base_model.transformer.layer)
 

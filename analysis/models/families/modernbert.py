@@ -19,7 +19,7 @@ class ModernBert(Family):
         """The one table."""
         return (Output("word", model.base_model.embeddings.tok_embeddings),)
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """ModernBertEncoderLayer."""
         return list(model.base_model.layers)
 

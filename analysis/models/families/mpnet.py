@@ -24,7 +24,7 @@ class MpNet(Family):
         tables = model.base_model.embeddings
         return (Output("word", tables.word_embeddings), Output("position", tables.position_embeddings))
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """MPNetLayer."""
         return list(model.base_model.encoder.layer)
 

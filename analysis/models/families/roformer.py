@@ -30,7 +30,7 @@ class RoFormer(Family):
         tables = model.base_model.embeddings
         return (Output("word", tables.word_embeddings), Output("segment", tables.token_type_embeddings))
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """RoFormerLayer."""
         return list(model.base_model.encoder.layer)
 

@@ -20,7 +20,7 @@ class T5(Family):
         """The one table."""
         return (Output("word", model.encoder.embed_tokens),)
 
-    def layers(self, model: Any) -> Sequence[nn.Module]:
+    def layers(self, model: Any) -> Sequence[Any]:
         """T5Block."""
         return list(model.encoder.block)
 
