@@ -56,6 +56,11 @@ class _Watch(TorchFunctionMode):
                 shown = self._told(scores, hidden.to(scores.dtype) * value)
                 return func(shown, hidden, value, **named)
             mask = self.given.get("attention_mask")
+            if name == "where":  # where(seen, scores, least): what is masked by place, before padding is
+                seen, scores, least = args
+                hidden = (~seen).to(scores.dtype) * least
+                shown = self._told(scores, hidden if mask is None else hidden + mask)
+                return func(seen, shown, least, **named)
             if name in SUMS and mask is not None and args[1] is mask:
                 return func(self._told(args[0], mask), mask, **named)
         if name in ("softmax", "_softmax") and self.factors is not None:

@@ -21,8 +21,6 @@ Rule = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
 
 FREEZE: ContextVar[str] = ContextVar("freeze", default="activation")
 """What is held of a gated unit, act(gate) * up: "activation", "other" (up), or "half" of each."""
-PRODUCTS: ContextVar[list[tuple[Tensor, Tensor]] | None] = ContextVar("products", default=None)
-"""Collects the two factors of every product of hidden states with hidden states: queries and keys."""
 
 _STATISTICS = """
 pow __pow__ square sqrt rsqrt exp softmax log_softmax tanh sigmoid var std abs norm reciprocal __rtruediv__
@@ -168,9 +166,7 @@ def _in_place(rule: Rule) -> Rule:
 def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
     a, b = args
     if isinstance(a, Streams) and isinstance(b, Streams):
-        if (found := PRODUCTS.get()) is not None:
-            found.append((a, b))
-        return plain(a) @ plain(b)
+        return plain(a) @ plain(b)  # queries by keys: scores
     if isinstance(a, Streams):
         return streams(plain(a) @ b, [None if p is None else full(p, a) @ b for p in a.parts])
     # Patterns times values: all sources side by side, so that the pattern is read once.
@@ -204,9 +200,6 @@ def _addmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 
 def _baddbmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
     """Scores as BLOOM makes them: alibi + query @ key."""
-    named = dict(zip(("input", "batch1", "batch2"), args, strict=False)) | kwargs
-    if (found := PRODUCTS.get()) is not None:
-        found.append((named["batch1"], named["batch2"]))
     return func(*_wholes(args), **{key: plain(value) for key, value in kwargs.items()})
 
 

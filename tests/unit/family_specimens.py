@@ -198,6 +198,17 @@ SPECIMENS: dict[str, Specimen] = {
     "gpt2 scaled by layer": Specimen(
         _tiny("GPT2", scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False), causal=True
     ),
+    "gpt_neo": Specimen(
+        _tiny(
+            "GPTNeo",
+            num_layers=3,
+            num_heads=4,
+            window_size=4,
+            attention_types=[[["global", "local"], 1], [["global"], 1]],
+        ),
+        causal=True,
+    ),
+    "bloom": Specimen(_tiny("Bloom", n_layer=3, n_head=4), WORD, causal=True, score_bias=True),
     "opt": Specimen(_tiny("OPT", ffn_dim=24, word_embed_proj_dim=32), causal=True),
     "opt projected, post-norm": Specimen(
         _tiny("OPT", ffn_dim=24, word_embed_proj_dim=16, do_layer_norm_before=False), causal=True

@@ -137,7 +137,7 @@ def test_a_config_without_a_model_type(tiny, content):
     refused(lambda: resolve(str(tiny)), "names no model_type; expected one of addend, bert")
 
 
-@pytest.mark.parametrize("architecture", ["gptj", "xlnet", "my-own", None])
+@pytest.mark.parametrize("architecture", ["ctrl", "xlnet", "my-own", None])
 def test_an_architecture_without_exact_terms(tiny, architecture):
     edit_config(tiny, model_type=architecture)
     why = "terms exist for: addend, "

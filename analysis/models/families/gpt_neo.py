@@ -1,0 +1,27 @@
+"""GPT-Neo: GPT-2's sum of word and position; scores are not scaled, and every other layer looks back a window."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+
+from analysis.models.families import FAMILIES
+from analysis.models.families.gpt2 import Gpt2
+
+
+class GptNeo(Gpt2):
+    """`transformers` GPTNeoModel and whatever wraps it (Black et al. 2021)."""
+
+    title = "GPT-Neo"
+    own_attention = True
+
+    def attentions(self, model: Any) -> Sequence[nn.Module]:
+        """The self-attention of each block."""
+        return [layer.attn.attention for layer in self.layers(model)]
+
+    def scale(self, module: Any) -> float:
+        """None: its initialisation makes up for it."""
+        return 1.0
+
+
+FAMILIES.add("gpt_neo", GptNeo())
