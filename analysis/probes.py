@@ -260,3 +260,26 @@ def obtain_layers(params: Mapping[str, Any]) -> Any:
     if params.get("probe"):
         raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every layer.")
     return LayersRequest.of(params).run()
+
+
+SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")
+"""What the two sides of a comparison have each for itself; a side that names no model or text takes the other's."""
+
+
+def sides(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters of the left and of the right side of a comparison."""
+    shared = {name: value for name, value in params.items() if not name.endswith("2")}
+    own = {name: params[f"{name}2"] for name in SIDED}
+    if not own["text"]:
+        own |= {"text": params["text"], "pair": params["pair"]}
+    if not own["model"]:
+        own |= {"model": params["model"], "revision": params["revision"]}
+    return shared, shared | own
+
+
+def obtain_both(params: Mapping[str, Any]) -> tuple[Decomposition, Decomposition]:
+    """Both sides of a comparison, run now; a model that serves both is loaded once."""
+    left, right = (Request.of(side) for side in sides(params))
+    loaded = left.load()
+    same = (left.model, left.revision) == (right.model, right.revision)
+    return left.run(loaded), right.run(loaded if same else right.load())

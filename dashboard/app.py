@@ -39,7 +39,12 @@ chosen = st.navigation(
             page("glue", "leaderboard"),
             page("training", "show_chart"),
         ],
-        "Try it": [page("probe", "experiment"), page("vision", "image"), page("interventions", "build")],
+        "Try it": [
+            page("probe", "experiment"),
+            page("compare", "compare"),
+            page("vision", "image"),
+            page("interventions", "build"),
+        ],
         "Reference": [page("runs", "list_alt"), page("about", "info")],
     }
 )

@@ -19,26 +19,57 @@ def form(picked: Pickers) -> None:
     if saved:
         st.info(f"Showing the saved probe {plain(saved)}. Send the form to probe anew.", icon=":material/bookmark:")
     with st.form("probe.form", border=True):
-        first, second = st.columns([3, 1])
-        model = first.text_input(
-            "Model",
-            picked.get("model"),
-            help=f"{embedded.NAME} (embedded), a folder on this machine, or a Hugging Face id such as owner/name. "
-            "Safetensors only; no code of a repository is ever run.",
-        )
-        revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
-        text = st.text_area("Text", picked.get("text"), height=80)
-        pair = st.text_area("Second text (optional)", picked.get("pair"), height=68)
+        asked = asks(picked)
         if st.form_submit_button("Take it apart", type="primary"):
-            for name, value in {
-                "model": model,
-                "revision": revision,
-                "text": text,
-                "pair": pair,
-            }.items():
-                picked.set(name, value or "")
+            for name, value in asked.items():
+                picked.set(name, value)
             picked.set("probe", "")
             picked.set("truncate", False)
+
+
+def asks(picked: Pickers, side: str = "", *, optional: bool = False) -> dict[str, str]:
+    """The boxes of a model, its revision, a text and a second one; `side` ends the names of a second set."""
+    held = {name: str(picked.get(name + side)) for name in ("model", "revision", "text", "pair")}
+    first, second = st.columns([3, 1])
+    same = " Empty: as on the left." if optional else ""
+    asked = {
+        "model": first.text_input(
+            "Model",
+            held["model"],
+            help=f"{embedded.NAME} (embedded), a folder on this machine, or a Hugging Face id such as owner/name. "
+            f"Safetensors only; no code of a repository is ever run.{same}",
+            key=f"{picked.view.page}.asks.model{side}",
+        ),
+        "revision": second.text_input(
+            "Revision",
+            held["revision"],
+            help="A branch, tag or commit, on a hub.",
+            key=f"{picked.view.page}.asks.revision{side}",
+        ),
+        "text": st.text_area(
+            f"Text{same and ' (empty: as on the left)'}",
+            held["text"],
+            height=80,
+            key=f"{picked.view.page}.asks.text{side}",
+        ),
+        "pair": st.text_area(
+            "Second text (optional)", held["pair"], height=68, key=f"{picked.view.page}.asks.pair{side}"
+        ),
+    }
+    return {name + side: value or "" for name, value in asked.items()}
+
+
+def two_sided(picked: Pickers) -> None:
+    """Asks for two models and two texts."""
+    with st.form("compare.form", border=True):
+        left, right = st.columns(2, gap="large")
+        with left:
+            asked = asks(picked)
+        with right:
+            asked |= asks(picked, "2", optional=True)
+        if st.form_submit_button("Compare", type="primary"):
+            for name, value in asked.items():
+                picked.set(name, value)
 
 
 def offer_truncation(picked: Pickers, problem: AddendError) -> None:

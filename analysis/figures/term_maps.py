@@ -38,15 +38,32 @@ def _live_errors(made: Decomposition) -> str:
     )
 
 
-def _shown(made: Decomposition) -> tuple[str, ...]:
-    """The terms that this model has here: the four first."""
-    return tuple(term for term in (*ORDER, SCORE_BIAS) if term in made.present)
-
-
 def _where(made: Decomposition, head: int | None = None) -> str:
     cut = f", cut from {made.provenance.truncated_from}" if made.provenance.truncated_from else ""
     which = f", head {head}" if head is not None else f", {made.heads} heads"
     return f"{made.provenance.model}, layer {made.layer}{which}, one text of {len(made.tokens)} tokens{cut}"
+
+
+def shown(made: Decomposition) -> tuple[str, ...]:
+    """The terms that this model has here: those of word and position (of context and position, by means) first."""
+    order = (*ORDER, SCORE_BIAS, *made.names)
+    return tuple(dict.fromkeys(sorted(made.present, key=lambda term: (term not in four(made), order.index(term)))))
+
+
+def four(made: Decomposition) -> tuple[str, ...]:
+    """The terms that the question is about, under the method's own names; and the score bias."""
+    own = FOUR if made.method != "mean" else tuple(term.replace("word", "context") for term in FOUR)
+    return (*own, SCORE_BIAS)
+
+
+def assumed(made: Decomposition) -> str:
+    """What the method holds or estimates, in a sentence."""
+    if made.method != "mean":
+        return held(made.layer, made.freeze)
+    return (
+        f"Method mean: hidden states split into mean, position, context and residual, estimated over {made.reference}; "
+        "a position's part holds also the average word that stands there."
+    )
 
 
 @figure("probe_heads", live=probes.obtain)
@@ -54,7 +71,7 @@ def probe_heads(params: Params, made: Decomposition) -> Figure:
     """Every head's terms, on one text."""
     measure = measure_of(params)
     by_term = made.shares() if measure == "share" else made.effects()
-    table = pd.DataFrame(by_term)[list(_shown(made))]
+    table = pd.DataFrame(by_term)[list(shown(made))]
     table.index.name = "head"
     constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
     long = table.reset_index().melt("head", var_name="term", value_name=measure)
@@ -64,7 +81,7 @@ def probe_heads(params: Params, made: Decomposition) -> Figure:
         frame=lambda: long,
         caption=(
             f"{MEASURES[measure].capitalize()}, {_where(made)}. {constant}{reading(measure)} "
-            f"{held(made.layer, made.freeze)} {_live_errors(made)}"
+            f"{assumed(made)} {_live_errors(made)}"
         ),
         alt=f"Heat map of {made.heads} heads by {table.shape[1]} terms on one text of {len(made.tokens)} tokens.",
         command=probes.command(made),
@@ -78,8 +95,8 @@ def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged]:
     head = int(params["head"])
     if not 0 <= head < made.heads:
         raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
-    group, shown = one_of(params, "group", GROUPS), _shown(made)
-    terms = shown if group == "all" else [term for term in (*FOUR, SCORE_BIAS) if term in shown]
+    every = shown(made)
+    terms = every if one_of(params, "group", GROUPS) == "all" else [term for term in four(made) if term in every]
     view = arrange(
         made,
         head,
@@ -141,7 +158,7 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
         frame=lambda: _map_frame(maps, view.labels),
         caption=(
             f"Pre-softmax scores, {_where(made, head)}; {_drawn(params)}. Rows ask (query), columns answer (key); "
-            f"one scale for all maps of this head. {held(made.layer, made.freeze)} {_live_errors(made)}"
+            f"one scale for all maps of this head. {assumed(made)} {_live_errors(made)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {spoken(largest)}.",
         command=probes.command(made),

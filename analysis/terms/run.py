@@ -102,6 +102,7 @@ def taken_apart(
         "scale": factors.scale,
         "score_bias": None if factors.bias is None else factors.bias.cpu().numpy(),
         "layer": layer,
+        "layers": len(family.attentions(model)),
         "freeze": freeze if family.gated(model.config) else "",
         "scores": scores,
         "max_error": float(max_error),

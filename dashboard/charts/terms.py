@@ -105,7 +105,7 @@ drawing("terms_aggregates")(_aggregates)
 drawing("home_terms")(_aggregates)
 
 
-def _token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look, **more: Any) -> Chart:
+def token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look, **more: Any) -> Chart:
     """Scores of tokens against tokens, queries down and keys across, on a scale around zero."""
     return heatmap(
         values,
@@ -131,7 +131,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
     share, effect = figure.content["share"], figure.content["effect"]
     last_row = len(figure.content["maps"]) - figure.content["columns"]
     return [
-        _token_map(
+        token_map(
             values,
             labels,
             reach,
@@ -149,7 +149,7 @@ def total(figure: Figure, look: Look) -> list[Chart]:
     """The rest and the total on the scale of the terms; the pattern on its own."""
     labels, reach, pattern = (figure.content[key] for key in ("labels", "reach", "pattern"))
     scores = figure.content["scores"].items()
-    drawn = [_token_map(values, labels, reach, look, title=name, side=330) for name, values in scores]
+    drawn = [token_map(values, labels, reach, look, title=name, side=330) for name, values in scores]
     softmax = heatmap(
         pattern,
         labels,

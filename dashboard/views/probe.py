@@ -9,7 +9,7 @@ from analysis.sources import SCORE_BIAS
 from dashboard import live, probe_form, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
-from dashboard.term_pickers import map_pickers
+from dashboard.term_pickers import METHODS, map_pickers
 
 FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 
@@ -48,6 +48,14 @@ if everywhere:
     with layer:
         st.header("One layer", anchor=False)
         picked.slider("layer", "Layer", list(range(len(everywhere.values))))
+        picked.segments(
+            "method",
+            "Method",
+            list(METHODS),
+            METHODS,
+            help="frozen follows word and position through the layers; mean splits hidden states by averages over a "
+            "reference text, where the store has them. At layer 0 the two need not agree.",
+        )
 values = picked.done()
 if everywhere:
     with overview:

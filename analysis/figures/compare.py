@@ -1,0 +1,135 @@
+"""Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis import probes
+from analysis.errors import LinkError
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.term_maps import assumed, shown
+from analysis.figures.terms import CITE, MEASURES, measure_of, reading, spoken
+from analysis.terms.arrange import Arranged, arrange
+from analysis.terms.result import Decomposition
+
+Both = tuple[Decomposition, Decomposition]
+SIDES = ("left", "right")
+
+
+def _side(made: Decomposition, head: int | None = None) -> str:
+    which = "" if head is None else f", head {head}"
+    return f"{made.provenance.model}, layer {made.layer}{which}, {made.method}, {len(made.tokens)} tokens"
+
+
+def _about(both: Both) -> dict[str, str]:
+    found = {}
+    for side, made in zip(SIDES, both, strict=True):
+        about = made.provenance
+        text = about.text if not about.text_pair else f"{about.text} | {about.text_pair}"
+        found[side] = f"{about.model} ({about.revision}), {text}, {about.created}, {about.device}, {about.dtype}"
+    return found | {"code": both[0].provenance.git_sha, "versions": both[0].provenance.versions}
+
+
+def _commands(both: Both) -> str:
+    return "\n".join(dict.fromkeys(probes.command(made) for made in both))
+
+
+def _assumptions(both: Both) -> str:
+    errors = " and ".join(f"{made.relative_error:.1e}" for made in both)
+    said = " ".join(dict.fromkeys(assumed(made) for made in both))
+    return f"{said} Terms add up to the model's own scores within {errors} of their range."
+
+
+def terms_of_both(both: Both) -> list[str]:
+    """The terms that either side has, the four first."""
+    return list(dict.fromkeys(term for made in both for term in shown(made)))
+
+
+@figure("compare_terms", live=probes.obtain_both)
+def compare_terms(params: Params, both: Both) -> Figure:
+    """Every term of both sides, mean over heads, and the difference."""
+    measure = measure_of(params)
+    columns = {}
+    for side, made in zip(SIDES, both, strict=True):
+        values = made.shares() if measure == "share" else made.effects()
+        columns[side] = {term: float(np.nanmean(values[term])) for term in shown(made) if term in values}
+    table = pd.DataFrame(columns).reindex(terms_of_both(both))
+    table["difference"] = table.right - table.left
+    table.index.name = "term"
+    far = table.difference.abs()
+    largest = (
+        f"The largest difference is in {spoken(str(far.idxmax()))}: {table.difference[far.idxmax()]:+.3f}."
+        if far.notna().any()
+        else "The two have no term in common."
+    )
+    return Figure(
+        name="compare_terms",
+        title="Term by term, mean over heads",
+        frame=lambda: table.reset_index(),
+        caption=(
+            f"{MEASURES[measure]}, mean over heads. Left: {_side(both[0])}. Right: {_side(both[1])}. Difference: right "
+            f"less left, on the same scale. {largest} {reading(measure)} {_assumptions(both)}"
+        ),
+        alt=f"Dots for {len(table)} terms on two sides. {largest}",
+        command=_commands(both),
+        provenance=_about(both),
+        citation_keys=CITE,
+        content={"table": table, "label": MEASURES[measure]},
+    )
+
+
+def _arranged(params: Params, made: Decomposition, head: int, terms: Sequence[str]) -> Arranged:
+    if not 0 <= head < made.heads:
+        raise LinkError(f"The link says head {head}; this model has heads 0 to {made.heads - 1}.")
+    ways = {name: bool(params[name]) for name in ("words", "specials", "centred")}
+    return arrange(made, head, terms, **ways)
+
+
+@figure("compare_maps", live=probes.obtain_both)
+def compare_maps(params: Params, both: Both) -> Figure:
+    """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
+    term = str(params["term"])
+    for side, made in zip(SIDES, both, strict=True):
+        if term not in made.names:
+            raise LinkError(
+                f"The {side} side has no term {spoken(term)}; it has: {', '.join(map(spoken, shown(made)))}."
+            )
+    heads = [int(side["head"]) for side in probes.sides(params)]
+    views = [_arranged(params, made, head, [term]) for made, head in zip(both, heads, strict=True)]
+    maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
+    left, right = (view.terms[term] for view in views)
+    if left.shape == right.shape:
+        same = views[0].labels == views[1].labels
+        labels = views[0].labels if same else [f"{a} / {b}" for a, b in zip(*(v.labels for v in views), strict=True)]
+        maps["difference"] = (right - left, labels)
+        told = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
+    else:
+        told = f"No difference: the sides have {len(left)} and {len(right)} tokens."
+    reach = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
+    drawn = "key-centred" if params["centred"] else "as they are, before centring"
+
+    def frame() -> pd.DataFrame:
+        parts = []
+        for name, (values, labels) in maps.items():
+            query, key = np.indices(values.shape)
+            names = np.asarray(labels, dtype=object)
+            cells = {"map": name, "query": names[query.ravel()], "key": names[key.ravel()], "value": values.ravel()}
+            parts.append(pd.DataFrame(cells))
+        return pd.concat(parts, ignore_index=True)
+
+    return Figure(
+        name="compare_maps",
+        title=f"{spoken(term)}, side by side",
+        frame=frame,
+        caption=(
+            f"Pre-softmax scores of {spoken(term)}, {drawn}. Left: {_side(both[0], heads[0])}. Right: "
+            f"{_side(both[1], heads[1])}. Rows ask (query), columns answer (key); one scale for all. {told} "
+            f"{_assumptions(both)}"
+        ),
+        alt=f"{len(maps)} maps of {spoken(term)}. {told}",
+        command=_commands(both),
+        provenance=_about(both),
+        citation_keys=CITE,
+        content={"maps": maps, "reach": reach},
+    )

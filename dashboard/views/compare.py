@@ -1,0 +1,44 @@
+"""Two at once: two models, texts, layers, heads or methods side by side, and their difference on one scale."""
+
+import streamlit as st
+
+from analysis import probes
+from analysis.errors import AddendError
+from analysis.figures.compare import terms_of_both
+from analysis.figures.terms import MEASURES, spoken
+from analysis.terms.result import Decomposition
+from dashboard import live, probe_form, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+from dashboard.term_pickers import METHODS, map_ways
+
+show.header("compare", "Two models, texts, layers, heads or methods side by side, and the difference on one scale.")
+picked = Pickers("compare")
+probe_form.two_sided(picked)
+status = st.status("Starting", expanded=False)
+both: list[Decomposition] = []
+try:
+    with status:
+        for side in probes.sides(picked.values()):
+            both.append(live.decomposition(side, progress=lambda message: status.update(label=plain(message))))
+        status.update(label=plain(" | ".join(made.provenance.model for made in both)), state="complete")
+except AddendError as problem:
+    status.update(label="Nothing to show", state="error")
+    picked.done()
+    show.sentence(problem)
+    st.stop()
+
+for column, end, made in zip(st.columns(2), ("", "2"), both, strict=True):
+    with column:
+        picked.slider(f"layer{end}", "Layer", list(range(made.layers)))
+        picked.slider(f"head{end}", "Head", list(range(made.heads)))
+        picked.segments(f"method{end}", "Method", list(METHODS), METHODS)
+picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
+place = st.container()
+picked.choice("term", "Term", terms_of_both((both[0], both[1])), spoken)
+map_ways(picked)
+values = picked.done()
+with place:
+    show.copy_link("compare", values, without=("text", "pair", "text2", "pair2"))
+    show.show(live.figure("compare_terms", values, (both[0], both[1])), "compare", values)
+show.show(live.figure("compare_maps", values, (both[0], both[1])), "compare", values)
