@@ -211,13 +211,19 @@ def intervention_permutation(params: Params, made: PermutationTest) -> Figure:
     )
 
 
+def _left_out(spec: str, why: str, measured: Any, texts: int) -> str:
+    """What is said of an intervention that some texts, or all, could not take."""
+    found = measured[measured.intervention == spec]
+    return f" {why}" if found.empty else f" {found.texts.iloc[0]} of {texts} texts leave room for {found.done.iloc[0]}."
+
+
 @figure("intervention_effects")
 def intervention_effects(params: Params) -> Figure:
     """The effect of every intervention over a corpus."""
     model = str(params["model"])
     found = read.query(
         "SELECT * FROM newest_interventions WHERE model = ? AND layer IS NULL AND intervention <> '' "
-        "ORDER BY created DESC",
+        "ORDER BY created DESC, run_id, texts DESC",
         [model],
     )
     if found.empty:
@@ -237,7 +243,7 @@ def intervention_effects(params: Params) -> Figure:
     long = long.assign(done=long.intervention.map(config["said"]))
     kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
     told = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"
-    left_out = "".join(f" {why}" for why in config["left_out"].values())
+    left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(
         name="intervention_effects",
         title=f"Every intervention over the {first.corpus.replace('_', ' ')}",
