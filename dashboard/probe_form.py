@@ -80,6 +80,16 @@ def offer_truncation(picked: Pickers, problem: AddendError) -> None:
         st.rerun()
 
 
+def offer_frozen(picked: Pickers, *fields: str) -> None:
+    """A button back to the method that every model has, where another was asked for."""
+    asked = [field for field in fields if picked.get(field) != "frozen"]
+    if asked and st.button("Use method frozen"):
+        for field in asked:
+            picked.set(field, "frozen")
+        picked.done()
+        st.rerun()
+
+
 def saving_is_on() -> bool:
     """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
     return os.environ.get("ADDEND_SAVE_PROBES", "1") != "0"

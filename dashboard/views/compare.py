@@ -26,6 +26,7 @@ except AddendError as problem:
     status.update(label="Nothing to show", state="error")
     picked.done()
     show.sentence(problem)
+    probe_form.offer_frozen(picked, "method", "method2")
     st.stop()
 
 for column, end, made in zip(st.columns(2), ("", "2"), both, strict=True):

@@ -28,6 +28,7 @@ except AddendError as problem:
     picked.done()
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)
+    probe_form.offer_frozen(picked, "method")
     st.stop()
 
 if about.truncated_from:

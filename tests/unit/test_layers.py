@@ -1,0 +1,74 @@
+"""Proves that the view of every layer at once is what each layer gives on its own, and that saved masks come back."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from family_specimens import SPECIMENS
+from specimens import PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
+
+from analysis import probes
+from analysis.figures import FIGURES
+from analysis.sources import SOURCES
+from analysis.terms import decompose
+from analysis.terms.layers import layers
+from analysis.terms.masks import ALL, attended_keys, described
+from dashboard.charts import panels
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_every_layer_is_what_it_is_on_its_own(measure: str) -> None:
+    model = tiny_bert(num_hidden_layers=3)
+    found = layers(model, tiny_tokenizer(), *PAIR, measure=measure)
+    assert found.values.shape == (3, 16, 4)
+    for layer in range(3):
+        made = decompose(model, tiny_tokenizer(), *PAIR, layer=layer)
+        alone = made.shares() if measure == "share" else made.effects()
+        for number, term in enumerate(found.terms):
+            np.testing.assert_allclose(found.values[layer, number], alone[term], atol=1e-5, err_msg=term)
+    np.testing.assert_allclose(found.carried.sum(1), 1, atol=1e-5)
+    assert found.errors[:, 1].max() < 1e-5
+    assert found.state_error < 1e-5
+
+
+def test_a_score_bias_is_a_term_of_every_layer() -> None:
+    model: Any = SPECIMENS["addend bert_r"].build()
+    found = layers(model, tiny_tokenizer(), TEXT)
+    assert found.terms[-1] == "score_bias"
+    np.testing.assert_allclose(np.nansum(found.values, 1), 1, atol=1e-4)
+    assert np.abs(found.values[:, -1]).max() > 1e-3
+
+
+PARAMS = {
+    "model": "", "revision": "", "text": TEXT, "pair": "", "layer": 0, "truncate": False, "measure": "share",
+    "term": "position_to_position",
+}  # fmt: skip
+
+
+def test_figures_of_every_layer_show_its_numbers() -> None:
+    loaded = embedded_loaded()
+    run = probes.LayersRequest.of(PARAMS).run(loaded)
+    heat, depth = (FIGURES[name].build(PARAMS, run) for name in ("probe_layers", "probe_depth"))
+    frame = heat.frame().set_index(["layer", "head"]).value
+    assert frame[3, 7] == run.values[3, run.terms.index("position_to_position"), 7]
+    states = depth.frame().query("panel == 'states' and layer == 5").set_index("series").value
+    assert states["word"] == pytest.approx(run.carried[5, SOURCES.index("word")])
+    assert "add up to the model's own scores" in heat.caption
+    assert len(panels(heat)) == 1
+    assert len(panels(depth)) == 2
+
+
+@pytest.mark.parametrize("words", ["causal", "near 3", "causal near 4", "window 2"])
+@pytest.mark.parametrize("length", [1, 2, 9])
+def test_a_mask_comes_back_from_its_words(words: str, length: int) -> None:
+    seen = attended_keys(words, length)
+    again = attended_keys(described(seen), length)
+    np.testing.assert_array_equal(np.ones((length, length), bool) if again is None else again, seen)
+
+
+def test_any_other_mask_is_kept_bit_by_bit() -> None:
+    seen = np.random.default_rng(0).random((7, 7)) < 0.5
+    words = described(seen)
+    assert words.startswith("keys ")
+    np.testing.assert_array_equal(attended_keys(words, 7), seen)
+    assert described(np.ones((4, 4), bool)) == described(None) == ALL
