@@ -25,6 +25,10 @@ class ModelError(AddendError):
     """A model cannot be found, is refused, or is of no supported architecture."""
 
 
+class NoFamily(ModelError):
+    """A model of an architecture without terms; its attention patterns may be had all the same."""
+
+
 class TextError(AddendError):
     """A text that cannot be probed: empty, or too long for the model."""
 

@@ -107,6 +107,39 @@ class LayersRequest(Request):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class PatternsRequest(Request):
+    """The attention patterns of a model, of whatever architecture, on a text."""
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> "PatternsRequest":
+        """What the parameters of a link ask; one run serves every layer."""
+        asked: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "method": "frozen", "freeze": "activation"}
+        return cls(**asked)
+
+    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
+        """The model, though there be no terms for it."""
+        from analysis.models.load import load
+        from analysis.models.source import resolve
+
+        return load(resolve(self.model, self.revision, progress, terms=False), progress=progress)
+
+    def run(self, loaded: Any = None) -> Any:
+        """Every layer's pattern, `analysis.terms.result.Patterns`."""
+        from analysis.terms.patterns import text_patterns
+
+        loaded = loaded or self.load()
+        return text_patterns(
+            loaded.model,
+            loaded.tokenizer,
+            self.text,
+            self.pair,
+            truncate=self.truncate,
+            name=loaded.source.name,
+            revision=loaded.source.revision,
+        )
+
+
 def command(made: Decomposition) -> str:
     """The command that makes a decomposition again."""
     parts = _asked(made.provenance, made.freeze, made.method)
@@ -283,3 +316,8 @@ def obtain_both(params: Mapping[str, Any]) -> tuple[Decomposition, Decomposition
     loaded = left.load()
     same = (left.model, left.revision) == (right.model, right.revision)
     return left.run(loaded), right.run(loaded if same else right.load())
+
+
+def obtain_patterns(params: Mapping[str, Any]) -> Any:
+    """The patterns of the text that a link asks for, run now."""
+    return PatternsRequest.of(params).run()

@@ -204,7 +204,7 @@ VIEWS: dict[str, View] = {
                 Field("group", "four"),
                 *_MAP,
             ),
-            ("probe_heads", "probe_maps", "probe_total", "probe_layers", "probe_depth"),
+            ("probe_heads", "probe_maps", "probe_total", "probe_layers", "probe_depth", "probe_patterns"),
         ),
         View(
             "interventions",

@@ -7,7 +7,7 @@ import streamlit as st
 from analysis import catalogue, embedded, probes
 from analysis.errors import AddendError, TextTooLong
 from analysis.terms import Decomposition
-from dashboard import queries
+from dashboard import live, queries, show
 from dashboard.links import TEXT_LIMIT_BYTES
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
@@ -70,6 +70,22 @@ def two_sided(picked: Pickers) -> None:
         if st.form_submit_button("Compare", type="primary"):
             for name, value in asked.items():
                 picked.set(name, value)
+
+
+def patterns(picked: Pickers) -> None:
+    """What can be shown of a model without terms: where it attends."""
+    try:
+        run = live.made(probes.PatternsRequest.of(picked.values()))
+    except AddendError as problem:
+        picked.done()
+        show.sentence(problem)
+        return
+    layers, heads = run.patterns.shape[:2]
+    picked.slider("layer", "Layer", list(range(layers)))
+    picked.slider("head", "Head", list(range(heads)))
+    values = picked.done()
+    show.copy_link("probe", values, without=("text", "pair"))
+    show.show(live.figure("probe_patterns", values, run), "probe", values)
 
 
 def offer_truncation(picked: Pickers, problem: AddendError) -> None:

@@ -69,7 +69,8 @@ def compare_terms(params: Params, both: Both) -> Figure:
         frame=lambda: table.reset_index(),
         caption=(
             f"{measure.capitalize()}: {MEASURES[measure]}, mean over heads. Left: {_side(both[0])}. Right: "
-            f"{_side(both[1])}. Difference: right less left, on the same scale. {largest} {reading(measure)} {_assumptions(both)}"
+            f"{_side(both[1])}. Difference: right less left, on the same scale. {largest} "
+            f"{reading(measure)} {_assumptions(both)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
         command=_commands(both),

@@ -126,7 +126,8 @@ def load(
         raise ModelError(
             f"{source.name} has weights that are not finite ({broken_weight}); choose an intact checkpoint."
         )
-    _check_vocabulary(tokenizer, model, source.name)
+    if not images:
+        _check_vocabulary(tokenizer, model, source.name)
     return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder))
 
 

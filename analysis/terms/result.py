@@ -227,6 +227,15 @@ class Decomposition:
 
 
 @dataclass(frozen=True)
+class Patterns:
+    """Attention probabilities of every layer of a model without terms, on one text."""
+
+    patterns: Float[ndarray, "layer head query key"]
+    token_info: tuple[TokenInfo, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
 class Layers:
     """One measure of every term at every layer and head, on one text.
 

@@ -164,3 +164,24 @@ def total(figure: Figure, look: Look) -> list[Chart]:
         look=look,
     )
     return [*drawn, softmax]
+
+
+@drawing("probe_patterns")
+def pattern_map(figure: Figure, look: Look) -> list[Chart]:
+    """One head's attention probabilities."""
+    pattern, labels = figure.content["pattern"], figure.content["labels"]
+    return [
+        heatmap(
+            pattern,
+            labels,
+            labels,
+            domain=(0, float(pattern.max())),
+            row_title="query",
+            column_title="key",
+            value_title="attention probability",
+            diverging=False,
+            side=520,
+            height=460,
+            look=look,
+        )
+    ]

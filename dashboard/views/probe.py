@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis import probes
-from analysis.errors import AddendError
+from analysis.errors import AddendError, NoFamily
 from analysis.figures.terms import MEASURES, ORDER, spoken
 from analysis.sources import SCORE_BIAS
 from dashboard import live, probe_form, show
@@ -23,6 +23,11 @@ try:
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
         status.update(label=plain(f"{about.model} ({about.revision}): {took}"), state="complete")
+except NoFamily as problem:
+    status.update(label="No terms for this architecture; its attention patterns", state="complete")
+    show.sentence(problem)
+    probe_form.patterns(picked)
+    st.stop()
 except AddendError as problem:
     status.update(label="Nothing to show", state="error")
     picked.done()

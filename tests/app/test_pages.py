@@ -70,7 +70,6 @@ def test_a_text_in_the_link_is_probed():
     [
         ({"text": "word " * 600}, "602 tokens"),
         ({"text": "x", "model": "/nowhere/at/all"}, "There is no folder"),
-        ({"text": "x", "layer": "3"}, "Layer 3 was asked for"),
         ({"text": "x", "layer": "77"}, "There is no layer 77"),
         ({"text": "x", "probe": "never-saved"}, "There is no saved probe"),
         ({"text": "x", "model": "not a model"}, "neither a folder nor a Hugging Face id"),

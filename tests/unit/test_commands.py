@@ -269,7 +269,9 @@ def test_probe_of_one_token_says_what_is_undefined(run: Run, llama: str) -> None
     (Path(llama) / "tokenizer.json").write_text(json.dumps(plain))
     code, out, _ = run("probe", "--model", llama, "--text", "the")
     assert code == 0
-    assert out.count("undefined") == 2 * len(TERMS)
+    terms = out.count("_to_")  # those of the sources that it has
+    assert terms > 0
+    assert out.count("undefined") == 2 * terms
     _, out, _ = run("probe", "--model", llama, "--text", "the", "--json")
     found = json.loads(out)
     assert found["tokens"] == ["the"]
@@ -318,7 +320,7 @@ def test_a_link_is_exported_with_its_manifest_beside(run: Run, store: Path, tmp_
         assert json.loads(raw)["usermeta"]["addend"]["link"] == address
     else:
         frame = pd.read_csv(io.BytesIO(raw))
-        own = "SELECT effect FROM term_stats WHERE model = ? ORDER BY head, term"
+        own = "SELECT effect FROM term_stats WHERE model = ? AND layer = 0 ORDER BY head, term"
         expected = read.query(own, [VIEWS["terms"].defaults()["model"]]).effect
         np.testing.assert_allclose(frame.sort_values(["head", "term"]).effect, expected, rtol=1e-12)
 

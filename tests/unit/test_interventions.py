@@ -251,7 +251,8 @@ def test_a_bias_dropped_as_a_term_is_a_bias_set_to_zero() -> None:
     torch.testing.assert_close(dropped, off, rtol=0, atol=1e-12)
 
 
-DECODERS = [name for name in SPECIMENS if SPECIMENS[name].causal and not name.startswith("addend")]
+DECODERS = [name for name, s in SPECIMENS.items() if s.causal and not s.score_bias and not name.startswith("addend")]
+"""Those that take position ids."""
 
 
 def decoder(name: str) -> tuple[Any, dict[str, torch.Tensor]]:

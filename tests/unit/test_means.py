@@ -207,7 +207,8 @@ def test_hidden_states_are_transformers_own(name: str) -> None:
     assert len(found) == len(told)
     for ours, theirs in zip(found[:-1], told[:-1], strict=True):
         torch.testing.assert_close(ours, theirs)
-    assert found[-1].shape == told[-1].shape
+    # transformers' last entry is what follows the last layer: a norm, or OPT's projection out.
+    assert found[-1].shape[:2] == told[-1].shape[:2]
 
 
 def made_up(model: Any, slots: int = 40) -> Stored:

@@ -211,7 +211,9 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "masked_fill": ((torch.tensor([True, False, False, True]), 0), {}),
 }
 """What follows a hidden state (2, 3, 4) in a call; only what does not take one first is tested apart."""
-APART = {"T", "mT", "t", "__rmatmul__", "cat", "stack", "concat", "concatenate", "addmm", "baddbmm", "conv2d"}
+APART = {"T", "mT", "t", "__rmatmul__", "cat", "stack", "concat", "concatenate", "addmm", "baddbmm", "conv2d"} | {
+    "embedding"
+}
 
 
 def function(name: str) -> Any:
@@ -250,6 +252,8 @@ def test_rules_of_other_shapes_keep_the_sum() -> None:
         assert_sums(joined([x, torch.ones(X, dtype=torch.float64)]), joined([plain(x), torch.ones(X).double()]))
     assert_sums(torch.addmm(bias, flat, W.T), torch.addmm(bias, plain(flat), W.T))
     assert_sums(functional.conv2d(image, kernel, bias), functional.conv2d(plain(image), kernel, bias))
+    table, places = sample((6, 4)), torch.tensor([[0, 5, 5]])
+    assert_sums(functional.embedding(places, table), functional.embedding(places, plain(table)))
     a, b = sample(X), sample(Y, seed=1)
     torch.testing.assert_close(a @ b, plain(a) @ plain(b))
     alibi = torch.ones(2, 1, 3, dtype=torch.float64)

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from analysis.errors import ModelError
+from analysis.errors import ModelError, NoFamily
 from analysis.models.seeds import Seed
 from analysis.registry import Registry, import_all
 from analysis.sources import SCORE_BIAS
@@ -79,10 +79,10 @@ FAMILIES: Registry[Family] = Registry("model family")
 
 
 def family_of(config: Mapping[str, Any], name: str) -> Family:
-    """The family of a model with this config.json. Raises ModelError where there are no terms for it."""
+    """The family of a model with this config.json. Raises NoFamily where there are no terms for it."""
     found = known_family(config, name)
     if found is None:
-        raise ModelError(
+        raise NoFamily(
             f"{name} is of the architecture {str(config['model_type'])!r}; terms exist for: {', '.join(FAMILIES)}. "
             "Choose a model of one of these."
         )
