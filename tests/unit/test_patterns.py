@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from family_specimens import randomised
@@ -24,13 +25,16 @@ from transformers import (
     XLNetModel,
 )
 
-from analysis.errors import ModelError
+from analysis import probes
+from analysis.errors import LinkError, ModelError, NoFamily
+from analysis.figures import FIGURES
 from analysis.models.families import FAMILIES
 from analysis.models.follow import Layer
 from analysis.models.load import load
 from analysis.models.patterns import patterns
 from analysis.models.source import resolve
 from analysis.streams.tensor import Streams
+from dashboard.charts import panels
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 300,
@@ -144,3 +148,23 @@ def test_a_folder_of_an_unknown_architecture_opens_for_patterns_alone(tmp_path: 
     (tmp_path / "config.json").write_text(config.replace('"phi"', '"my-own"'))
     with pytest.raises(ModelError, match=r"'my-own', which transformers .* does not know, and code .* is never run"):
         resolve(str(tmp_path), terms=False)
+
+
+def test_the_probe_shows_where_a_model_without_terms_attends(tmp_path: Path) -> None:
+    phi().save_pretrained(tmp_path)
+    byte_level().save_pretrained(tmp_path)
+    asked = {"model": str(tmp_path), "revision": "", "text": "the cat sat", "pair": "", "layer": 2, "truncate": False}
+    with pytest.raises(NoFamily, match="of the architecture 'phi'"):
+        probes.Request.of(asked).run()
+    run = probes.obtain_patterns(asked)
+    loaded = probes.PatternsRequest.of(asked).load()
+    loaded.model.set_attn_implementation("eager")
+    with torch.no_grad():
+        told = loaded.model(**loaded.tokenizer("the cat sat", return_tensors="pt"), output_attentions=True).attentions
+    assert run.patterns.shape == (3, 4, len(run.token_info), len(run.token_info))
+    np.testing.assert_allclose(run.patterns[2, 1], told[2][0, 1], atol=1e-5)
+    figure = FIGURES["probe_patterns"].build({**asked, "head": 1}, run)
+    np.testing.assert_array_equal(figure.frame().probability, run.patterns[2, 1].ravel())
+    assert len(panels(figure)) == 1
+    with pytest.raises(LinkError, match="heads 0 to 3"):
+        FIGURES["probe_patterns"].build({**asked, "head": 4}, run)
