@@ -34,8 +34,13 @@ def library_versions() -> str:
     return ", ".join([f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)])
 
 
-def model_options(model: str, revision: str) -> str:
-    """The command line's options that name a model again; the hash of files on disk is no revision to ask for."""
+def model_options(model: str, revision: str, called: str | None = None) -> str:
+    """The command line's options that name a model again; the hash of files on disk is no revision to ask for.
+
+    called: what a folder was called in the results, where its path is nobody's business.
+    """
+    if called is not None:
+        return f"--model FOLDER --called {quote(called)}"
     pinned = f" --revision {revision}" if re.fullmatch("[0-9a-f]{40}", revision) else ""
     return f"--model {quote(model)}{pinned}"
 

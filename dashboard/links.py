@@ -88,6 +88,19 @@ _MAP = (
     Field("centred", True),
 )
 
+_DO = (
+    Field("do", ("zero_positions",)),
+    Field("position", 0),
+    Field("seed", 0),
+    Field("by", 8),
+    Field("scale", "0.5"),
+    Field("encoding", "sinusoidal"),
+    Field("terms", ("position_to_position",)),
+    Field("layers", ()),
+    Field("heads", ()),
+)
+"""Interventions and their strengths."""
+
 VIEWS: dict[str, View] = {
     view.page: view
     for view in (
@@ -215,15 +228,7 @@ VIEWS: dict[str, View] = {
                 Field("text", "The keys to the old cabinet are on the table."),
                 Field("pair", ""),
                 Field("truncate", False),
-                Field("do", ("zero_positions",)),
-                Field("position", 0),
-                Field("seed", 0),
-                Field("by", 8),
-                Field("scale", "0.5"),
-                Field("encoding", "sinusoidal"),
-                Field("terms", ("position_to_position",)),
-                Field("layers", ()),
-                Field("heads", ()),
+                *_DO,
                 Field("layer", 0),
                 Field("head", 2),
                 Field("permute", False),
@@ -251,8 +256,17 @@ VIEWS: dict[str, View] = {
                 Field("head", 0),
                 Field("patch", 28),
                 Field("centred", True),
+                *_DO,
             ),
-            ("vision_layers", "vision_positions", "vision_maps", "vision_heads", "vision_table"),
+            (
+                "vision_layers",
+                "vision_positions",
+                "vision_maps",
+                "vision_heads",
+                "vision_table",
+                "vision_moved",
+                "vision_kl",
+            ),
         ),
         View(
             "compare",

@@ -18,6 +18,8 @@ def intervene(
     text: Annotated[str | None, typer.Option(help="A text, or the first of a pair; else a corpus is measured.")] = None,
     pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
     truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
+    image: Annotated[str | None, typer.Option(help="Instead of a text: a drawn image's name, or a file.")] = None,
+    masked: Annotated[bool, typer.Option(help="Hide patches, as ViT-MAE's training did.")] = False,
     permute: Annotated[int | None, typer.Option(help="The permutation test on the text, with this seed.")] = None,
     corpus: Annotated[str, typer.Option(help="A corpus of the store.")] = "probe_set",
     name: Annotated[str | None, typer.Option(help="File name under data/results/interventions, no ending.")] = None,
@@ -28,6 +30,9 @@ def intervene(
     from analysis.models.load import load
     from analysis.models.source import resolve
 
+    if image is not None:
+        _image(model, revision, image, masked, do or ["zero_positions"])
+        return
     loaded = load(resolve(model, revision), head=True)
     if text is None:
         _corpus(loaded, corpus, do, name)
@@ -50,6 +55,25 @@ def intervene(
         before, after = made.predictions.losses
         said |= {"predicts": made.predictions.kind, "loss_before": before, "loss_after": after}
     _print(made, said)
+
+
+def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
+    from analysis.image_probes import named
+    from analysis.interventions.image_request import ImageInterventionRequest
+
+    file = named(image)
+    made = ImageInterventionRequest(
+        model=model,
+        image=file[0] if file else image,
+        revision=revision,
+        masked=masked,
+        uploaded=file[1] if file else None,
+        interventions=tuple(do),
+    ).run()
+    _print(
+        made,
+        {"interventions": made.interventions, "cosine": made.cosine.tolist(), "attention_kl": made.kl.tolist()},
+    )
 
 
 def _print(made: Any, said: dict[str, Any]) -> None:

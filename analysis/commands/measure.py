@@ -14,6 +14,7 @@ def measure(
     freeze: Annotated[
         str, typer.Option(help="What is held of gated units: activation, other, or half of each.")
     ] = "activation",
+    called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/terms, without its ending.")] = None,
 ) -> None:
     """Measures every term's share and effect at every layer over a corpus, and writes them as a results file."""
@@ -35,6 +36,7 @@ def measure(
             pairs,
             corpus,
             freeze=freeze,
+            called=called,
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),
         )

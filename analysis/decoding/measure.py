@@ -69,9 +69,7 @@ def decode(
         for reading in readings(states[layer], words, held_out, embeddings)
     ]
     source, length, count = loaded.source, cut.ids.shape[1], len(cut.ids)
-    named = (
-        model_options(source.name, source.revision) if called is None else f"--model FOLDER --called {quote(called)}"
-    )
+    named = model_options(source.name, source.revision, called)
     run = files.Run(
         kind="decoding",
         command=(

@@ -93,10 +93,11 @@ def _texts(row: Any) -> str:
         "SELECT count(*) FILTER (text_pair IS NULL) AS texts, count(text_pair) AS pairs FROM corpora WHERE corpus = ?",
         [row.corpus],
     ).iloc[0]
-    long = json.loads(row.config)["longest_tenth"]
+    about = json.loads(row.config)
+    cut = f", {about['truncated_texts']} of them cut to the model's length" if about.get("truncated_texts") else ""
     return (
-        f"{found.texts} texts and {found.pairs} pairs written for Addend, {row.queries:,} queries pooled "
-        f"(the longest tenth of the texts gives {long:.0%} of them)"
+        f"{found.texts} texts and {found.pairs} pairs written for Addend{cut}, {row.queries:,} queries pooled "
+        f"(the longest tenth of the texts gives {about['longest_tenth']:.0%} of them)"
     )
 
 

@@ -74,6 +74,18 @@ class Intervened:
 
 
 @dataclass(frozen=True)
+class IntervenedImage(Intervened):
+    """The same of an image. Its tokens are the special ones, then the patches that the model was shown."""
+
+    grid: tuple[int, int]
+    """Rows and columns of patches."""
+    kept: Int[ndarray, " patch"]
+    """Which patches the model was shown, counted by rows."""
+    masked: bool
+    """Whether patches were hidden, as in a masked autoencoder's training."""
+
+
+@dataclass(frozen=True)
 class PermutationTest:
     """Whether permuting a text's tokens, segments and mask along, does no more than permute the output.
 

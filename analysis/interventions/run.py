@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from numpy import ndarray
 from torch import Tensor
 from torch.nn import functional
 
@@ -83,12 +85,7 @@ def intervene(
     inputs, tokens, cut_from = encode(tokenizer, text, pair, model, truncate)
     started = time.perf_counter()
     with torch.inference_mode():
-        before = attended(model, family, inputs)
-        check(model, family, chosen, biased=before.biased, name=loaded.source.name)
-        after = attended(model, family, inputs, chosen)
-        kl = torch.stack(
-            [pattern_kl(a, b, mask) for a, b, mask in zip(before.patterns, after.patterns, before.masks, strict=True)]
-        )
+        before, after, kl = compared(loaded, family, inputs, chosen)
         special = [token.special for token in tokens]
         predictions = None
         match kind_of_head(model, tokenizer):
@@ -108,13 +105,25 @@ def intervene(
         said=tuple(one.said for one in chosen),
         token_info=tokens,
         cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
-        kl=kl.float().cpu().numpy(),
+        kl=kl,
         layer=layer,
         before=before.patterns[layer].float().cpu().numpy(),
         after=after.patterns[layer].float().cpu().numpy(),
         predictions=predictions,
-        provenance=_provenance(loaded, text, pair, started, cut_from),
+        provenance=provenance_of(loaded, text, pair, started, cut_from),
     )
+
+
+def compared(
+    loaded: Loaded, family: Family, inputs: Mapping[str, Any], chosen: Chosen
+) -> tuple[Patterns, Patterns, Float[ndarray, "layer head"]]:
+    """The model as it is, under interventions, and KL(pattern before || after) of every head, in nats."""
+    model = loaded.model
+    before = attended(model, family, inputs)
+    check(model, family, chosen, biased=before.biased, name=loaded.source.name)
+    after = attended(model, family, inputs, chosen)
+    kl = [pattern_kl(a, b, mask) for a, b, mask in zip(before.patterns, after.patterns, before.masks, strict=True)]
+    return before, after, torch.stack(kl).float().cpu().numpy()
 
 
 def masked(
@@ -201,11 +210,12 @@ def permutation_test(
         on=errors[1].double().cpu().numpy(),
         reach=float(off.abs().max()),
         causal=mask is not None and not bool(mask.triu(1).any()),
-        provenance=_provenance(loaded, text, pair, started, cut_from),
+        provenance=provenance_of(loaded, text, pair, started, cut_from),
     )
 
 
-def _provenance(loaded: Loaded, text: str, pair: str | None, started: float, cut_from: int | None) -> Provenance:
+def provenance_of(loaded: Loaded, text: str, pair: str | None, started: float, cut_from: int | None) -> Provenance:
+    """Where an outcome comes from; `started` is by time.perf_counter."""
     return Provenance(
         model=loaded.source.name,
         revision=loaded.source.revision,

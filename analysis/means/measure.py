@@ -62,9 +62,7 @@ def measure_means(
     rows = [_row(cut, number, sums[number], bases) for number in range(len(sums))]
     rows[0]["frozen_gap"] = gap(bases[0].position[cut.counted], frozen.basis().position[cut.counted])
     source, length, count = loaded.source, cut.ids.shape[1], len(cut.ids)
-    named = (
-        model_options(source.name, source.revision) if called is None else f"--model FOLDER --called {quote(called)}"
-    )
+    named = model_options(source.name, source.revision, called)
     run = files.Run(
         kind="means",
         command=(

@@ -34,6 +34,7 @@ def measure_corpus(
     corpus: str,
     *,
     freeze: str = "activation",
+    called: str | None = None,
     name: str | None = None,
     each: Iterable[int] | None = None,
 ) -> Path:
@@ -43,6 +44,7 @@ def measure_corpus(
     effects average over them. Over heads, both aggregations are kept, since they may tell opposite
     stories: the mean over heads, and pooled over heads, where a head weighs as the variance of its
     scores. Intervals: percentile bootstrap, 2,000 resamples of groups of texts that share no passage.
+    called: the model's name in the results, instead of its folder's.
     """
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
@@ -74,9 +76,10 @@ def measure_corpus(
     run = files.Run(
         kind="terms",
         command=(
-            f"python -m analysis measure {model_options(source.name, source.revision)} --corpus {quote(corpus)}{held}"
+            f"python -m analysis measure {model_options(source.name, source.revision, called)} "
+            f"--corpus {quote(corpus)}{held}"
         ),
-        model=source.name,
+        model=called or source.name,
         revision=source.revision,
         device=loaded.device,
         dtype=str(loaded.model.dtype).removeprefix("torch."),

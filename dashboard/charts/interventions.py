@@ -56,7 +56,6 @@ def tokens(figure: Figure, look: Look) -> list[Chart]:
     return [alt.layer(lines, *dots).properties(width=820, height=220)]
 
 
-@drawing("intervention_kl")
 def kl(figure: Figure, look: Look) -> list[Chart]:
     """Layers down, heads across."""
     values = figure.content["kl"]
@@ -73,6 +72,32 @@ def kl(figure: Figure, look: Look) -> list[Chart]:
             diverging=False,
             side=600,
             height=max(120, 26 * layers),
+            look=look,
+        )
+    ]
+
+
+drawing("intervention_kl")(kl)
+drawing("vision_kl")(kl)
+
+
+@drawing("vision_moved")
+def moved(figure: Figure, look: Look) -> list[Chart]:
+    """Patches where they stand; those that were hidden are left out."""
+    values = figure.content["values"]
+    rows, columns = values.shape
+    return [
+        heatmap(
+            values,
+            [str(row) for row in range(rows)],
+            [str(column) for column in range(columns)],
+            domain=(min(0.0, float(np.nanmin(values))), 1),
+            row_title="row of the patch",
+            column_title="column of the patch",
+            value_title="cosine, before and after",
+            diverging=False,
+            side=380,
+            height=360,
             look=look,
         )
     ]

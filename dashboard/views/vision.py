@@ -6,7 +6,9 @@ from analysis.errors import AddendError
 from analysis.figures.terms import MEASURES
 from analysis.figures.vision import called
 from analysis.images import CORPUS
+from analysis.interventions.image_request import ImageInterventionRequest
 from dashboard import live, queries, show, vision_form
+from dashboard.intervention_form import intervention_pickers
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
@@ -42,10 +44,14 @@ try:
 except AddendError as problem:
     status.update(label="Nothing to show of this image", state="error")
     show.sentence(problem)
+pickers, terms = st.container(), st.container()
 if made:
-    if picked.get("masked") and not made.masked:
-        st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
-    vision_form.map_pickers(picked, made)
+    with pickers:
+        if picked.get("masked") and not made.masked:
+            st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
+        vision_form.map_pickers(picked, made)
+    st.header("Interventions", anchor=False)
+    intervention_pickers(picked)
 values = picked.done()
 
 with stored:
@@ -55,6 +61,13 @@ with stored:
         except AddendError as problem:
             show.sentence(problem)
 if made:
-    show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
-    for name in ("vision_maps", "vision_heads", "vision_table"):
-        show.show(live.figure(name, values, made), "vision", values)
+    with terms:
+        show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
+        for name in ("vision_maps", "vision_heads", "vision_table"):
+            show.show(live.figure(name, values, made), "vision", values)
+    try:
+        changed = live.made(ImageInterventionRequest.of(values, uploaded))
+        for name in ("vision_moved", "vision_kl"):
+            show.show(live.figure(name, values, changed), "vision", values)
+    except AddendError as problem:
+        show.sentence(problem)

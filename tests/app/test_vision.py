@@ -37,6 +37,15 @@ def uploaded(name: str, data: bytes) -> AppTest:
     return app.run()
 
 
+def test_positions_are_taken_away_from_an_image_and_what_cannot_be_done_is_said():
+    app = opened("vision")
+    assert "Cosine of each patch's output hidden state before and after" in captions(app)
+    assert "zero" in captions(app)
+    app = opened("vision", do="shift_positions")
+    assert any("cannot be shifted" in said for said in told(app.error))
+    assert "Every head" in "".join(box.value for box in app.subheader)
+
+
 def test_the_stored_model_is_shown_and_its_positions_are_said_to_be_interpolated():
     said = captions(opened("vision"))
     assert "dinov2-small, 6 images drawn for Addend" in said

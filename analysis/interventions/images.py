@@ -1,0 +1,54 @@
+"""An image through a model as it is and under interventions on its positions or terms."""
+
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+import torch
+from PIL import Image
+
+from analysis.interventions.kinds import parse
+from analysis.interventions.measures import cosines
+from analysis.interventions.result import IntervenedImage
+from analysis.interventions.run import compared, provenance_of
+from analysis.models.load import Loaded
+from analysis.terms.images import Patches, prepared, tokens
+from analysis.terms.run import check_layer, checked
+
+
+def intervene_image(
+    loaded: Loaded,
+    picture: Image.Image,
+    specs: Sequence[str] = (),
+    layer: int = 0,
+    *,
+    masked: bool = False,
+    title: str = "image",
+) -> IntervenedImage:
+    """The image before and after. Arguments and errors as `intervene` and `decompose_image`.
+
+    Positions are changed in the model's own table, before it is fitted to the size of the image.
+    """
+    model, chosen = loaded.model, [parse(spec) for spec in specs]
+    family: Patches = checked(model, loaded.source.name, reads="image")
+    check_layer(model, family, layer)
+    showing = getattr(family, "showing", None)
+    with showing(model, masked) if showing else nullcontext(), torch.inference_mode():
+        given = prepared(model, family, loaded.tokenizer, picture)
+        started = time.perf_counter()
+        before, after, kl = compared(loaded, family, given.inputs, chosen)
+    return IntervenedImage(
+        interventions=tuple(one.spec for one in chosen),
+        said=tuple(one.said for one in chosen),
+        token_info=tokens(family, given),
+        cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
+        kl=kl,
+        layer=layer,
+        before=before.patterns[layer].float().cpu().numpy(),
+        after=after.patterns[layer].float().cpu().numpy(),
+        predictions=None,
+        provenance=provenance_of(loaded, title, None, started, None),
+        grid=given.grid,
+        kept=given.kept,
+        masked=bool(showing) and masked,
+    )
