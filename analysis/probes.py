@@ -86,6 +86,8 @@ class LayersRequest(Request):
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "LayersRequest":
         """What the parameters of a link ask."""
+        if params["measure"] not in ("share", "effect"):
+            raise LinkError(f"The link says measure={params['measure']!r}; expected share or effect.")
         asked: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "measure": str(params["measure"])}
         return cls(**asked)
 
@@ -146,9 +148,9 @@ def command(made: Decomposition) -> str:
     return " ".join([*parts, f"--layer {made.layer} --json"])
 
 
-def layers_command(about: Provenance, freeze: str) -> str:
+def layers_command(about: Provenance, freeze: str, measure: str) -> str:
     """The command that measures every layer again."""
-    return " ".join([*_asked(about, freeze), "--layers --json"])
+    return " ".join([*_asked(about, freeze), f"--layers --measure {measure}"])
 
 
 def _asked(about: Provenance, freeze: str, method: str = "frozen") -> list[str]:
@@ -306,7 +308,7 @@ def sides(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     if not own["text"]:
         own |= {"text": params["text"], "pair": params["pair"]}
     if not own["model"]:
-        own |= {"model": params["model"], "revision": params["revision"]}
+        own |= {"model": params["model"], "revision": own["revision"] or params["revision"]}
     return shared, shared | own
 
 

@@ -9,7 +9,8 @@ TERMS = tuple(f"{a}_to_{b}" for a in SOURCES for b in SOURCES)
 FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_position")
 """The terms that the question is about."""
 SCORE_BIAS = "score_bias"
-"""The seventeenth: what a model adds to its scores, a function of where query and key stand."""
+"""The seventeenth: what a model adds to its scores: a function of where query and key stand, or (DeBERTa) of that and
+what one of them is."""
 MEAN_SOURCES = ("context", "position", "residual", "mean")
 """The sources of method `mean`; what no source owns (a norm's beta, the biases of projections) goes to the last."""
 

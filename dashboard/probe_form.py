@@ -7,6 +7,7 @@ import streamlit as st
 from analysis import catalogue, embedded, probes
 from analysis.errors import AddendError, TextTooLong
 from analysis.terms import Decomposition
+from analysis.terms.result import Patterns
 from dashboard import live, queries, show
 from dashboard.links import TEXT_LIMIT_BYTES
 from dashboard.pickers import Pickers
@@ -79,12 +80,13 @@ def patterns(picked: Pickers) -> None:
     except AddendError as problem:
         picked.done()
         show.sentence(problem)
+        offer_truncation(picked, problem)
         return
     layers, heads = run.patterns.shape[:2]
     picked.slider("layer", "Layer", list(range(layers)))
     picked.slider("head", "Head", list(range(heads)))
     values = picked.done()
-    show.copy_link("probe", values, without=("text", "pair"))
+    show.copy_link("probe", values, without=("text", "pair"), why_not=too_long(run))
     show.show(live.figure("probe_patterns", values, run), "probe", values)
 
 
@@ -104,6 +106,23 @@ def offer_frozen(picked: Pickers, *fields: str) -> None:
             picked.set(field, "frozen")
         picked.done()
         st.rerun()
+
+
+def offer_layer_0(picked: Pickers, *fields: str) -> None:
+    """A button to the layer that every model has, where a deeper one was asked for."""
+    if any(picked.get(field) for field in fields) and st.button("Use layer 0"):
+        for field in fields:
+            picked.set(field, 0)
+        picked.done()
+        st.rerun()
+
+
+def too_long(*run: Decomposition | Patterns) -> str:
+    """Why a link cannot carry these texts; empty when it can."""
+    texts = "".join(made.provenance.text + (made.provenance.text_pair or "") for made in run)
+    if len(texts.encode()) <= TEXT_LIMIT_BYTES:
+        return ""
+    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link; shorten it."
 
 
 def saving_is_on() -> bool:

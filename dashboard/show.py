@@ -48,8 +48,8 @@ def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...
             st.code(address(page, shared), language=None, wrap_lines=True)
 
 
-def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool = True) -> None:
-    """One figure with all that stands behind it."""
+def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool = True, why_not: str = "") -> None:
+    """One figure with all that stands behind it. why_not: why no link opens this view, which its exports then say."""
     if title:
         st.subheader(plain(figure.title), anchor=False)
     drawn = specifications(figure, look())
@@ -64,7 +64,7 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
     st.caption(plain(figure.caption))
     with st.container(horizontal=True, gap="small"):
         _data(figure, page)
-        _exports(figure, page, address(page, values))
+        _exports(figure, page, why_not or address(page, values))
         _sources(figure, page)
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.errors import AddendError
+
 
 def probe(
     text: Annotated[str, typer.Option(help="The text, or the first of a pair.")],
@@ -14,7 +16,8 @@ def probe(
     pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
     layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; deeper, what is not linear is held.")] = 0,
-    every: Annotated[bool, typer.Option("--layers", help="Every layer: shares by layer and head, as JSON.")] = False,
+    every: Annotated[bool, typer.Option("--layers", help="Every layer, by layer and head, as JSON.")] = False,
+    measure: Annotated[str, typer.Option(help="Of every layer: share or effect.")] = "share",
     method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",
     freeze: Annotated[
         str, typer.Option(help="What is held of gated units, deeper than layer 0: activation, other, or half of each.")
@@ -32,13 +35,17 @@ def probe(
     from analysis.sources import SOURCES
 
     asked = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
+    if every and (method != "frozen" or save):
+        raise AddendError(
+            "--layers follows every source by method frozen and saves nothing; leave out --method mean and --save."
+        )
     if every:
-        run = probes.LayersRequest(**asked).run()
+        run = probes.LayersRequest(**asked, measure=measure).run()
         found = {term: [numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
         about = {"model": run.provenance.model, "revision": run.provenance.revision, "device": run.provenance.device}
         errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
-        typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, "share": found, "hidden_states": carried}))
+        typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, measure: found, "hidden_states": carried}))
         return
     made = probes.Request(**asked, layer=layer, method=method).run()
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()

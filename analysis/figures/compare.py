@@ -19,7 +19,9 @@ SIDES = ("left", "right")
 
 def _side(made: Decomposition, head: int | None = None) -> str:
     which = "" if head is None else f", head {head}"
-    return f"{made.provenance.model}, layer {made.layer}{which}, {made.method}, {len(made.tokens)} tokens"
+    about = made.provenance
+    cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
+    return f"{about.model} ({about.revision}), layer {made.layer}{which}, {made.method}, {len(made.tokens)} tokens{cut}"
 
 
 def _about(both: Both) -> dict[str, str]:
@@ -46,6 +48,11 @@ def terms_of_both(both: Both) -> list[str]:
     return list(dict.fromkeys(term for made in both for term in shown(made)))
 
 
+def common(both: Both) -> list[str]:
+    """The terms that both sides have a map of, the four first."""
+    return [term for term in terms_of_both(both) if all(term in made.names for made in both)]
+
+
 @figure("compare_terms", live=probes.obtain_both)
 def compare_terms(params: Params, both: Both) -> Figure:
     """Every term of both sides, mean over heads, and the difference."""
@@ -61,7 +68,7 @@ def compare_terms(params: Params, both: Both) -> Figure:
     largest = (
         f"The largest difference is in {spoken(str(far.idxmax()))}: {table.difference[far.idxmax()]:+.3f}."
         if far.notna().any()
-        else "The two have no term in common."
+        else "No term is defined on both sides."
     )
     return Figure(
         name="compare_terms",
@@ -84,7 +91,10 @@ def _arranged(params: Params, made: Decomposition, head: int, terms: Sequence[st
     if not 0 <= head < made.heads:
         raise LinkError(f"The link says head {head}; this model has heads 0 to {made.heads - 1}.")
     ways = {name: bool(params[name]) for name in ("words", "specials", "centred")}
-    return arrange(made, head, terms, **ways)
+    view = arrange(made, head, terms, **ways)
+    if not view.labels:
+        raise LinkError("Nothing is left to show: a text has special tokens only. Show the special tokens.")
+    return view
 
 
 @figure("compare_maps", live=probes.obtain_both)

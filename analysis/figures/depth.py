@@ -54,6 +54,15 @@ def _config(row: Any, name: str) -> Any:
     return json.loads(row.config)[name]
 
 
+def windows(found: Frame) -> str:
+    """Over what each model was measured: once where it is the same for all."""
+    of = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in found.itertuples()}
+    said = {what: f"{what[0]} windows of {what[1]} tokens ({what[2]})" for what in of.values()}
+    if len(said) == 1:
+        return next(iter(said.values()))
+    return "; ".join(f"{model}: {said[what]}" for model, what in of.items())
+
+
 @figure("depth_decoding")
 def decoding(params: Params) -> Figure:
     """Decoders' scores on held-out windows, by depth."""
@@ -77,8 +86,8 @@ def decoding(params: Params) -> Figure:
         title="What can be read from the hidden states",
         frame=lambda: table,
         caption=(
-            f"{told} Hidden states entering each layer, and leaving the last, of {about['windows']} windows of "
-            f"{about['length']} tokens ({first.corpus}); decoders trained on two thirds of the articles and tested on "
+            f"{told} Hidden states entering each layer, and leaving the last, of "
+            f"{windows(found)}; decoders trained on two thirds of the articles and tested on "
             f"{about['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
             f"training windows hold at least {about['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
             "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a "

@@ -1,12 +1,10 @@
 """Figure of the position basis against depth, the published figures of Song & Zhong beside it."""
 
-import json
-
 import numpy as np
 import pandas as pd
 
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.depth import models_of, told_runs
+from analysis.figures.depth import models_of, told_runs, windows
 from analysis.figures.words import percent
 from analysis.published import Frame
 from analysis.store import read
@@ -59,7 +57,7 @@ def basis(params: Params) -> Figure:
     theirs = published()
     rows = pd.concat([own.assign(caveat=None), theirs], ignore_index=True)
     first = found[found.model == models[0]].sort_values("layer")
-    start, about = first.iloc[0], json.loads(first.config.iloc[0])
+    start = first.iloc[0]
     gap = ""
     if not np.isnan(start.frozen_gap):
         expected = np.sqrt(start.noise_share / start.position_share)
@@ -80,8 +78,8 @@ def basis(params: Params) -> Figure:
         title="The position basis",
         frame=lambda: rows,
         caption=(
-            f"{told}{gap} Method mean: hidden state = mean + position + context + residual, over {about['windows']} "
-            f"windows of {about['length']} tokens ({first.corpus.iloc[0]}), the first token and separators left out. "
+            f"{told}{gap} Method mean: hidden state = mean + position + context + residual, over "
+            f"{windows(found)}, the first token and separators left out. "
             "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what "
             f"sampling alone would give. Grey: Song & Zhong 2023, by the same formulas, but of other models, over "
             f"{SETTING}, by the defaults of their script 6,400 windows of 512 tokens without special tokens, "

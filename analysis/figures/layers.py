@@ -48,7 +48,10 @@ def probe_layers(params: Params, run: Layers) -> Figure:
         values = run.values[:, run.terms.index(term)]
     layer, head = np.indices(values.shape)
     frame = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), "value": values.ravel()})
-    top = np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape) if np.isfinite(values).any() else (0, 0)
+    told = "undefined everywhere"
+    if np.isfinite(values).any():
+        top = np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)
+        told = f"the largest is {values[top]:.2f} at layer {top[0]}, head {top[1]}"
     return Figure(
         name="probe_layers",
         title=f"{spoken(term)} at every layer and head",
@@ -57,9 +60,8 @@ def probe_layers(params: Params, run: Layers) -> Figure:
             f"{MEASURES[run.measure].capitalize()} of {spoken(term)}, {run.provenance.model}, one text of {run.tokens} "
             f"tokens. {reading(run.measure)} {_assumed(run)}"
         ),
-        alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; the largest is {values[top]:.2f} at layer "
-        f"{top[0]}, head {top[1]}.",
-        command=probes.layers_command(run.provenance, run.freeze),
+        alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; {told}.",
+        command=probes.layers_command(run.provenance, run.freeze, run.measure),
         provenance=_about(run),
         citation_keys=CITE,
         content={"values": values, "measure": run.measure, "label": MEASURES[run.measure]},
@@ -88,6 +90,7 @@ def probe_depth(params: Params, run: Layers) -> Figure:
         ],
         columns=["layer", "series", "value", "panel"],
     )
+    which = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     told = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
     return Figure(
@@ -95,12 +98,12 @@ def probe_depth(params: Params, run: Layers) -> Figure:
         title="Against depth",
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"Left: {MEASURES[run.measure]}, mean over heads, of each term at each layer. Right: each source's part of "
+            f"Left: {MEASURES[run.measure]}, mean over heads, of {which} at each layer. Right: each source's part of "
             "the hidden states that leave a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
             f"after the last layer: {told}. {run.provenance.model}, one text of {run.tokens} tokens. {_assumed(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {told}.",
-        command=probes.layers_command(run.provenance, run.freeze),
+        command=probes.layers_command(run.provenance, run.freeze, run.measure),
         provenance=_about(run),
         citation_keys=CITE,
         content={

@@ -75,7 +75,7 @@ HELD = {"activation": "activation", "other": "other factor", "half": "mean of bo
 def held(layer: int, freeze: str) -> str:
     """What is assumed at a layer, in a sentence."""
     if layer == 0:
-        return "Layer 0 is exact: only the first norm's statistics are held."
+        return "Layer 0 is exact: only the statistics of norms before its scores are held."
     gates = f", of gated units the {HELD[freeze]}" if freeze else ""
     return (
         f"Method frozen: patterns, norms' statistics and gates{gates} are held at their true values; what position "
@@ -141,7 +141,8 @@ def terms_heads(params: Params) -> Figure:
         f"{leading} of {len(table)} heads.",
         command=(
             f"{first.command}\n"
-            f"python -m analysis query \"SELECT * FROM term_stats WHERE model = '{first.model}'\" --csv"
+            f"python -m analysis query \"SELECT * FROM term_stats WHERE model = '{first.model}' "
+            f"AND corpus = '{first.corpus}' AND layer = {first.layer}\" --csv"
         ),
         provenance=_provenance(first),
         citation_keys=CITE,
@@ -171,9 +172,9 @@ def terms_aggregates(params: Params) -> Figure:
     frame = frame.assign(term_label=frame.term.map(spoken), over=frame.aggregation.map(AGGREGATIONS))
     first = found.iloc[0]
     value = found.set_index(["aggregation", "term"])[measure]
+    named = [term for term in ("position_to_position", "word_to_word") if term in order]
     told = "; ".join(
-        f"{name}: {spoken('position_to_position')} {value[key, 'position_to_position']:.3f}, "
-        f"{spoken('word_to_word')} {value[key, 'word_to_word']:.3f}"
+        f"{name}: " + ", ".join(f"{spoken(term)} {value[key, term]:.3f}" for term in named)
         for key, name in AGGREGATIONS.items()
         if key in wanted
     )
@@ -191,7 +192,8 @@ def terms_aggregates(params: Params) -> Figure:
         alt=f"Dot plot of {len(order)} terms. {told}.",
         command=(
             f'{first.command}\npython -m analysis query "SELECT term, aggregation, {measure}, {measure}_low, '
-            f"{measure}_high FROM newest_terms WHERE model = '{first.model}' AND aggregation <> 'head'\" --csv"
+            f"{measure}_high FROM newest_terms WHERE model = '{first.model}' AND corpus = '{first.corpus}' "
+            f"AND layer = {first.layer} AND aggregation <> 'head'\" --csv"
         ),
         provenance=_provenance(first),
         citation_keys=CITE,

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from analysis.errors import ModelError
 from analysis.sources import SOURCES
 from analysis.streams import gates
 from analysis.streams.rules import activation
@@ -56,8 +57,14 @@ def followed(model: nn.Module, seeds: Sequence[Seed], inputs: Mapping[str, Tenso
                 hook = start.module.register_forward_hook(_seeded(number))
                 undo.callback(hook.remove)
         for module in model.modules():
-            if gate := gates.MODULES.get(type(module).__name__):
+            kind = type(module)
+            if gate := gates.MODULES.get(kind.__name__):
                 undo.enter_context(_gate_held(module, gate))
+            elif kind.__module__ in gates.HOMES and kind.__name__ not in gates.NO_GATE:
+                raise ModelError(
+                    f"The model's activation {kind.__name__} has no gate here, so that all that passes it would be "
+                    "credited to the bias. Choose a model with another, or add its gate to analysis/streams/gates.py."
+                )
         yield given
 
 

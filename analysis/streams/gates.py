@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 Gate = Callable[[Tensor], Tensor]
 
@@ -51,5 +52,10 @@ MODULES: dict[str, Gate] = {
     "SiLU": torch.sigmoid,
     "ReLU": relu,
     "Tanh": tanh,
+    "ReLUSquaredActivation": functional.relu,
 }
 """By the name of the module's class, as transformers and torch have them. All are 0 at 0."""
+HOMES = ("transformers.activations", "torch.nn.modules.activation")
+"""Modules of Python whose classes are activations; one that is not in `MODULES` is refused."""
+NO_GATE = ("Softmax", "LogSoftmax", "MultiheadAttention")
+"""Found there, and no activation of a hidden state."""

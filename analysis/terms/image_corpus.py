@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from shlex import quote
 
 import numpy as np
 from PIL import Image
@@ -37,9 +37,11 @@ def measure_images(
     family: Patches = checked(loaded.model, loaded.source.name, reads="image")
     measured: list[list[OfInput]] = []
     for index in each if each is not None else range(len(images)):
-        given = prepared(loaded.model, family, loaded.tokenizer, images[index])
         found: list[OfInput] = []
-        follow(loaded.model, family, given.inputs, lambda seen, found=found: found.append(of_input(seen)))
+        showing = getattr(family, "showing", None)
+        with showing(loaded.model, False) if showing else nullcontext():  # all patches, also of a masked autoencoder
+            given = prepared(loaded.model, family, loaded.tokenizer, images[index])
+            follow(loaded.model, family, given.inputs, lambda seen, found=found: found.append(of_input(seen)))
         measured.append(found)
     count = len(measured)
     draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
@@ -58,7 +60,7 @@ def measure_images(
     held = "activation" if family.gated(loaded.model.config) else None
     place = {"rows": grid[0], "columns": grid[1], "trained_side": side, "family": family.title, "freeze": held}
     spread = {"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "clusters": count}
-    named = f"--model FOLDER --called {quote(called)}" if called else model_options(source.name, source.revision)
+    named = model_options(source.name, source.revision, called)
     command = f"python -m analysis measure-images {named}"
     seconds = time.perf_counter() - started
     terms = files.write(

@@ -42,8 +42,8 @@ def layers(
         factors, mask = seen.factors(), seen.attended()
         given = (factors.query, factors.key, factors.scale, mask, factors.bias)
         own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
-        error = float((total - own).abs().max())
-        errors.append((error, error / float(own.max() - own.min())))
+        error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
+        errors.append((error, error / reach if reach else 0.0))
         if measure == "share":
             parts, power = measures.share_parts(*given, total)
             found = torch.where(power > 0, parts / power, torch.nan)

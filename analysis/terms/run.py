@@ -26,6 +26,8 @@ from analysis.terms.tokens import tokens_of
 
 HALF = (torch.float16, torch.bfloat16)
 
+MOST_TOKENS = 4_096
+"""Of one text, whatever the model takes: every head's scores are this squared."""
 METHODS = ("frozen", "mean")
 """How hidden states are split into sources; see analysis/models/follow.py and analysis/means/split.py."""
 
@@ -236,7 +238,7 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    limit = longest(model.config) or 10**9
+    limit = min(longest(model.config) or MOST_TOKENS, MOST_TOKENS)
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis import probes
 from analysis.errors import AddendError
-from analysis.figures.compare import terms_of_both
+from analysis.figures.compare import common
 from analysis.figures.terms import MEASURES, spoken
 from analysis.terms.result import Decomposition
 from dashboard import live, probe_form, show
@@ -27,6 +27,7 @@ except AddendError as problem:
     picked.done()
     show.sentence(problem)
     probe_form.offer_frozen(picked, "method", "method2")
+    probe_form.offer_layer_0(picked, "layer", "layer2")
     st.stop()
 
 for column, end, made in zip(st.columns(2), ("", "2"), both, strict=True):
@@ -34,12 +35,25 @@ for column, end, made in zip(st.columns(2), ("", "2"), both, strict=True):
         picked.slider(f"layer{end}", "Layer", list(range(made.layers)))
         picked.slider(f"head{end}", "Head", list(range(made.heads)))
         picked.segments(f"method{end}", "Method", list(METHODS), METHODS)
+for made in both:
+    if made.provenance.truncated_from:
+        st.warning(
+            f"A text was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, the model's limit."
+        )
 picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 place = st.container()
-picked.choice("term", "Term", terms_of_both((both[0], both[1])), spoken)
+terms = common((both[0], both[1]))
+if terms:
+    picked.choice("term", "Term", terms, spoken)
 map_ways(picked)
 values = picked.done()
 with place:
-    show.copy_link("compare", values, without=("text", "pair", "text2", "pair2"))
+    show.copy_link("compare", values, without=("text", "pair", "text2", "pair2"), why_not=probe_form.too_long(*both))
     show.show(live.figure("compare_terms", values, (both[0], both[1])), "compare", values)
-show.show(live.figure("compare_maps", values, (both[0], both[1])), "compare", values)
+if terms:
+    try:
+        show.show(live.figure("compare_maps", values, (both[0], both[1])), "compare", values)
+    except AddendError as problem:
+        show.sentence(problem)
+else:
+    st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")

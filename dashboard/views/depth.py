@@ -21,13 +21,18 @@ show.header(
 )
 picked = Pickers(PAGE)
 part = picked.segments("part", "Look at", list(PARTS), PARTS)
-known = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} ORDER BY model").model)
+# Images have a page of their own.
+TEXTS = "corpus IN (SELECT corpus FROM corpora)"
+where = f"WHERE {TEXTS}" if part == "terms" else ""
+known = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} {where} ORDER BY model").model)
 fields: tuple[str, ...]
 if part == "terms":
     first, second, third, fourth = st.columns([2, 2, 3, 2])
     with first:
         model = picked.choice("model", "Model", known)
-    corpora = queries.rows("SELECT DISTINCT corpus FROM newest_terms WHERE model = ? ORDER BY corpus", [model])
+    corpora = queries.rows(
+        f"SELECT DISTINCT corpus FROM newest_terms WHERE model = ? AND {TEXTS} ORDER BY corpus", [model]
+    )
     with second:
         picked.choice("corpus", "Over", list(corpora.corpus), {"probe_set": "the probe set"})
     with third:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.errors import AddendError, NoResults
 from analysis.interventions.request import PermutationRequest, Request
-from dashboard import intervention_form, live, queries, show
+from dashboard import intervention_form, live, probe_form, queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
@@ -28,6 +28,7 @@ except AddendError as problem:
     picked.done()
     show.sentence(problem)
     intervention_form.offer_truncation(picked, problem)
+    probe_form.offer_layer_0(picked, "layer")
     st.stop()
 
 if about.truncated_from:

@@ -34,6 +34,7 @@ except AddendError as problem:
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)
     probe_form.offer_frozen(picked, "method")
+    probe_form.offer_layer_0(picked, "layer")
     st.stop()
 
 if about.truncated_from:

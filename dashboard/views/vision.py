@@ -64,10 +64,10 @@ if made:
     with terms:
         show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
         for name in ("vision_maps", "vision_heads", "vision_table"):
-            show.show(live.figure(name, values, made), "vision", values)
+            show.show(live.figure(name, values, made), "vision", values, why_not=vision_form.why_no_link(uploaded))
     try:
         changed = live.made(ImageInterventionRequest.of(values, uploaded))
         for name in ("vision_moved", "vision_kl"):
-            show.show(live.figure(name, values, changed), "vision", values)
+            show.show(live.figure(name, values, changed), "vision", values, why_not=vision_form.why_no_link(uploaded))
     except AddendError as problem:
         show.sentence(problem)

@@ -7,7 +7,7 @@ import pytest
 import torch
 import transformers
 from scipy.special import expit, ndtr, softmax
-from specimens import tiny_bert
+from specimens import TEXT, tiny_bert, tiny_tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -19,6 +19,7 @@ from analysis.sources import SOURCES
 from analysis.streams import gates
 from analysis.streams.rules import RULES
 from analysis.streams.tensor import Streams, plain, stacked, streams
+from analysis.terms import decompose
 
 BIAS = len(SOURCES) - 1
 
@@ -275,3 +276,12 @@ def test_what_is_changed_in_place_keeps_its_parts_elsewhere() -> None:
 def test_two_hidden_states_of_which_neither_is_a_gate_are_not_multiplied() -> None:
     with pytest.raises(ModelError, match="neither is a gate"):
         _ = sample(X) * sample(X, seed=1)
+
+
+def test_an_activation_without_a_gate_is_refused_by_name() -> None:
+    """Its output would have no parts, and all of it would be credited to the bias without a word."""
+    loaded = tiny_bert(hidden_act="sigmoid")
+    with pytest.raises(ModelError, match="activation Sigmoid has no gate"):
+        decompose(loaded, tiny_tokenizer(), TEXT)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in loaded.modules())
+    assert decompose(tiny_bert(hidden_act="relu2"), tiny_tokenizer(), TEXT, layer=1).relative_error < 1e-5
