@@ -217,7 +217,15 @@ VIEWS: dict[str, View] = {
                 Field("group", "four"),
                 *_MAP,
             ),
-            ("probe_heads", "probe_maps", "probe_total", "probe_layers", "probe_depth", "probe_patterns"),
+            (
+                "probe_heads",
+                "probe_maps",
+                "probe_total",
+                "probe_distance",
+                "probe_layers",
+                "probe_depth",
+                "probe_patterns",
+            ),
         ),
         View(
             "interventions",

@@ -29,6 +29,58 @@ def _about(made: Decomposition) -> dict[str, str]:
     }
 
 
+NO_SOURCE = {
+    "rotated": "This model turns its queries and keys by position: position multiplies, so no summand of its hidden "
+    "states is position, and it sits inside every term. Scores against distance show it; so do interventions.",
+    "score_bias": "This model adds a bias for the distance to its scores: no summand of its hidden states is position. "
+    "The term score_bias holds it.",
+    "disentangled": "This model compares words with relative positions in its scores: the term score_bias holds those "
+    "comparisons, content to position and position to content together.",
+}
+"""Why there is no position among the sources, by how positions enter."""
+
+
+@figure("probe_distance", live=probes.obtain)
+def probe_distance(params: Params, made: Decomposition) -> Figure:
+    """The scores of one head against how far the key stands from the query."""
+    head = int(params["head"])
+    if not 0 <= head < made.heads:
+        raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
+    seen = np.ones(made.scores.shape[1:], dtype=bool) if made.attended is None else made.attended
+    query, key = np.nonzero(seen)
+    distance = key - query
+    rows = []
+    for name in ("total", *(term for term in four(made) if term in made.present)):
+        scores = made.scores[head] if name == "total" else made.terms_of(name, head)
+        kept = np.where(seen, scores, 0)
+        centred = scores - kept.sum(-1, keepdims=True) / seen.sum(-1, keepdims=True)
+        for away in np.unique(distance):
+            values = centred[query, key][distance == away]
+            rows.append((name, int(away), float(values.mean()), float(values.std()), len(values)))
+    frame = pd.DataFrame(rows, columns=["term", "distance", "mean", "sd", "pairs"])
+    total = frame[frame.term == "total"].set_index("distance")["mean"]
+    told = f"The total is highest {total.idxmax():+d} tokens away ({total.max():.2f}), lowest {total.idxmin():+d} away."
+    why = NO_SOURCE.get(made.position_kind, "")
+    return Figure(
+        name="probe_distance",
+        title=f"Head {head}, scores against distance",
+        frame=lambda: frame,
+        caption=(
+            "Key-centred scores, mean over the pairs of tokens at each distance, key less query (negative: before), of "
+            f"the total and of each term; {_where(made, head)}. {told} Far distances have few pairs (see the data). "
+            f"{assumed(made)} {why}"
+        ),
+        alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {told}",
+        command=probes.command(made),
+        provenance=_about(made),
+        citation_keys=CITE,
+        content={
+            "frame": frame.assign(series=frame.term.map(spoken)),
+            "order": [spoken(x) for x in frame.term.unique()],
+        },
+    )
+
+
 def _live_errors(made: Decomposition) -> str:
     about = made.provenance
     return (

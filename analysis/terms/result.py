@@ -110,6 +110,8 @@ class Decomposition:
     pattern_error: float
     """Largest |softmax of the sum of terms - the model's own pattern|."""
     provenance: Provenance
+    position_kind: str = "added"
+    """How positions enter the model: see `analysis.models.families.Family.positions`."""
     layers: int = 0
     """How many layers the model has; 0 where a saved probe does not say."""
     probe_id: str | None = None

@@ -105,6 +105,7 @@ def taken_apart(
         "score_bias": None if factors.bias is None else factors.bias.cpu().numpy(),
         "layer": layer,
         "layers": len(family.attentions(model)),
+        "position_kind": family.position_kind(model.config),
         "freeze": freeze if family.gated(model.config) else "",
         "scores": scores,
         "max_error": float(max_error),

@@ -55,6 +55,32 @@ def _lines(frame: Any, order: list[str], title: str, look: Look) -> Chart:
     )
 
 
+@drawing("probe_distance")
+def distance(figure: Figure, look: Look) -> list[Chart]:
+    """Lines against distance; the total is drawn darker."""
+    order = figure.content["order"]
+    colours = [look.ink, *COLOURS]
+    base = alt.Chart(figure.content["frame"]).encode(
+        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
+        y=alt.Y("mean:Q", axis=alt.Axis(title="key-centred score, mean")),
+        color=alt.Color(
+            "series:N",
+            scale=alt.Scale(domain=order, range=colours[: len(order)]),
+            legend=alt.Legend(title=None, orient="bottom", columns=3),
+        ),
+        tooltip=[
+            alt.Tooltip("series:N", title="what"),
+            "distance:Q",
+            alt.Tooltip("mean:Q", format=".4f"),
+            alt.Tooltip("sd:Q", format=".4f", title="standard deviation"),
+            alt.Tooltip("pairs:Q", title="pairs of tokens"),
+        ],
+    )
+    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.datum(0))
+    lines = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=30, opacity=1)
+    return [(zero + lines).properties(width=760, height=260)]
+
+
 @drawing("probe_depth", columns=2)
 def depth(figure: Figure, look: Look) -> list[Chart]:
     """The terms of the scores, and the sources of the hidden states."""

@@ -4,6 +4,7 @@ import streamlit as st
 
 from analysis import probes
 from analysis.errors import AddendError, NoFamily
+from analysis.figures.term_maps import NO_SOURCE
 from analysis.figures.terms import MEASURES, ORDER, spoken
 from analysis.sources import SCORE_BIAS
 from dashboard import live, probe_form, show
@@ -39,6 +40,8 @@ except AddendError as problem:
 
 if about.truncated_from:
     st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
+if made.position_kind in NO_SOURCE:
+    st.info(NO_SOURCE[made.position_kind], icon=":material/info:")
 with st.container(horizontal=True, gap="large"):
     picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
     if made.freeze and not made.probe_id:
@@ -73,5 +76,5 @@ with layer:
         show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(made))
         probe_form.save_button(picked, made)
     show.show(live.figure("probe_heads", values, made), "probe", values)
-for name in ("probe_maps", "probe_total"):
+for name in ("probe_maps", "probe_total", "probe_distance"):
     show.show(live.figure(name, values, made), "probe", values)

@@ -58,6 +58,23 @@ def test_figures_of_every_layer_show_its_numbers() -> None:
     assert len(panels(depth)) == 2
 
 
+def test_scores_against_distance_are_means_of_diagonals() -> None:
+    """Of a causal rotary model: nothing lies ahead, and why there is no position is said."""
+    model: Any = SPECIMENS["addend rotary"].build()
+    made = decompose(model, tiny_tokenizer(), TEXT, layer=1)
+    figure = FIGURES["probe_distance"].build({"head": 2}, made)
+    frame = figure.frame().set_index(["term", "distance"])
+    centred = made.scores[2] - made.scores[2].mean(-1, keepdims=True)
+    for away in (-3, 0, 5):
+        assert frame["mean"]["total", away] == pytest.approx(np.diagonal(centred, away).mean(), abs=1e-5)
+        assert frame.pairs["total", away] == len(made.tokens) - abs(away)
+    assert "turns its queries and keys by position" in figure.caption
+    assert len(panels(figure)) == 1
+    causal: Any = SPECIMENS["llama"].build()
+    made = decompose(causal, tiny_tokenizer(), TEXT)
+    assert FIGURES["probe_distance"].build({"head": 0}, made).frame().distance.max() == 0
+
+
 @pytest.mark.parametrize("words", ["causal", "near 3", "causal near 4", "window 2"])
 @pytest.mark.parametrize("length", [1, 2, 9])
 def test_a_mask_comes_back_from_its_words(words: str, length: int) -> None:

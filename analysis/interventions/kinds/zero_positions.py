@@ -12,7 +12,7 @@ class ZeroPositions(Intervention):
 
     name = "zero_positions"
     title = "Zero positions"
-    summary = "No token knows where it stands: added rows are 0, nothing is turned, no bias is added to the scores."
+    summary = "Added rows are 0, nothing is turned, no bias is added. A causal mask still tells the order."
     places = (ROWS, TURNS, BIAS)
 
     def rows(self, rows):

@@ -44,6 +44,10 @@ class Family:
         """The modules that call the attention function, one per layer, in the order of the forward pass."""
         raise NotImplementedError
 
+    def position_kind(self, config: Any) -> str:
+        """How positions enter a model with this config: `positions`, where the family is of one kind."""
+        return self.positions
+
     def rotations(self, model: Any) -> Sequence[nn.Module]:
         """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not."""
         return ()

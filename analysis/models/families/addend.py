@@ -59,6 +59,13 @@ class Addend(Family):
         """The angles of the rotary variant."""
         return [model.base_model.encoder.rotation] if model.config.rotary else []
 
+    def position_kind(self, config: Any) -> str:
+        """By variant: rotated, a score bias alone, or added in one way or another."""
+        if config.rotary:
+            return "rotated"
+        biased = config.alibi or config.relative_buckets
+        return "score_bias" if biased and config.combine == "none" and not config.untied else self.positions
+
     def bias_term(self, config: Any) -> str:
         """TUPE's position scores are position_to_position; a bias for the distance is none of the sixteen."""
         return "position_to_position" if config.untied in ("own", "word") else SCORE_BIAS
