@@ -156,7 +156,7 @@ def save_button(picked: Pickers, made: Decomposition) -> None:
         queries.ready()
         # The id stands for model and text: a shared link need not show them.
         for name, default in picked.view.defaults().items():
-            if name in ("model", "revision", "text", "pair", "layer", "truncate"):
+            if name in ("model", "revision", "text", "pair", "truncate"):  # not the layer: its slider is drawn
                 picked.set(name, default)
         picked.set("probe", probe_id)
         picked.done()
