@@ -155,7 +155,7 @@ def test_the_shares_of_every_head_sum_to_one(store: Path) -> None:
     found = read.query("SELECT * FROM term_stats")
     sums = found.groupby(["model", "revision", "method", "corpus", "layer", "head"]).share.agg(["sum", "size"])
     assert len(sums) >= 12
-    assert (sums["size"] == 16).all()
+    assert sums["size"].isin([16, 17]).all()  # the seventeenth is a score bias
     np.testing.assert_allclose(sums["sum"], 1, atol=1e-5)
 
 
@@ -163,7 +163,7 @@ def test_the_shares_over_all_heads_sum_to_one(store: Path) -> None:
     found = read.query("SELECT * FROM newest_terms WHERE aggregation != 'head'")
     sums = found.groupby(["run_id", "aggregation", "layer"]).share.agg(["sum", "size"])
     assert len(sums) >= 2
-    assert (sums["size"] == 16).all()
+    assert sums["size"].isin([16, 17]).all()  # the seventeenth is a score bias
     np.testing.assert_allclose(sums["sum"], 1, atol=1e-5)
 
 
