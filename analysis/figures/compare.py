@@ -1,16 +1,14 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.term_maps import assumed, shown
+from analysis.figures.term_maps import arranged, assumed, shown
 from analysis.figures.terms import CITE, MEASURES, measure_of, reading, spoken
-from analysis.terms.arrange import Arranged, arrange
+from analysis.figures.words import begun
 from analysis.terms.result import Decomposition
 
 Both = tuple[Decomposition, Decomposition]
@@ -75,7 +73,7 @@ def compare_terms(params: Params, both: Both) -> Figure:
         title="Term by term, mean over heads",
         frame=lambda: table.reset_index(),
         caption=(
-            f"{measure.capitalize()}: {MEASURES[measure]}, mean over heads. Left: {_side(both[0])}. Right: "
+            f"{begun(measure)}: {MEASURES[measure]}, mean over heads. Left: {_side(both[0])}. Right: "
             f"{_side(both[1])}. Difference: right less left, on the same scale. {largest} "
             f"{reading(measure)} {_assumptions(both)}"
         ),
@@ -87,16 +85,6 @@ def compare_terms(params: Params, both: Both) -> Figure:
     )
 
 
-def _arranged(params: Params, made: Decomposition, head: int, terms: Sequence[str]) -> Arranged:
-    if not 0 <= head < made.heads:
-        raise LinkError(f"The link says head {head}; this model has heads 0 to {made.heads - 1}.")
-    ways = {name: bool(params[name]) for name in ("words", "specials", "centred")}
-    view = arrange(made, head, terms, **ways)
-    if not view.labels:
-        raise LinkError("Nothing is left to show: a text has special tokens only. Show the special tokens.")
-    return view
-
-
 @figure("compare_maps", live=probes.obtain_both)
 def compare_maps(params: Params, both: Both) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
@@ -106,8 +94,8 @@ def compare_maps(params: Params, both: Both) -> Figure:
             raise LinkError(
                 f"The {side} side has no term {spoken(term)}; it has: {', '.join(map(spoken, shown(made)))}."
             )
-    heads = [int(side["head"]) for side in probes.sides(params)]
-    views = [_arranged(params, made, head, [term]) for made, head in zip(both, heads, strict=True)]
+    found = [arranged(side, made, [term]) for side, made in zip(probes.sides(params), both, strict=True)]
+    heads, views = zip(*found, strict=True)
     maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
     left, right = (view.terms[term] for view in views)
     if left.shape == right.shape:

@@ -4,45 +4,15 @@ from typing import Any
 
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.terms import AGGREGATIONS, MEASURES, measure_of, spoken
+from analysis.figures.terms import AGGREGATIONS, MEASURES, measure_of, provenance, spoken, stored_terms
+from analysis.figures.words import begun
 from analysis.published import Frame
 from analysis.sources import FOUR, SCORE_BIAS, TERMS
-from analysis.store import read
 
 HOW = (
     "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
     "true values, so nothing is credited to what position does through the patterns."
 )
-
-
-def stored(params: Params, aggregations: tuple[str, ...]) -> Frame:
-    """Rows of the newest measurement of a model over a corpus: every layer, under some aggregations."""
-    marks = ", ".join("?" for _ in aggregations)
-    found: Any = read.query(
-        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND aggregation IN ({marks}) ORDER BY created",
-        [str(params["model"]), str(params["corpus"]), *aggregations],
-    )
-    if found.empty:
-        raise LinkError(
-            f"The store has no terms of the model {params['model']!r} over {params['corpus']!r}. "
-            f"Run: python -m analysis measure --model {params['model']} --corpus {params['corpus']}"
-        )
-    return found[found.run_id == found.run_id.iloc[-1]]
-
-
-def _provenance(row: Any) -> dict[str, str]:
-    return {
-        "model": f"{row.model} ({row.revision})",
-        "corpus": f"{row.corpus}, {row.texts} texts",
-        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
-        "device": f"{row.device}, {row['dtype']}",
-        "versions": row.versions,
-    }
-
-
-def _begun(text: str) -> str:
-    """With a capital first; KL stays KL."""
-    return text[0].upper() + text[1:]
 
 
 def _where(row: Any, found: Frame) -> str:
@@ -59,7 +29,7 @@ def heads(params: Params) -> Figure:
     measure, term = measure_of(params), str(params["term"])
     if term not in (*TERMS, SCORE_BIAS):
         raise LinkError(f"The link says term={term!r}; expected one of: {', '.join(TERMS)}, {SCORE_BIAS}.")
-    found = stored(params, ("head",))
+    found = stored_terms(params, ("head",), every_layer=True)
     found = found[found.term == term]
     if found.empty:
         raise LinkError(f"{params['model']} has no term {term!r}; choose another.")
@@ -72,10 +42,10 @@ def heads(params: Params) -> Figure:
         name="depth_heads",
         title=f"{spoken(term)} in every head",
         frame=lambda: found.sort_values(["layer", "head"])[columns],
-        caption=f"{_begun(MEASURES[measure])} of {spoken(term)}, {_where(first, found)}. {told} {HOW}",
+        caption=f"{begun(MEASURES[measure])} of {spoken(term)}, {_where(first, found)}. {told} {HOW}",
         alt=f"Heat map of {len(table)} layers by {len(table.columns)} heads. {told}",
         command=first.command,
-        provenance=_provenance(first),
+        provenance=provenance(first),
         citation_keys=("ke2021tupe",),
         content={"table": table, "measure": measure, "label": MEASURES[measure]},
     )
@@ -87,7 +57,7 @@ def terms(params: Params) -> Figure:
     measure = measure_of(params)
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    found = stored(params, wanted)
+    found = stored_terms(params, wanted, every_layer=True)
     shown = found[found.term.isin(FOUR)]
     frame = shown[["layer", "term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "method"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
@@ -102,13 +72,13 @@ def terms(params: Params) -> Figure:
         title="The four terms against depth",
         frame=lambda: frame,
         caption=(
-            f"{_begun(MEASURES[measure])}, {_where(first, found)}. Largest of the four, mean over heads: {told}."
+            f"{begun(MEASURES[measure])}, {_where(first, found)}. Largest of the four, mean over heads: {told}."
             f"{why} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over groups "
             f"of texts that share no passage. {HOW}"
         ),
         alt=f"Lines of four terms against layers. Largest, mean over heads: {told}.",
         command=first.command,
-        provenance=_provenance(first),
+        provenance=provenance(first),
         citation_keys=("ke2021tupe",),
         content={
             "rows": frame,

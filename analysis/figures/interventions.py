@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy import ndarray
 
-from analysis.errors import LinkError, NoResults
+from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.one_run import facts, head_of, map_frame
 from analysis.figures.words import signed
 from analysis.interventions.request import PermutationRequest, Request
 from analysis.interventions.result import Intervened, PermutationTest
@@ -35,17 +35,6 @@ def run(params: Params) -> Intervened:
 def permuted(params: Params) -> PermutationTest:
     """The permutation test that a link asks for."""
     return PermutationRequest.of(params).run()
-
-
-def _about(about: Provenance) -> dict[str, str]:
-    return {
-        "model": f"{about.model} ({about.revision})",
-        "text": about.text,
-        **({"second text": about.text_pair} if about.text_pair else {}),
-        "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-        "device": f"{about.device}, {about.dtype}",
-        "versions": about.versions,
-    }
 
 
 def _command(about: Provenance, options: Sequence[str]) -> str:
@@ -108,7 +97,7 @@ def intervention_tokens(params: Params, made: Intervened) -> Figure:
         caption=f"{summary}. Done: {made.words}. {_where(made)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
         command=_did(made),
-        provenance=_about(made.provenance),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={"losses": told is not None, "labels": list(frame.token)},
     )
@@ -130,7 +119,7 @@ def intervention_kl(params: Params, made: Intervened) -> Figure:
         ),
         alt=f"Heat map of {made.layers} layers by {made.heads} heads; the largest is at layer {layer}, head {head}.",
         command=_did(made),
-        provenance=_about(made.provenance),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={"kl": made.kl},
     )
@@ -139,9 +128,7 @@ def intervention_kl(params: Params, made: Intervened) -> Figure:
 @figure("intervention_maps", live=run)
 def intervention_maps(params: Params, made: Intervened) -> Figure:
     """One head's pattern before and after, and the difference, on one scale."""
-    head = int(params["head"])
-    if not 0 <= head < made.heads:
-        raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
+    head = head_of(params, made.heads)
     before, after = made.before[head], made.after[head]
     maps = {"before": before, "after": after, "after − before": after - before}
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
@@ -149,37 +136,17 @@ def intervention_maps(params: Params, made: Intervened) -> Figure:
     return Figure(
         name="intervention_maps",
         title=f"Layer {made.layer}, head {head}",
-        frame=lambda: _map_frame(maps, made.tokens),
+        frame=lambda: map_frame(maps, made.tokens),
         caption=(
             f"Attention probabilities, on one scale; rows ask (query), columns answer (key). The largest change is "
             f"{moved}; KL {made.kl[made.layer, head]:.3f} nats. Done: {made.words}. {_where(made)}."
         ),
         alt=f"Three maps, {len(made.tokens)} tokens a side; attention changes most {moved}.",
         command=_did(made),
-        provenance=_about(made.provenance),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={"maps": maps, "labels": made.tokens, "reach": float(max(before.max(), after.max()))},
     )
-
-
-def _map_frame(maps: dict[str, ndarray], tokens: Sequence[str]) -> pd.DataFrame:
-    names = np.asarray(tokens, dtype=object)
-    parts = []
-    for name, values in maps.items():
-        query, key = (x.ravel() for x in np.indices(values.shape))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "map": name,
-                    "query": query,
-                    "key": key,
-                    "query_token": names[query],
-                    "key_token": names[key],
-                    "value": values.ravel(),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
 
 
 @figure("intervention_permutation", live=permuted)
@@ -205,7 +172,7 @@ def intervention_permutation(params: Params, made: PermutationTest) -> Figure:
         ),
         alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
         command=_command(made.provenance, [f"--permute {int(params['seed'])}"]),
-        provenance=_about(made.provenance),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={"labels": tokens},
     )

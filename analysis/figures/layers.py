@@ -5,21 +5,11 @@ import pandas as pd
 
 from analysis import probes
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.one_run import facts
 from analysis.figures.terms import CITE, HELD, MEASURES, ORDER, one_of, reading, spoken
+from analysis.figures.words import begun
 from analysis.sources import FOUR, SCORE_BIAS, SOURCES, TERMS
-from analysis.terms.result import Layers, Provenance
-
-
-def _about(run: Layers) -> dict[str, str]:
-    about: Provenance = run.provenance
-    return {
-        "model": f"{about.model} ({about.revision})",
-        "text": about.text,
-        **({"second text": about.text_pair} if about.text_pair else {}),
-        "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-        "device": f"{about.device}, {about.dtype}",
-        "versions": about.versions,
-    }
+from analysis.terms.result import Layers
 
 
 def _assumed(run: Layers) -> str:
@@ -57,12 +47,12 @@ def probe_layers(params: Params, run: Layers) -> Figure:
         title=f"{spoken(term)} at every layer and head",
         frame=lambda: frame,
         caption=(
-            f"{MEASURES[run.measure].capitalize()} of {spoken(term)}, {run.provenance.model}, one text of {run.tokens} "
+            f"{begun(MEASURES[run.measure])} of {spoken(term)}, {run.provenance.model}, one text of {run.tokens} "
             f"tokens. {reading(run.measure)} {_assumed(run)}"
         ),
         alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; {told}.",
         command=probes.layers_command(run.provenance, run.freeze, run.measure),
-        provenance=_about(run),
+        provenance=facts(run.provenance),
         citation_keys=CITE,
         content={"values": values, "measure": run.measure, "label": MEASURES[run.measure]},
     )
@@ -104,7 +94,7 @@ def probe_depth(params: Params, run: Layers) -> Figure:
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {told}.",
         command=probes.layers_command(run.provenance, run.freeze, run.measure),
-        provenance=_about(run),
+        provenance=facts(run.provenance),
         citation_keys=CITE,
         content={
             "scores": frame,

@@ -6,6 +6,7 @@ import pandas as pd
 from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.one_run import facts
 from analysis.terms.result import Patterns
 
 
@@ -24,7 +25,6 @@ def probe_patterns(params: Params, run: Patterns) -> Figure:
     names = np.asarray(labels, dtype=object)
     frame = pd.DataFrame({"query": names[query.ravel()], "key": names[key.ravel()], "probability": pattern.ravel()})
     about = run.provenance
-    model = f"{about.model} ({about.revision})"
     return Figure(
         name="probe_patterns",
         title=f"Layer {layer}, head {head}: where it attends",
@@ -36,12 +36,6 @@ def probe_patterns(params: Params, run: Patterns) -> Figure:
         ),
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
         command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",
-        provenance={
-            "model": model,
-            "text": about.text,
-            "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-            "device": f"{about.device}, {about.dtype}",
-            "versions": about.versions,
-        },
+        provenance=facts(about),
         content={"pattern": pattern, "labels": labels},
     )

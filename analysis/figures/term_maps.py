@@ -1,6 +1,6 @@
 """Figures of one text: the maps of its terms, and every head's shares and effects on it."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -8,25 +8,15 @@ import pandas as pd
 from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.one_run import facts, head_of, map_frame
 from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
+from analysis.figures.words import begun
 from analysis.sources import SCORE_BIAS, TERMS
 from analysis.terms.arrange import Arranged, arrange
 from analysis.terms.result import FOUR, SOURCES, Decomposition
 
 GROUPS = {"four": FOUR, "all": TERMS}
 NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
-
-
-def _about(made: Decomposition) -> dict[str, str]:
-    about = made.provenance
-    return {
-        "model": f"{about.model} ({about.revision})",
-        "text": about.text,
-        **({"second text": about.text_pair} if about.text_pair else {}),
-        "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-        "device": f"{about.device}, {about.dtype}",
-        "versions": about.versions,
-    }
 
 
 NO_SOURCE = {
@@ -43,21 +33,20 @@ NO_SOURCE = {
 @figure("probe_distance", live=probes.obtain)
 def probe_distance(params: Params, made: Decomposition) -> Figure:
     """The scores of one head against how far the key stands from the query."""
-    head = int(params["head"])
-    if not 0 <= head < made.heads:
-        raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
+    head = head_of(params, made.heads)
     seen = np.ones(made.scores.shape[1:], dtype=bool) if made.attended is None else made.attended
     query, key = np.nonzero(seen)
     distance = key - query
+    aways, place, pairs = np.unique(distance, return_inverse=True, return_counts=True)
     rows = []
     for name in ("total", *(term for term in four(made) if term in made.present)):
         scores = made.scores[head] if name == "total" else made.terms_of(name, head)
         kept = np.where(seen, scores, 0)
-        centred = scores - kept.sum(-1, keepdims=True) / seen.sum(-1, keepdims=True)
-        for away in np.unique(distance):
-            values = centred[query, key][distance == away]
-            rows.append((name, int(away), float(values.mean()), float(values.std()), len(values)))
-    frame = pd.DataFrame(rows, columns=["term", "distance", "mean", "sd", "pairs"])
+        values = (scores - kept.sum(-1, keepdims=True) / seen.sum(-1, keepdims=True))[query, key]
+        mean = np.bincount(place, values) / pairs
+        sd = np.sqrt(np.bincount(place, (values - mean[place]) ** 2) / pairs)
+        rows.append(pd.DataFrame({"term": name, "distance": aways, "mean": mean, "sd": sd, "pairs": pairs}))
+    frame = pd.concat(rows, ignore_index=True)
     total = frame[frame.term == "total"].set_index("distance")["mean"]
     told = f"The total is highest {total.idxmax():+d} tokens away ({total.max():.2f}), lowest {total.idxmin():+d} away."
     why = NO_SOURCE.get(made.position_kind, "")
@@ -72,7 +61,7 @@ def probe_distance(params: Params, made: Decomposition) -> Figure:
         ),
         alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {told}",
         command=probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={
             "frame": frame.assign(series=frame.term.map(spoken)),
@@ -132,31 +121,28 @@ def probe_heads(params: Params, made: Decomposition) -> Figure:
         title="Every head on this text",
         frame=lambda: long,
         caption=(
-            f"{MEASURES[measure].capitalize()}, {_where(made)}. {constant}{reading(measure)} "
+            f"{begun(MEASURES[measure])}, {_where(made)}. {constant}{reading(measure)} "
             f"{assumed(made)} {_live_errors(made)}"
         ),
         alt=f"Heat map of {made.heads} heads by {table.shape[1]} terms on one text of {len(made.tokens)} tokens.",
         command=probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={"table": table, "measure": measure, "label": MEASURES[measure]},
     )
 
 
 def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged]:
-    head = int(params["head"])
-    if not 0 <= head < made.heads:
-        raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
     every = shown(made)
     terms = every if one_of(params, "group", GROUPS) == "all" else [term for term in four(made) if term in every]
-    view = arrange(
-        made,
-        head,
-        terms,
-        words=bool(params["words"]),
-        specials=bool(params["specials"]),
-        centred=bool(params["centred"]),
-    )
+    return arranged(params, made, terms)
+
+
+def arranged(params: Params, made: Decomposition, terms: Sequence[str]) -> tuple[int, Arranged]:
+    """The head that a link asks for, and its maps of some terms, arranged as the link says."""
+    head = head_of(params, made.heads)
+    ways = {name: bool(params[name]) for name in ("words", "specials", "centred")}
+    view = arrange(made, head, terms, **ways)
     if not view.labels:
         raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")
     return head, view
@@ -165,26 +151,6 @@ def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged]:
 def _reach(view: Arranged) -> float:
     """One scale for every map of a head: terms, rest and total, so that they can be compared."""
     return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
-
-
-def _map_frame(maps: Mapping[str, np.ndarray], labels: list[str]) -> pd.DataFrame:
-    names = np.asarray(labels, dtype=object)
-    parts = []
-    for name, values in maps.items():
-        query, key = np.indices(values.shape)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "map": name,
-                    "query": query.ravel(),
-                    "key": key.ravel(),
-                    "query_token": names[query.ravel()],
-                    "key_token": names[key.ravel()],
-                    "value": values.ravel(),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
 
 
 def _drawn(params: Params) -> str:
@@ -207,14 +173,14 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
     return Figure(
         name="probe_maps",
         title=f"Head {head}, term by term",
-        frame=lambda: _map_frame(maps, view.labels),
+        frame=lambda: map_frame(maps, view.labels),
         caption=(
             f"Pre-softmax scores, {_where(made, head)}; {_drawn(params)}. Rows ask (query), columns answer (key); "
             f"one scale for all maps of this head. {assumed(made)} {_live_errors(made)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {spoken(largest)}.",
         command=probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={
             "maps": maps,
@@ -242,14 +208,14 @@ def probe_total(params: Params, made: Decomposition) -> Figure:
     return Figure(
         name="probe_total",
         title=f"Head {head}, added up",
-        frame=lambda: _map_frame(maps, view.labels),
+        frame=lambda: map_frame(maps, view.labels),
         caption=(
             f"The total is {own}, on the scale of the maps above; the pattern is its softmax over keys, "
             f"from 0 to {view.pattern.max():.2f}. {_where(made, head)}; {_drawn(params)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
         command=probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance),
         citation_keys=CITE,
         content={
             "scores": {**rest, "total": view.total},

@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.words import begun
 from analysis.sources import FOUR, SCORE_BIAS, TERMS
 from analysis.store import read
 
@@ -37,23 +38,29 @@ def one_of(params: Params, name: str, known: Collection[str]) -> str:
     return value
 
 
-def stored_terms(params: Params, aggregations: tuple[str, ...]) -> Any:
-    """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision."""
+def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: bool = False) -> Any:
+    """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision.
+
+    Of the link's layer alone, unless every one is asked for.
+    """
+    layer = None if every_layer else int(params.get("layer", 0))
     marks = ", ".join("?" for _ in aggregations)
     found = read.query(
-        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = ? AND aggregation IN ({marks})",
-        [str(params["model"]), str(params["corpus"]), int(params.get("layer", 0)), *aggregations],
+        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = coalesce(?, layer) "
+        f"AND aggregation IN ({marks})",
+        [str(params["model"]), str(params["corpus"]), layer, *aggregations],
     )
     if found.empty:
         raise LinkError(
-            f"The store has no terms of the model {params['model']!r} at layer {params.get('layer', 0)} over "
-            f"{params['corpus']!r}. "
+            f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
+            f"over {params['corpus']!r}. "
             f"Run: python -m analysis measure --model {params['model']} --corpus {params['corpus']}"
         )
     return found[found.run_id == found.sort_values("created").run_id.iloc[-1]]
 
 
-def _provenance(row: Any) -> dict[str, str]:
+def provenance(row: Any) -> dict[str, str]:
+    """What stored statistics trace to."""
     return {
         "model": f"{row.model} ({row.revision})",
         "corpus": f"{row.corpus}, {row.texts} texts, {row.queries:,} queries",
@@ -134,7 +141,7 @@ def terms_heads(params: Params) -> Figure:
         title=f"Every head at layer {first.layer}",
         frame=lambda: found.sort_values(["head", "term"])[columns],
         caption=(
-            f"{MEASURES[measure].capitalize()}, per head, {first.model}, layer {first.layer}, {_texts(first)}. "
+            f"{begun(MEASURES[measure])}, per head, {first.model}, layer {first.layer}, {_texts(first)}. "
             f"{reading(measure)} {_held(first)} {_errors(first)}"
         ),
         alt=f"Heat map of {len(table)} heads by {len(order)} terms. Of the four word and position terms the largest is "
@@ -144,7 +151,7 @@ def terms_heads(params: Params) -> Figure:
             f"python -m analysis query \"SELECT * FROM term_stats WHERE model = '{first.model}' "
             f"AND corpus = '{first.corpus}' AND layer = {first.layer}\" --csv"
         ),
-        provenance=_provenance(first),
+        provenance=provenance(first),
         citation_keys=CITE,
         content={"table": table, "measure": measure, "label": MEASURES[measure]},
     )
@@ -184,7 +191,7 @@ def terms_aggregates(params: Params) -> Figure:
         title="Over all heads, two ways" if measure == "share" else "Over all heads",
         frame=lambda: frame,
         caption=(
-            f"{MEASURES[measure].capitalize()}, {first.model}, layer {first.layer}, {_texts(first)}. "
+            f"{begun(MEASURES[measure])}, {first.model}, layer {first.layer}, {_texts(first)}. "
             f"{told[0].upper()}{told[1:]}.{why} Lines at the dots: 95 % bootstrap intervals, 2,000 resamples of "
             f"{json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "
             "other texts or models."
@@ -195,7 +202,7 @@ def terms_aggregates(params: Params) -> Figure:
             f"{measure}_high FROM newest_terms WHERE model = '{first.model}' AND corpus = '{first.corpus}' "
             f"AND layer = {first.layer} AND aggregation <> 'head'\" --csv"
         ),
-        provenance=_provenance(first),
+        provenance=provenance(first),
         citation_keys=CITE,
         content={
             "label": MEASURES[measure],

@@ -9,8 +9,10 @@ import pandas as pd
 from analysis import image_probes, random_vit
 from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
+from analysis.figures.one_run import facts, head_of
 from analysis.figures.term_maps import GROUPS
 from analysis.figures.terms import MEASURES, ORDER, measure_of, one_of, reading, spoken
+from analysis.figures.words import begun
 from analysis.images import CORPUS, IMAGES
 from analysis.store import read
 from analysis.terms.picture import ImageDecomposition, similarity
@@ -85,7 +87,7 @@ def vision_layers(params: Params) -> Figure:
         title=f"Every layer and head of {first.model}",
         frame=lambda: shown.rename(columns={"texts": "images"}),
         caption=(
-            f"{MEASURES[measure].capitalize()}, {first.model}, {first.texts} images drawn for Addend, "
+            f"{begun(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
             f"{first.queries:,} queries pooled. {told} Brackets: 95 % bootstrap interval over these "
             f"images; it says nothing about others. {reading(measure)} {_interpolation(first.config)} {SOURCES_ARE} "
             "Layer 0 is exact; deeper, patterns, norms and gates are held at their true values (frozen). Terms add up "
@@ -181,17 +183,6 @@ def vision_positions(params: Params) -> Figure:
 # Figures of one image
 
 
-def _about(made: ImageDecomposition) -> dict[str, str]:
-    about = made.provenance
-    return {
-        "model": f"{about.model} ({about.revision})",
-        "image": about.text,
-        "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-        "device": f"{about.device}, {about.dtype}",
-        "versions": about.versions,
-    }
-
-
 def called(model: str) -> str:
     """A model's name; of the one with random weights, what it is."""
     return random_vit.TITLE if model == random_vit.NAME else model
@@ -227,10 +218,10 @@ def vision_heads(params: Params, made: ImageDecomposition) -> Figure:
         name="vision_heads",
         title="Every head on this image",
         frame=lambda: long,
-        caption=f"{MEASURES[measure].capitalize()}, {_where(made)}. {reading(measure)} {SOURCES_ARE} {_errors(made)}",
+        caption=f"{begun(MEASURES[measure])}, {_where(made)}. {reading(measure)} {SOURCES_ARE} {_errors(made)}",
         alt=f"Heat map of {made.heads} heads by {len(table.columns)} terms on one image.",
         command=image_probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance, "image"),
         citation_keys=CITE,
         content={"table": table, "measure": measure, "label": MEASURES[measure]},
     )
@@ -239,9 +230,7 @@ def vision_heads(params: Params, made: ImageDecomposition) -> Figure:
 @figure("vision_maps", live=image_probes.obtain)
 def vision_maps(params: Params, made: ImageDecomposition) -> Figure:
     """What one patch's query scores every patch's key, term by term, laid out as the image is."""
-    head, query = int(params["head"]), int(params["patch"])
-    if not 0 <= head < made.heads:
-        raise LinkError(f"The link says head={head}; this model has heads 0 to {made.heads - 1}.")
+    head, query = head_of(params, made.heads), int(params["patch"])
     if not 0 <= query < len(made.tokens):
         raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(made.tokens) - 1}.")
     centred = bool(params["centred"])
@@ -279,7 +268,7 @@ def vision_maps(params: Params, made: ImageDecomposition) -> Figure:
             f"values are in {spoken(largest)}."
         ),
         command=image_probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance, "image"),
         citation_keys=CITE,
         content={
             "pixels": made.pixels,
@@ -304,5 +293,5 @@ def vision_table(params: Params, made: ImageDecomposition) -> Figure:
         made.grid,
         caption=f"{called(about.model)}. {placed(*made.grid, made.trained_side)}",
         command=image_probes.command(made),
-        provenance=_about(made),
+        provenance=facts(made.provenance, "image"),
     )

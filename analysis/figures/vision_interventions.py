@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.interventions import intervention_kl
+from analysis.figures.one_run import facts
 from analysis.figures.vision import CITE
 from analysis.interventions.image_request import ImageInterventionRequest
 from analysis.interventions.result import IntervenedImage
@@ -48,13 +49,7 @@ def vision_moved(params: Params, made: IntervenedImage) -> Figure:
         ),
         alt=f"Map of {rows} by {columns} patches; {told}.",
         command=_command(made),
-        provenance={
-            "model": f"{about.model} ({about.revision})",
-            "image": about.text,
-            "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
-            "device": f"{about.device}, {about.dtype}",
-            "versions": about.versions,
-        },
+        provenance=facts(about, "image"),
         citation_keys=CITE,
         content={"values": values.reshape(rows, columns)},
     )
@@ -63,10 +58,11 @@ def vision_moved(params: Params, made: IntervenedImage) -> Figure:
 @figure("vision_kl", live=run)
 def vision_kl(params: Params, made: IntervenedImage) -> Figure:
     """Every head's attention, before against after."""
+    of_text = intervention_kl(params, made)
     return replace(
-        intervention_kl(params, made),
+        of_text,
         name="vision_kl",
         command=_command(made),
         citation_keys=CITE,
-        caption=intervention_kl(params, made).caption.replace("one text of", "one image of"),
+        caption=of_text.caption.replace("one text of", "one image of"),
     )

@@ -19,3 +19,8 @@ def percent(fraction: float, decimals: int = 0) -> str:
 def signed_percent(fraction: float, decimals: int = 0) -> str:
     """A fraction as a percentage with its sign: +5 %."""
     return f"{signed(100 * fraction, decimals)} %"
+
+
+def begun(text: str) -> str:
+    """With a capital first, and the rest as it is: KL stays KL."""
+    return text[0].upper() + text[1:]
