@@ -48,6 +48,18 @@ CREATE TABLE decoding (
     run_id VARCHAR, corpus VARCHAR, layer INTEGER, target VARCHAR, decoder VARCHAR, measure VARCHAR, value DOUBLE,
     low DOUBLE, high DOUBLE, chance DOUBLE, windows INTEGER, tokens INTEGER
 );
+-- Geometry of the tables and hidden states of a model. subject: what was measured (word, position, an encoding's
+-- name ...); along: where on the measure's own axis (a rank, a dimension, a position ...), if it has one. low and high:
+-- interval of the value; baseline: what random vectors of the same shape give, with its own interval.
+CREATE TABLE geometry (
+    run_id VARCHAR, measure VARCHAR, subject VARCHAR, layer INTEGER, head INTEGER, along DOUBLE, value DOUBLE, low DOUBLE,
+    high DOUBLE, baseline DOUBLE, baseline_low DOUBLE, baseline_high DOUBLE, samples INTEGER
+);
+-- Words that a position turns into others, and sums of a word and a position that nearly meet: the cases themselves.
+CREATE TABLE neighbours (
+    run_id VARCHAR, measure VARCHAR, word VARCHAR, position INTEGER, other_word VARCHAR, other_position INTEGER,
+    distance DOUBLE, margin DOUBLE
+);
 CREATE TABLE encoding_measures (
     run_id VARCHAR, encoding VARCHAR, length INTEGER, dim INTEGER, measure VARCHAR, value DOUBLE
 );

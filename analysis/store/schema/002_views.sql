@@ -83,6 +83,18 @@ SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions,
 FROM decoding d JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, d.corpus);
 
+-- The newest geometry of each model (of encodings, which are no model, the newest of each name).
+CREATE VIEW newest_geometry AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, g.*
+FROM geometry g JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id))
+    OVER (PARTITION BY r.model, r.revision, g.measure, g.subject);
+
+CREATE VIEW newest_neighbours AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, n.*
+FROM neighbours n JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, n.measure);
+
 -- Filled by the ledger of claims once it exists.
 CREATE VIEW claims AS
 SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,
