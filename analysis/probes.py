@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import LinkError, StoreError
-from analysis.image_probes import ImageRequest
 from analysis.provenance import model_options
 from analysis.sources import MEAN_SOURCES, SOURCES
 from analysis.store import files, read
@@ -35,6 +34,8 @@ class Request:
     truncate: bool = False
     head: ClassVar[bool] = False
     """Whether the model is wanted with the head that predicts tokens, where it has one."""
+    terms: ClassVar[bool] = True
+    """Whether only a model whose terms are known will do."""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "Request":
@@ -55,7 +56,7 @@ class Request:
         from analysis.models.load import load
         from analysis.models.source import resolve
 
-        return load(resolve(self.model, self.revision, progress), progress=progress, head=self.head)
+        return load(resolve(self.model, self.revision, progress, terms=self.terms), progress=progress, head=self.head)
 
     def run(self, loaded: Any = None) -> Decomposition:
         """Decomposes the text; `loaded` is the model, where the caller holds it already."""
@@ -113,18 +114,13 @@ class LayersRequest(Request):
 class PatternsRequest(Request):
     """The attention patterns of a model, of whatever architecture, on a text."""
 
+    terms: ClassVar[bool] = False
+
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "PatternsRequest":
         """What the parameters of a link ask; one run serves every layer."""
         asked: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "method": "frozen", "freeze": "activation"}
         return cls(**asked)
-
-    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
-        """The model, though there be no terms for it."""
-        from analysis.models.load import load
-        from analysis.models.source import resolve
-
-        return load(resolve(self.model, self.revision, progress, terms=False), progress=progress)
 
     def run(self, loaded: Any = None) -> Any:
         """Every layer's pattern, `analysis.terms.result.Patterns`."""
@@ -283,8 +279,6 @@ def obtain(params: Mapping[str, Any]) -> Decomposition:
     """The decomposition a link asks for: the saved probe it names, else its text run now."""
     if params.get("probe"):
         return saved(str(params["probe"]))
-    if "image" in params:
-        return ImageRequest.of(params).run()
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
     return Request.of(params).run()
