@@ -1,5 +1,6 @@
 """The effect of every intervention over a corpus, with intervals over its independent texts."""
 
+import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,9 @@ from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.sources import FOUR
 from analysis.store import files
+from analysis.store.unfinished import Unfinished
 from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, draws_of, groups_of
+from analysis.terms.result import TokenInfo
 from analysis.terms.run import checked, encode
 
 STANDARD = (
@@ -67,20 +70,19 @@ def intervene_corpus(
     chosen = [parse(spec) for spec in specs]
     measured: dict[str, list[Sums | None]] = {"": [], **{one.spec: [] for one in chosen}}
     left_out: dict[str, str] = {}
+    about = {"texts": list(texts), "specs": list(measured), "head": kind_of_head(model, loaded.tokenizer)}
+    unfinished = Unfinished(kind="interventions", **loaded.facts(), **about)
     with torch.inference_mode():
         for index in each if each is not None else range(len(texts)):
-            inputs, tokens, _ = encode(loaded.tokenizer, *texts[index], model, truncate=True)
-            before = attended(model, family, inputs)
-            places = _places([token.special for token in tokens])
-            own = _losses(loaded, family, inputs, before, places, ())
-            measured[""].append({} if own is None else {("loss", None): (float(own.sum()), len(own))})
-            for one in chosen:
-                try:
-                    check(model, family, [one], biased=before.biased, name=source.name)
-                    measured[one.spec].append(_of_text(loaded, family, inputs, before, own, places, one))
-                except InterventionError as why:
-                    left_out.setdefault(one.spec, str(why))
-                    measured[one.spec].append(None)
+            if kept := unfinished.get(index):
+                found, refused = _unpacked(kept)
+            else:
+                inputs, tokens, _ = encode(loaded.tokenizer, *texts[index], model, truncate=True)
+                found, refused = _of_every(loaded, family, inputs, tokens, chosen)
+                unfinished.keep(index, _packed(found, refused))
+            left_out = refused | left_out
+            for spec, of_texts in measured.items():
+                of_texts.append(found[spec])
     groups = groups_of(texts)
     draws = draws_of(groups)
     rows = [row for spec, of_texts in measured.items() for row in _rows(spec, of_texts, draws)]
@@ -98,12 +100,52 @@ def intervene_corpus(
             "clusters": len(np.unique(groups)),
             "left_out": left_out,
             "said": {one.spec: one.said for one in chosen},
-            "head": kind_of_head(model, loaded.tokenizer),
+            "head": about["head"],
+            "resumed": unfinished.resumed,
         },
         seconds=time.perf_counter() - started,
     )
     columns = {column: [row[column] for row in rows] for column in files.KINDS["interventions"].schema.names[1:]}
-    return files.write("interventions", {"corpus": [corpus] * len(rows), **columns}, run, name=name)
+    path = files.write("interventions", {"corpus": [corpus] * len(rows), **columns}, run, name=name)
+    unfinished.done()
+    return path
+
+
+def _of_every(
+    loaded: Loaded,
+    family: Family,
+    inputs: Mapping[str, Tensor],
+    tokens: Sequence[TokenInfo],
+    chosen: Sequence[Intervention],
+) -> tuple[dict[str, Sums | None], dict[str, str]]:
+    """What one text adds under every intervention, and under none (""); and why some make no sense for it."""
+    before = attended(loaded.model, family, inputs)
+    places = _places([token.special for token in tokens])
+    own = _losses(loaded, family, inputs, before, places, ())
+    found: dict[str, Sums | None] = {"": {} if own is None else {("loss", None): (float(own.sum()), len(own))}}
+    refused: dict[str, str] = {}
+    for one in chosen:
+        try:
+            check(loaded.model, family, [one], biased=before.biased, name=loaded.source.name)
+            found[one.spec] = _of_text(loaded, family, inputs, before, own, places, one)
+        except InterventionError as why:
+            found[one.spec], refused[one.spec] = None, str(why)
+    return found, refused
+
+
+def _packed(found: Mapping[str, Sums | None], refused: Mapping[str, str]) -> dict[str, ndarray]:
+    """One text's outcomes as arrays: JSON keeps a float to the last bit."""
+    plain = {spec: None if sums is None else [[*key, *sums[key]] for key in sums] for spec, sums in found.items()}
+    return {"json": np.asarray(json.dumps([plain, dict(refused)]))}
+
+
+def _unpacked(kept: Mapping[str, ndarray]) -> tuple[dict[str, Sums | None], dict[str, str]]:
+    plain, refused = json.loads(str(kept["json"]))
+    found = {
+        spec: None if rows is None else {(outcome, layer): (value, weight) for outcome, layer, value, weight in rows}
+        for spec, rows in plain.items()
+    }
+    return found, refused
 
 
 def _places(special: Sequence[bool]) -> list[int]:

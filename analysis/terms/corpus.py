@@ -1,10 +1,11 @@
 """Term statistics over a corpus: pooled over its queries, with intervals over its independent texts."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,11 +13,13 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from analysis.errors import TextError
+from analysis.models.families import Family
 from analysis.models.follow import Layer, follow
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.sources import SCORE_BIAS, TERMS
 from analysis.store import files
+from analysis.store.unfinished import Unfinished
 from analysis.terms import measures
 from analysis.terms.run import checked, encode, error_of, sum_of_terms
 
@@ -52,11 +55,10 @@ def measure_corpus(
     family = checked(loaded.model, loaded.source.name)
     measured: list[list[OfInput]] = []
     cut = 0
+    unfinished = Unfinished(kind="terms", **loaded.facts(), texts=list(texts), freeze=freeze)
     for index in each if each is not None else range(len(texts)):
         inputs, _, cut_from = encode(loaded.tokenizer, *texts[index], loaded.model, truncate=True)
-        found: list[OfInput] = []
-        follow(loaded.model, family, inputs, lambda seen, found=found: found.append(of_input(seen)), freeze=freeze)
-        measured.append(found)
+        measured.append(of_layers(loaded, family, inputs, freeze, unfinished, index))
         cut += cut_from is not None
     if not any(text[0].queries for text in measured):
         raise TextError(
@@ -87,12 +89,15 @@ def measure_corpus(
             "truncated_texts": cut,
             "freeze": freeze if held else None,
             "layers": len(measured[0]),
+            "resumed": unfinished.resumed,
         },
         seconds=time.perf_counter() - started,
     )
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     columns["corpus"] = [corpus] * len(rows)
-    return files.write("terms", columns, run, name=name)
+    path = files.write("terms", columns, run, name=name)
+    unfinished.done()
+    return path
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,19 @@ class OfInput:
     pairs: int
     queries: int
     errors: tuple[float, float, float]
+
+
+def of_layers(
+    loaded: Loaded, family: Family, inputs: Mapping[str, Any], freeze: str, unfinished: Unfinished, index: int
+) -> list[OfInput]:
+    """Every layer of one text or image: as an unfinished measurement has it under `index`, else measured and kept."""
+    names = [field.name for field in fields(OfInput)]
+    if kept := unfinished.get(index):
+        return [OfInput(*layer) for layer in zip(*(kept[name] for name in names), strict=True)]
+    found: list[OfInput] = []
+    follow(loaded.model, family, inputs, lambda seen: found.append(of_input(seen)), freeze=freeze)
+    unfinished.keep(index, {name: np.stack([getattr(layer, name) for layer in found]) for name in names})
+    return found
 
 
 def of_input(seen: Layer) -> OfInput:

@@ -1,5 +1,6 @@
 """Term statistics over images, and how alike a model's patch positions are: two results files."""
 
+import hashlib
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,11 +10,11 @@ import numpy as np
 from PIL import Image
 
 from analysis.models.families.patches import Patches
-from analysis.models.follow import follow
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.store import files
-from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, draws_of, of_input, rows_of
+from analysis.store.unfinished import Unfinished
+from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, draws_of, of_layers, rows_of
 from analysis.terms.images import prepared
 from analysis.terms.picture import similarity
 from analysis.terms.run import checked
@@ -36,12 +37,12 @@ def measure_images(
     started = time.perf_counter()
     family: Patches = checked(loaded.model, loaded.source.name, reads="image")
     measured: list[list[OfInput]] = []
+    pixels = [hashlib.sha256(image.tobytes()).hexdigest() for image in images]
+    unfinished = Unfinished(kind="terms", **loaded.facts(), images=pixels)
     for index in each if each is not None else range(len(images)):
-        found: list[OfInput] = []
         with family.showing(loaded.model, masked=False):  # all patches, also of a masked autoencoder
             given = prepared(loaded.model, family, loaded.tokenizer, images[index])
-            follow(loaded.model, family, given.inputs, lambda seen, found=found: found.append(of_input(seen)))
-        measured.append(found)
+            measured.append(of_layers(loaded, family, given.inputs, "activation", unfinished, index))
     count = len(measured)
     draws = draws_of(np.arange(count))
     rows = [row for layer in range(len(measured[0])) for row in rows_of([one[layer] for one in measured], layer, draws)]
@@ -62,7 +63,13 @@ def measure_images(
         files.Run(
             kind="terms",
             command=command,
-            config={**spread, **place, "longest_tenth": 1 / count, "layers": len(measured[0])},
+            config={
+                **spread,
+                **place,
+                "longest_tenth": 1 / count,
+                "layers": len(measured[0]),
+                "resumed": unfinished.resumed,
+            },
             seconds=seconds,
             **about,
         ),
@@ -75,4 +82,5 @@ def measure_images(
         files.Run(kind="patch_positions", command=command, config=place, seconds=seconds, **about),
         name=name,
     )
+    unfinished.done()
     return terms, positions
