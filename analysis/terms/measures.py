@@ -18,7 +18,7 @@ ROUNDING = 1e-6
 
 def score_map(query: Float[Tensor, "H Q D"], key: Float[Tensor, "H K D"], scale: float) -> Float[Tensor, "H Q K"]:
     """Scores of one query source against one key source, in score units."""
-    return (query @ key.transpose(-1, -2)) * scale
+    return (query * scale) @ key.transpose(-1, -2)
 
 
 def key_centred(scores: Float[Tensor, "H Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Float[Tensor, "H Q K"]:
@@ -51,15 +51,19 @@ def share_parts(
     """
     scores = total_map(query, key, scale, bias) if scores is None else scores
     total = key_centred(scores, mask)
-    attended = scores if mask is None else torch.where(mask, scores, 0)
-    constant = total.abs().amax((-1, -2)) <= ROUNDING * attended.abs().amax((-1, -2))
-    total = torch.where(constant[:, None, None], 0, total)
+    constant = _largest(total) <= ROUNDING * _largest(scores if mask is None else torch.where(mask, scores, 0))
+    total[constant] = 0
     # Sources side by side, so that the map is read once.
     weighted = (total @ key.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
     parts = scale * torch.einsum("ahqd,hqbd->abh", query, weighted).flatten(0, 1)
     if bias is not None:
         parts = torch.cat([parts, (total * bias).sum((-1, -2))[None]])
-    return parts, total.square().sum((-1, -2))
+    return parts, torch.linalg.vector_norm(total, dim=-1).square().sum(-1)
+
+
+def _largest(scores: Float[Tensor, "H Q K"]) -> Float[Tensor, " H"]:
+    """The largest magnitude of each head, without a copy of the map."""
+    return torch.maximum(scores.amax((-1, -2)), -scores.amin((-1, -2)))
 
 
 def total_map(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Float[Tensor, "H Q K"]:
