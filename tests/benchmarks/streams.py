@@ -12,6 +12,8 @@ its resident set while it does one thing once.
 """
 
 import argparse
+import ctypes
+import gc
 import json
 import subprocess
 import sys
@@ -20,11 +22,12 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import BertConfig, BertModel
+from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
 from analysis import embedded
 from analysis.models.families import FAMILIES
@@ -102,16 +105,27 @@ def ways(model: Any, inputs: Mapping[str, Tensor]) -> dict[str, Callable[[], Any
 
 
 def _lens(model: Any, inputs: Mapping[str, Tensor]) -> Callable[[], Any]:
-    """TransformerLens' bridge to the same weights, every attention cached."""
-    from transformer_lens import HookedEncoder  # pyright: ignore[reportMissingImports]  an environment of its own
+    """TransformerLens' bridge to the same weights, every score and pattern cached; its head has two words only."""
+    from transformer_lens.model_bridge import (  # pyright: ignore[reportMissingImports]  an environment of its own
+        TransformerBridge,
+    )
 
-    peer = HookedEncoder.from_pretrained("bert-base-cased", hf_model=model, device=str(model.device))
+    with_head: Any = BertForMaskedLM(model.config)
+    with_head.bert = model
+    with_head.cls.predictions.decoder = torch.nn.Linear(model.config.hidden_size, 2)
+    with TemporaryDirectory() as folder:
+        tokenizer = AutoTokenizer.from_pretrained(embedded.folder())
+        tokenizer.save_pretrained(folder)
+        config = model.config.to_dict() | {"architectures": ["BertForMaskedLM"]}
+        (Path(folder) / "config.json").write_text(json.dumps(config, default=str), encoding="utf-8")
+        peer = TransformerBridge.boot_transformers(
+            folder, hf_model=with_head.eval(), device=str(model.device), tokenizer=tokenizer
+        )
 
     def run() -> Any:
+        model.set_attn_implementation("eager")
         with torch.inference_mode():
-            return peer.run_with_cache(
-                inputs["input_ids"], names_filter=lambda name: "attn_scores" in name or "pattern" in name
-            )
+            return peer.run_with_cache(inputs["input_ids"], names_filter=lambda name: name.endswith(KEPT_BY_LENS))
 
     return run
 
@@ -153,7 +167,9 @@ def _peak(name: str, tokens: int, way: str) -> float:
     warm, inputs = batch(8, "cpu"), batch(tokens, "cpu")
     ways(model, warm)[way]()
     work = ways(model, inputs)[way]
-    # Loading a model takes more than running it: Linux forgets the peak so far when told to.
+    # Loading a model takes more than running it: what it has freed is given back, and the peak so far forgotten.
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = _status("VmRSS")
     kept = work()
