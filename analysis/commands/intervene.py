@@ -33,7 +33,7 @@ def intervene(
     if image is not None:
         _image(model, revision, image, masked, do or ["zero_positions"])
         return
-    loaded = load(resolve(model, revision), head=True)
+    loaded = load(resolve(model, revision, terms=False), head=True)
     if text is None:
         _corpus(loaded, corpus, do, name)
         return

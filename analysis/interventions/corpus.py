@@ -16,7 +16,7 @@ from analysis.errors import InterventionError, TextError
 from analysis.interventions.forward import check
 from analysis.interventions.kinds import Intervention, parse
 from analysis.interventions.measures import cosines, pattern_kl
-from analysis.interventions.run import Patterns, attended, kind_of_head, masked, next_losses
+from analysis.interventions.run import Patterns, attended, family_for, kind_of_head, masked, next_losses
 from analysis.models.families import Family
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
@@ -25,7 +25,7 @@ from analysis.store import files
 from analysis.store.unfinished import Unfinished
 from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, draws_of, groups_of
 from analysis.terms.result import TokenInfo
-from analysis.terms.run import checked, encode
+from analysis.terms.run import encode
 
 STANDARD = (
     "zero_positions",
@@ -66,7 +66,7 @@ def intervene_corpus(
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
     started = time.perf_counter()
     model, source = loaded.model, loaded.source
-    family = checked(model, source.name)
+    family = family_for(loaded, encode(loaded.tokenizer, *texts[0], model, truncate=True)[0])
     chosen = [parse(spec) for spec in specs]
     measured: dict[str, list[Sums | None]] = {"": [], **{one.spec: [] for one in chosen}}
     left_out: dict[str, str] = {}

@@ -79,14 +79,24 @@ def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str
         BIAS: biased,
         SEGMENTS: "segment" in sources,
     }
-    layers, heads = len(family.attentions(model)), int(model.config.num_attention_heads)
+    layers, heads = len(family.attentions(model)), int(model.config.get_text_config().num_attention_heads)
     for one in chosen:
         if one.places and not any(there[place] for place in one.places):
             wanted = " or ".join(PLACES[place] for place in one.places)
             has = " and ".join(PLACES[place] for place in PLACES if there[place] and place != SEGMENTS)
+            if not family.known:
+                raise InterventionError(
+                    f"{one.title!r} acts on {wanted}; in {name}, of whose architecture nothing is known here, none "
+                    f"could be seen{f' but {has}' if has else ''}. {one.instead}."
+                )
             raise InterventionError(
                 f"{one.title!r} makes no sense for {name}: it acts on {wanted}, and this model has "
                 f"{has or 'no positions'}. {one.instead}."
+            )
+        if one.sources and not family.known:
+            raise InterventionError(
+                f"{one.title!r} needs terms, which {name} has none of: nothing is known here of its architecture. "
+                "Change its positions instead."
             )
         for kind, asked, count in (("layer", "layers", layers), ("head", "heads", heads)):
             for number in getattr(one, asked, ()):

@@ -50,6 +50,7 @@ class Request(probes.Request):
 
     interventions: tuple[str, ...] = ()
     head: ClassVar[bool] = True
+    terms: ClassVar[bool] = False
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Self:
@@ -72,6 +73,7 @@ class PermutationRequest(probes.Request):
 
     seed: int = 0
     head: ClassVar[bool] = True
+    terms: ClassVar[bool] = False
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Self:

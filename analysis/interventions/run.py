@@ -12,13 +12,14 @@ from numpy import ndarray
 from torch import Tensor
 from torch.nn import functional
 
-from analysis.errors import TextError
+from analysis.errors import NoFamily, TextError
 from analysis.interventions.forward import Chosen, check, forward
 from analysis.interventions.kinds import parse
 from analysis.interventions.measures import cosines, pattern_kl
 from analysis.interventions.result import Intervened, PermutationTest, Predictions
 from analysis.models.families import Family
 from analysis.models.follow import Layer
+from analysis.models.found import find
 from analysis.models.load import Loaded
 from analysis.terms.result import Provenance
 from analysis.terms.run import check_layer, checked, encode, provenance
@@ -79,9 +80,9 @@ def intervene(
     """
     model, tokenizer = loaded.model, loaded.tokenizer
     chosen = [parse(spec) for spec in specs]
-    family = checked(model, loaded.source.name)
-    check_layer(model, family, layer)
     inputs, tokens, cut_from = encode(tokenizer, text, pair, model, truncate)
+    family = family_for(loaded, inputs)
+    check_layer(model, family, layer)
     started = time.perf_counter()
     with torch.inference_mode():
         before, after, kl = compared(loaded, family, inputs, chosen)
@@ -111,6 +112,17 @@ def intervene(
         predictions=predictions,
         provenance=provenance_of(loaded, text, started, text_pair=pair, truncated_from=cut_from),
     )
+
+
+def family_for(loaded: Loaded, inputs: Mapping[str, Tensor]) -> Family:
+    """The model's family or, where no file describes its architecture, what is seen of it on this text.
+
+    Raises ModelError where its attention cannot be seen either, or it reads no text.
+    """
+    try:
+        return checked(loaded.model, loaded.source.name)
+    except NoFamily:
+        return find(loaded.model, inputs)
 
 
 def compared(
@@ -184,8 +196,8 @@ def permutation_test(
     Without positions an encoder is equivariant to permutation, whatever its depth; a causal mask breaks it.
     """
     model = loaded.model
-    family = checked(model, loaded.source.name)
     inputs, tokens, cut_from = encode(loaded.tokenizer, text, pair, model, truncate)
+    family = family_for(loaded, inputs)
     if len(tokens) < 2:
         raise TextError("One token alone cannot be permuted; type at least two words.")
     started = time.perf_counter()

@@ -25,6 +25,8 @@ class Family:
     """The class of transformers that loads the part of a checkpoint which is wanted."""
     own_attention: bool = False
     """Whether its attention is code of its own that ignores transformers' interface; `scale` and `added` are for it."""
+    known: bool = True
+    """Whether a file here describes it, so that there are terms."""
     reads: str = "text"
     """What it is given: text, or an image."""
 
