@@ -210,6 +210,13 @@ def intervention_effects(params: Params) -> Figure:
     long = long.assign(done=long.intervention.map(config["said"]))
     kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
     told = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"
+    losses = long[long.outcome == "loss_change"]
+    masked = f" Losses are of {losses.tokens.max():,} of the tokens" if len(losses) else ""
+    if masked and config["head"] == "masked":
+        masked += (
+            f", each masked alone: of every text all but special ones, or {config.get('most_masked', 32)} evenly spaced"
+        )
+    masked += "." if masked else ""
     left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(
         name="intervention_effects",
@@ -219,7 +226,7 @@ def intervention_effects(params: Params) -> Figure:
             f"{first.model}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. Attention "
             f"(mean over layers and heads) changes {told}. Dropped terms are dropped at every layer. Lines: 95 % "
             f"bootstrap intervals, {config['resamples']:,} resamples of {config['clusters']} groups of texts that "
-            f"share no passage; they say nothing about other texts or models.{left_out}"
+            f"share no passage; they say nothing about other texts or models.{masked}{left_out}"
         ),
         alt=f"Dot plots of {kl.shape[0]} interventions. Attention changes {told}.",
         command=(

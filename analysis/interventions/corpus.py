@@ -101,6 +101,7 @@ def intervene_corpus(
             "left_out": left_out,
             "said": {one.spec: one.said for one in chosen},
             "head": about["head"],
+            "most_masked": MOST_MASKED,
             "resumed": unfinished.resumed,
         },
         seconds=time.perf_counter() - started,

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.errors import NoResults
 from analysis.figures.terms import MEASURES, spoken
-from analysis.sources import FOUR, TERMS
+from analysis.sources import FOUR, SCORE_BIAS, TERMS
 from dashboard import queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
@@ -36,7 +36,13 @@ if part == "terms":
     with second:
         picked.choice("corpus", "Over", list(corpora.corpus), {"probe_set": "the probe set"})
     with third:
-        terms = [*FOUR, *(term for term in TERMS if term not in FOUR)]
+        # A model without a source has terms of it that are zero everywhere.
+        there = queries.rows(
+            "SELECT DISTINCT term FROM newest_terms WHERE model = ? AND corpus = ? AND rms > 0",
+            [model, picked.get("corpus")],
+        )
+        every = [*FOUR, *(term for term in (*TERMS, SCORE_BIAS) if term not in FOUR)]
+        terms = [term for term in every if term in set(there.term)]
         picked.choice("term", "Term", terms, spoken)
     with fourth:
         picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
