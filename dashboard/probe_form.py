@@ -4,7 +4,7 @@ import os
 
 import streamlit as st
 
-from analysis import catalogue, embedded, probes
+from analysis import catalogue, checkpoints, embedded, probes
 from analysis.errors import AddendError, TextTooLong
 from analysis.terms import Decomposition
 from dashboard import live, queries, show
@@ -39,8 +39,9 @@ def asks(picked: Pickers, side: str = "", *, more: str = "") -> dict[str, str]:
         "model": first.text_input(
             f"Model{right}",
             held["model"],
-            help=f"{embedded.NAME} (embedded), a folder on this machine, or a Hugging Face id such as owner/name. "
-            f"Safetensors only; no code of a repository is ever run.{more}",
+            help=f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), a folder on this "
+            "machine, or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
+            f"{more}",
             placeholder=empty,
         ),
         "revision": second.text_input(f"Revision{right}", held["revision"], help="A branch, tag or commit, on a hub."),

@@ -35,6 +35,7 @@ COMMANDS = (
     "measure_encodings",
     "ablate",
     "measure_costs",
+    "keep_checkpoint",
 )
 
 for command in COMMANDS:

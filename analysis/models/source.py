@@ -8,14 +8,14 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
 import psutil
 
-from analysis import embedded
+from analysis import checkpoints, embedded
 from analysis.errors import ModelError
 from analysis.models.families import FAMILIES, family_of, known_family
 
@@ -60,7 +60,7 @@ def resolve(
     *,
     terms: bool = True,
 ) -> Source:
-    """Finds a model by name, folder or Hugging Face id, and checks that it can be decomposed.
+    """Finds a model by name (embedded, or of our own), folder or Hugging Face id; checks that it can be decomposed.
 
     terms: False asks for attention patterns alone, which architectures of no family may have too.
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
@@ -69,6 +69,8 @@ def resolve(
     if model in ("", embedded.NAME):
         folder = embedded.folder()
         return Source(embedded.NAME, embedded.REVISION, folder, read_config(folder, embedded.NAME))
+    if own := checkpoints.folder(model):
+        return replace(_from_folder(own, model, terms), name=model)
     path = os.path.expanduser(model)
     if os.path.isdir(path) or model.startswith(("/", ".", "~")):
         return _from_folder(Path(path), model, terms)
