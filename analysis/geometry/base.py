@@ -68,15 +68,13 @@ class Options:
     seed: int = 0
     draws: int = 20
     """Random tables, subspaces or heads behind a baseline."""
-    words: int = 1_000
-    """Words searched for the nearest word after a position is added; all of them on a GPU."""
+    words: int = 500
+    """Words searched, against the whole vocabulary, for the nearest word and for collisions; all of them on a GPU."""
     baseline_words: int = 100
     """Of these, the ones that a search with random vectors is made for."""
-    pairs: int = 1_000_000_000
-    """Pairs of words that the search for collisions goes through; above, a sample of words is set against all."""
     listed: int = 2_000
     """Changed words that are listed, the clearest first."""
-    rotations: int = 10
+    rotations: int = 5
     """Of the position table: what the nearest collisions are held against."""
     texts: int = 96
     """Made-up texts of random words for the decoders, a third held out."""
@@ -85,7 +83,7 @@ class Options:
     @staticmethod
     def debug() -> "Options":
         """Seconds, for tests."""
-        return Options(draws=3, words=40, baseline_words=10, pairs=2_000, listed=50, rotations=2, texts=30)
+        return Options(draws=3, words=40, baseline_words=10, listed=50, rotations=2, texts=30)
 
     def rng(self) -> np.random.Generator:
         """The same draws for every measure, whichever are run."""

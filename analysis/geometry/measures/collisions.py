@@ -1,9 +1,9 @@
 """Sums that nearly meet: word a + position i ~ word b + position j, a and b different words.
 
-Exact, by two bounds on how near a pair of words can come, whatever the positions. Two positions differ by at most the
-diameter of the table, so sums are at least |a - b| less that apart. And they differ by at most a slack outside Q, the
-leading directions of the positions, so sums are at least |(a - b) outside Q| less that apart. Pairs are searched over
-all pairs of positions in the order of the second bound, until it passes the nearest sums found.
+Exact, by a bound on how near a pair of words can come, whatever the positions. Outside the leading directions of the
+position table, two positions differ by at most a slack, so sums are at least |(a - b) outside| less that apart. Pairs
+are searched over all pairs of positions in the order of the bound, until it passes the nearest sums found. Random
+rotations of the position table are set against the same pairs and all others nearer than `NEAR` times the nearest.
 """
 
 from collections.abc import Iterator
@@ -25,13 +25,17 @@ DIRECTIONS = 64
 """Of the positions: as many as Q has, at most half the width."""
 BLOCK = 1_024
 CHUNK = 2**18
+SEARCHED = 16
+"""Pairs of words in one step of the search, on a CPU."""
+NEAR = 1.5
+"""Over the distance of the nearest words: pairs up to here meet the random rotations."""
 ROUNDING = 1e-4
 """What squared distances in float32 may be off by, over the squared lengths: pairs so close to a bound are searched."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of words that no bound on the distance alone rules out, each once."""
+    """Pairs of words that may collide, each once."""
 
     a: Int[ndarray, " pair"]
     b: Int[ndarray, " pair"]
@@ -49,48 +53,73 @@ class Collision:
     j: int
 
 
-def near_pairs(
-    words: Float[ndarray, "V D"], first: ndarray, diameter: float, wanted: int, device: str = "cpu"
-) -> Pairs:
-    """Pairs, one of each among `first`, that may hold one of the `wanted` nearest collisions."""
-    least = np.full(wanted, np.inf)  # Any position added to both: so near are sums at least.
-    found: list[tuple[ndarray, ndarray, ndarray]] = []
+class Leading:
+    """The leading directions of the positions, and what positions differ by outside them."""
+
+    def __init__(self, words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"]) -> None:
+        middle = centred(positions)
+        basis = axes(middle)[1][:, : min(DIRECTIONS, words.shape[1] // 2)]
+        self.slack = 2 * float(np.linalg.norm(middle - middle @ basis @ basis.T, axis=1).max())
+        self.inside = words @ basis
+        self.outside = words - self.inside @ basis.T
+
+
+def near_pairs(words: Float[ndarray, "V D"], first: ndarray, leading: Leading, wanted: int, device: str) -> Pairs:
+    """Pairs, one of each among `first`, that may hold one of the `wanted` nearest collisions; and all that are
+    nearer than `NEAR` times the distance at which those surely are.
+    """
     room = ROUNDING * float((words**2).sum(1).max())
-    for rows, squares in _blocks(words, first, device):
-        small = squares.flatten().topk(min(2 * wanted, squares.numel()), largest=False).values.cpu().numpy()
-        # Every pair may be met twice, so that half as many are surely different.
-        least = np.sort(np.concatenate([least, small[::2]]))[:wanted]
-        limit = (np.sqrt(max(least[-1], 0) + room) + diameter) ** 2 + room
-        row, other = (x.cpu().numpy() for x in torch.nonzero(squares <= limit, as_tuple=True))
-        found.append((rows[row], other, squares[torch.as_tensor(row), torch.as_tensor(other)].cpu().numpy()))
-    a, b, squares = (np.concatenate(part) for part in zip(*found, strict=True))
-    kept = squares <= (np.sqrt(max(least[-1], 0) + room) + diameter) ** 2 + room
-    a, b = a[kept], b[kept]
+    # The nearest of every row: a pair may be met from both sides, so every second one is surely another.
+    nearest = np.sort(np.concatenate([squares.amin(1).cpu().numpy() for _, squares in _blocks(words, first, device)]))
+    least = (max(float(nearest[::2][:wanted][-1]), 0) + room) ** 0.5
+    limit = (least + leading.slack) ** 2 + room
+    found: list[tuple[ndarray, ndarray]] = []
+    both = zip(_blocks(words, first, device), _blocks(leading.outside, first, device), strict=True)
+    for (rows, squares), (_, outside) in both:
+        near = (outside <= limit) | (squares <= (NEAR * least) ** 2)
+        row, other = (x.cpu().numpy() for x in torch.nonzero(near, as_tuple=True))
+        found.append((rows[row], other))
+    a, b = (np.concatenate(part) for part in zip(*found, strict=True))
     code = np.unique(np.minimum(a, b) * len(words) + np.maximum(a, b))
     a, b = code // len(words), code % len(words)
-    distance = np.concatenate([np.linalg.norm(words[a[s]] - words[b[s]], axis=1) for s in _chunks(len(a))])
-    return Pairs(a, b, distance)
+    return Pairs(a, b, _apart(words, a, b))
 
 
 def nearest_sums(
-    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], pairs: Pairs, wanted: int
+    words: Float[ndarray, "V D"],
+    positions: Float[ndarray, "P D"],
+    pairs: Pairs,
+    leading: Leading,
+    wanted: int,
+    device: str = "cpu",
 ) -> list[Collision]:
-    """The `wanted` nearest collisions of different pairs of words, nearest first. Exact; float64."""
-    middle = centred(positions)
-    basis = axes(middle)[1][:, : min(DIRECTIONS, words.shape[1] // 2)]
-    slack = 2 * float(np.linalg.norm(middle - middle @ basis @ basis.T, axis=1).max())
-    inside = words @ basis
-    squares = np.concatenate(
-        [((inside[pairs.a[s]] - inside[pairs.b[s]]) ** 2).sum(1) for s in _chunks(len(pairs.a))]
-    )
-    bound = np.sqrt(np.maximum(pairs.distance**2 - squares, 0)) - slack
+    """The `wanted` nearest collisions of different pairs of words, nearest first, among the pairs given; float64."""
+    squares = pairs.distance**2 - _apart(leading.inside, pairs.a, pairs.b) ** 2
+    bound = np.sqrt(np.maximum(squares, 0)) - leading.slack
     gaps = _gaps(positions)
     found: list[Collision] = []
-    for number in np.argsort(bound, kind="stable"):
-        if len(found) == wanted and bound[number] > found[-1].distance:
+    order, step = np.argsort(bound, kind="stable"), SEARCHED if device == "cpu" else 256 * SEARCHED
+    places, table = (torch.as_tensor(x, dtype=torch.float32, device=device) for x in (positions, words))
+    apart = torch.as_tensor(gaps, dtype=torch.float32, device=device)
+    room = ROUNDING * float((words**2).sum(1).max())
+    for start in range(0, len(order), step):
+        batch = order[start : start + step]
+        limit = found[-1].distance if len(found) == wanted else np.inf
+        if bound[batch[0]] > limit:
             break
-        found = sorted([*found, _search(words, positions, gaps, int(pairs.a[number]), int(pairs.b[number]))])[:wanted]
+        v = table[pairs.a[batch]] - table[pairs.b[batch]]
+        along = 2 * v @ places.T
+        least = (v**2).sum(1) + (apart + along[:, :, None] - along[:, None]).flatten(1).amin(1)
+        for number in batch[(least <= limit**2 + room).cpu().numpy()]:
+            found.append(_search(words, positions, gaps, int(pairs.a[number]), int(pairs.b[number])))
+        found = sorted(found)[:wanted]
     return found
+
+
+def _apart(table: Float[ndarray, "V D"], a: ndarray, b: ndarray) -> Float[ndarray, " pair"]:
+    """Distances of rows, in pieces that fit."""
+    pieces = [slice(start, start + CHUNK) for start in range(0, max(len(a), 1), CHUNK)]
+    return np.concatenate([np.linalg.norm(table[a[s]] - table[b[s]], axis=1) for s in pieces])
 
 
 def _search(words: ndarray, positions: ndarray, gaps: Float[ndarray, "P P"], a: int, b: int) -> Collision:
@@ -117,27 +146,23 @@ def _blocks(table: ndarray, first: ndarray, device: str) -> Iterator[tuple[ndarr
         yield first[start : start + BLOCK], apart
 
 
-def _chunks(length: int) -> Iterator[slice]:
-    return (slice(start, start + CHUNK) for start in range(0, max(length, 1), CHUNK))
-
-
-@measure(
-    "collisions", title="Sums that nearly meet", gives=("collision_distance", "collision_ratio"), needs=("sum",)
-)
+@measure("collisions", title="Sums that nearly meet", gives=("collision_distance", "collision_ratio"), needs=("sum",))
 def collisions(held: Held, options: Options) -> Found:
-    """Over the whole vocabulary where that is no more than `options.pairs`, else a sample of words against all."""
+    """A sample of words against the whole vocabulary; on a GPU all of them."""
     word, position = held.sums()
     rng, found = options.rng(), Found()
-    every = len(word) ** 2 <= options.pairs or options.device != "cpu"
-    first = np.arange(len(word))
-    if not every:
-        first = np.sort(rng.choice(len(word), min(len(word), max(2, options.pairs // len(word))), replace=False))
-    gaps = _gaps(position)
-    pairs = near_pairs(word, first, float(np.sqrt(gaps.max())), NEAREST + 1, options.device)
-    nearest = nearest_sums(word, position, pairs, NEAREST + 1)
-    middle, width = position.mean(0), word.shape[1]
-    turned = [(position - middle) @ rotation(width, rng) for _ in range(options.rotations)]
-    random = np.asarray([[c.distance for c in nearest_sums(word, at, pairs, NEAREST)] for at in turned])
+    every = options.device != "cpu" or options.words >= len(word)
+    first = np.arange(len(word)) if every else np.sort(rng.choice(len(word), options.words, replace=False))
+    leading = Leading(word, position)
+    pairs = near_pairs(word, first, leading, NEAREST + 1, options.device)
+    nearest = nearest_sums(word, position, pairs, leading, NEAREST + 1, options.device)
+    turned = [centred(position) @ rotation(word.shape[1], rng) for _ in range(options.rotations)]
+    random = np.asarray(
+        [
+            [c.distance for c in nearest_sums(word, at, pairs, Leading(word, at), NEAREST, options.device)]
+            for at in turned
+        ]
+    )
     least = float(pairs.distance.min())
     for number, collision in enumerate(nearest[:NEAREST]):
         found.rows.append(

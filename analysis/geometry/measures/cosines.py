@@ -20,9 +20,7 @@ SUBSETS = 20
 """Random choices of so many coordinates: what a dimension below the whole stands for."""
 
 
-@measure(
-    "random_cosines", title="Cosines of random vectors against dimension", gives=("abs_cosine_random",), needs=()
-)
+@measure("random_cosines", title="Cosines of random vectors against dimension", gives=("abs_cosine_random",), needs=())
 def random_cosines(held: Held, options: Options) -> Found:
     """Measured, with a 95 % interval of the mean, beside the exact formula (method.md section 7)."""
     rng, found = options.rng(), Found()
@@ -77,7 +75,9 @@ def _rows(subject: str, a: ndarray, b: ndarray, rng: np.random.Generator) -> Ite
             values = _pairs(a, b, same=a is b)
             means = [float(np.abs(values).mean())]
             random = cosine_shares(EDGES, dim)
-            for left, right, count, share in zip(EDGES, EDGES[1:], np.histogram(values, EDGES)[0], random, strict=False):
+            for left, right, count, share in zip(
+                EDGES, EDGES[1:], np.histogram(values, EDGES)[0], random, strict=False
+            ):
                 yield Row(
                     measure="cosine_histogram",
                     subject=subject,

@@ -10,7 +10,10 @@ PERMUTATIONS = 1_000
 
 
 @measure(
-    "dimensions", title="Words' energy against positions', by dimension", gives=("dimension_correlation",), needs=("sum",)
+    "dimensions",
+    title="Words' energy against positions', by dimension",
+    gives=("dimension_correlation",),
+    needs=("sum",),
 )
 def dimensions(held: Held, options: Options) -> Found:
     """Spearman's correlation over dimensions; interval by resampling dimensions, baseline by permuting them."""

@@ -10,55 +10,53 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
-from torch import Tensor
 
 from analysis.geometry.base import Case, Found, Options, Row, measure
-from analysis.geometry.held import Held, centred
+from analysis.geometry.held import Held
 from analysis.geometry.random import directions
 
-CELLS = 2**21
+CELLS = 2**19
 """Of one block of (word, other word): what stays in a processor's cache."""
 Z = 1.96
 
 
 @dataclass
 class Nearest:
-    """Of each word searched and each position: the nearest other word, and how far it and the word itself are."""
+    """How near word + position comes to any other word: for every word searched and every position."""
 
-    other: ndarray
-    """(word, position): rows of the vocabulary."""
-    distance: Float[ndarray, "word position"]
-    """To the other word."""
-    own: Float[ndarray, " position"]
-    """To the word itself: the length of the position."""
+    words: Float[ndarray, "V D"]
+    searched: ndarray
+    positions: Float[ndarray, "P D"]
+    margin: Float[ndarray, "word position"]
+    """Distance to the nearest other word less that to the word itself; negative where the word is lost."""
 
-    @property
-    def margin(self) -> Float[ndarray, "word position"]:
-        """Distance to the other word less that to itself; negative where the word is lost."""
-        return self.distance - self.own
+    def other(self, row: int, place: int) -> tuple[int, float]:
+        """The nearest other word of one sum, and the distance to it, in float64."""
+        at = self.searched[row]
+        distance = np.linalg.norm(self.words - (self.words[at] + self.positions[place]), axis=1)
+        distance[at] = np.inf
+        return int(distance.argmin()), float(distance.min())
 
 
 def nearest_other(
     words: Float[ndarray, "V D"], searched: ndarray, positions: Float[ndarray, "P D"], device: str = "cpu"
 ) -> Nearest:
-    """By brute force, in float32; the distances of the pairs found are taken again in float64."""
-    kind = torch.float32
-    table = torch.as_tensor(words, dtype=kind, device=device)
-    places = torch.as_tensor(positions, dtype=kind, device=device)
-    squares, along = (table**2).sum(1), 2 * table @ places.T
-    columns = along.T.contiguous()
-    other = np.empty((len(searched), len(positions)), dtype=np.int64)
+    """By brute force, in float32."""
+    table = torch.as_tensor(words, dtype=torch.float32, device=device)
+    places = torch.as_tensor(positions, dtype=torch.float32, device=device)
+    squares, columns = (table**2).sum(1), 2 * places @ table.T
+    least = torch.empty(len(searched), len(positions), device=device)
     step = max(1, (64 if device != "cpu" else 1) * CELLS // len(table))
     for start in range(0, len(searched), step):
         rows = torch.as_tensor(searched[start : start + step], device=device)
-        apart: Tensor = squares[None] - 2 * table[rows] @ table.T  # less |a|^2, and 2 p . a, which the row shares
+        apart = squares[rows, None] + squares - 2 * table[rows] @ table.T
         apart[torch.arange(len(rows), device=device), rows] = torch.inf
-        for place in range(len(positions)):
-            other[start : start + step, place] = (apart - columns[place]).argmin(1).cpu().numpy()
-    distance = np.empty(other.shape)
-    for place, vector in enumerate(positions):
-        distance[:, place] = np.linalg.norm(words[searched] + vector - words[other[:, place]], axis=1)
-    return Nearest(other, distance, np.linalg.norm(positions, axis=1))
+        for place, column in enumerate(columns):
+            least[start : start + step, place] = (apart - column).amin(1) + column[rows]
+    own = np.linalg.norm(positions, axis=1)
+    return Nearest(
+        words, searched, positions, np.sqrt(np.maximum(least.cpu().numpy().astype(np.float64) + own**2, 0)) - own
+    )
 
 
 @measure(
@@ -87,13 +85,11 @@ def nearest(held: Held, options: Options) -> Found:
             _row("word_kept_everywhere", subject, kept[:, inside].all(1), by_chance[:, inside].all(1), every)
         )
         if subject == "raw":
-            found.cases.extend(_cases(held, searched, real, options))
+            found.cases.extend(_cases(held, real, options))
     return found
 
 
-def _row(
-    name: str, subject: str, kept: ndarray, by_chance: ndarray, every: bool, place: int | None = None
-) -> Row:
+def _row(name: str, subject: str, kept: ndarray, by_chance: ndarray, every: bool, place: int | None = None) -> Row:
     low, high = (None, None) if every else _wilson(kept)
     base_low, base_high = _wilson(by_chance)
     return Row(
@@ -118,22 +114,23 @@ def _wilson(hits: ndarray) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _cases(held: Held, searched: ndarray, real: Nearest, options: Options) -> list[Case]:
+def _cases(held: Held, real: Nearest, options: Options) -> list[Case]:
     """The nearest change of every word searched, and every change there is, the clearest first; words' positions only."""
     start, stop = held.spoken
     margin = real.margin[:, start:stop]
 
     def case(name: str, row: int, place: int) -> Case:
+        other, distance = real.other(row, place)
         return Case(
             measure=name,
-            word=held.tokens[searched[row]],
-            position=start + place,
-            other_word=held.tokens[real.other[row, start + place]],
-            distance=float(real.distance[row, start + place]),
-            margin=float(margin[row, place]),
+            word=held.tokens[real.searched[row]],
+            position=place,
+            other_word=held.tokens[other],
+            distance=distance,
+            margin=distance - float(np.linalg.norm(real.positions[place])),
         )
 
-    closest = [case("nearest_word", row, int(place)) for row, place in enumerate(margin.argmin(1))]
+    closest = [case("nearest_word", row, start + int(place)) for row, place in enumerate(margin.argmin(1))]
     changed = np.argwhere(margin < 0)
     order = np.argsort(margin[margin < 0], kind="stable")[: options.listed]
-    return closest + [case("changed_word", int(row), int(place)) for row, place in changed[order]]
+    return closest + [case("changed_word", int(row), start + int(place)) for row, place in changed[order]]

@@ -69,9 +69,7 @@ def _table(subject: str, table: Float[ndarray, "row dim"], options: Options) -> 
     )
     base = spread(drawn.ravel())
     for number, value in enumerate(dims):
-        yield Row(
-            measure="dimension_energy", subject=subject, along=number, value=float(value), samples=rows, **base
-        )
+        yield Row(measure="dimension_energy", subject=subject, along=number, value=float(value), samples=rows, **base)
 
 
 def _along(

@@ -28,7 +28,13 @@ def energy_inside(table: Float[ndarray, "row dim"], basis: Float[ndarray, "dim r
 @measure(
     "subspaces",
     title="Angles and energy between words and positions",
-    gives=("principal_angle", "smallest_angle", "subspace_overlap", "word_energy_in_position", "position_energy_in_word"),
+    gives=(
+        "principal_angle",
+        "smallest_angle",
+        "subspace_overlap",
+        "word_energy_in_position",
+        "position_energy_in_word",
+    ),
     needs=("sum",),
 )
 def subspaces(held: Held, options: Options) -> Found:
@@ -43,7 +49,13 @@ def subspaces(held: Held, options: Options) -> Found:
 @measure(
     "state_subspaces",
     title="The same between the layers' hidden states and their positions",
-    gives=("principal_angle", "smallest_angle", "subspace_overlap", "word_energy_in_position", "position_energy_in_word"),
+    gives=(
+        "principal_angle",
+        "smallest_angle",
+        "subspace_overlap",
+        "word_energy_in_position",
+        "position_energy_in_word",
+    ),
     needs=("states",),
 )
 def state_subspaces(held: Held, options: Options) -> Found:
@@ -54,9 +66,7 @@ def state_subspaces(held: Held, options: Options) -> Found:
     return found
 
 
-def _rows(
-    subject: str, layer: int | None, word: ndarray, position: ndarray, options: Options
-) -> Iterator[Row]:
+def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, options: Options) -> Iterator[Row]:
     if not word.any() or not position.any():
         return
     dim = word.shape[1]
