@@ -59,14 +59,13 @@ over.
   of a regression on the table's rows. Baseline: rows permuted.
 - relative_order [the same]: accuracy, 5 folds, of which of two rows comes first. Baseline: rows permuted.
 
-`layer` stands beside `states` (rest: hidden states less mean and position of method `mean`) and beside the head
-measures
-(layer 0: the sources of method `frozen`, word against position; deeper: those of method `mean`, context + residual
-against position). Subjects of rows without a model are encodings.
+`layer` stands beside `states` (rest: hidden states less mean and position of method `mean`) and beside the
+measures of heads (layer 0: the sources of method `frozen`, word against position; deeper: those of method `mean`,
+context + residual against position). Subjects of rows without a model are encodings.
 
 Cases (`newest_neighbours`): `changed_word`: word + position is nearer to other_word (distance) than to word; margin is
 negative: how much nearer. `nearest_word`: for every word searched, the position and other word at which it comes
-closest
-to change; margin = distance to other_word less distance to itself, negative where it changes. Both of the raw tables.
+closest to change; margin = distance to other_word less distance to itself, negative where it changes. Both of the raw
+tables.
 `collision`: word + position ~ other_word + other_position; margin: distance of the next collision less this one's.
 """

@@ -8,6 +8,7 @@ rotations of the position table are set against the same pairs and all others ne
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -185,7 +186,7 @@ def collisions(held: Held, options: Options) -> Found:
         )
     )
     start = held.spoken[0]
-    for this, after in zip(nearest, nearest[1:], strict=False):
+    for this, after in pairwise(nearest):
         found.cases.append(
             Case(
                 measure="collision",

@@ -115,7 +115,7 @@ def _wilson(hits: ndarray) -> tuple[float, float]:
 
 
 def _cases(held: Held, real: Nearest, options: Options) -> list[Case]:
-    """The nearest change of every word searched, and every change there is, the clearest first; words' positions only."""
+    """The nearest change of every word searched, and every change, the clearest first; words' positions only."""
     start, stop = held.spoken
     margin = real.margin[:, start:stop]
 
