@@ -15,7 +15,7 @@ def measure_geometry(
     ] = False,
     words: Annotated[
         int, typer.Option(help="Words searched for changes and collisions; all of them on a GPU.", min=2)
-    ] = 500,
+    ] = 300,
     called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
 ) -> None:

@@ -50,7 +50,8 @@ over.
   random directions, same lengths.
 - word_kept_everywhere [raw, centred]: share of words kept at every position. Baseline: the same.
 - collision_distance [nearest], along number, from 1 the nearest: abs(word a + position i - word b - position j), a
-  and b different. Baseline: position table rotated at random.
+  and b different words, i and j
+  different positions, of the nearest pairs of words (samples: how many). Baseline: position table rotated at random.
 - collision_ratio [nearest]: the nearest collision over the least distance of two words. Baseline: the same.
 - decoded [position_ridge_r2, position_ridge_mean_absolute_error, position_nearest_exact, position_nearest_within_3,
   order_logistic_accuracy, word_nearest_top1, word_ridge_top1]: read from word + position, words drawn at random, held

@@ -68,13 +68,15 @@ class Options:
     seed: int = 0
     draws: int = 20
     """Random tables, subspaces or heads behind a baseline."""
-    words: int = 500
-    """Words searched, against the whole vocabulary, for the nearest word and for collisions; all of them on a GPU."""
+    words: int = 300
+    """Words searched, against the whole vocabulary, for the nearest word and the nearest pairs; all of them on a GPU."""
     baseline_words: int = 100
     """Of these, the ones that a search with random vectors is made for."""
     listed: int = 2_000
     """Changed words that are listed, the clearest first."""
-    rotations: int = 5
+    pairs: int = 10_000
+    """Pairs of words, the nearest ones, that are searched for collisions."""
+    rotations: int = 3
     """Of the position table: what the nearest collisions are held against."""
     texts: int = 96
     """Made-up texts of random words for the decoders, a third held out."""
@@ -83,7 +85,7 @@ class Options:
     @staticmethod
     def debug() -> "Options":
         """Seconds, for tests."""
-        return Options(draws=3, words=40, baseline_words=10, listed=50, rotations=2, texts=30)
+        return Options(draws=3, words=40, baseline_words=10, listed=50, pairs=500, rotations=2, texts=30)
 
     def rng(self) -> np.random.Generator:
         """The same draws for every measure, whichever are run."""

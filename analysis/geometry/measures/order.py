@@ -16,9 +16,9 @@ from analysis.geometry.base import Found, Options, Row, measure, spread
 from analysis.geometry.held import Held
 
 FOLDS = 5
-PAIRS = 8
+PAIRS = 4
 """Ordered pairs drawn for every row, both of its fold (or both of the other folds, to learn from)."""
-PERMUTED = 3
+PERMUTED = 2
 """Tables whose rows are permuted, behind the baseline."""
 
 
