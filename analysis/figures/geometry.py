@@ -23,7 +23,7 @@ def model_of(params: Params) -> str:
 
 
 def rows_of(model: str, *measures: str) -> Frame:
-    """The newest rows of some measures. Raises NoResults, with what the run said where the model lacks what they need."""
+    """The newest rows of some measures. Raises NoResults, with what the run said the model lacks."""
     marks = ", ".join("?" for _ in measures)
     found = read.query(
         f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({marks}) "

@@ -50,7 +50,8 @@ def cosines(params: Params) -> Figure:
         "How nearly orthogonal?",
         real,
         caption=(
-            f"{told} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of words "
+            f"{told} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample "
+            "of words "
             "and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
             "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
         ),
@@ -72,7 +73,8 @@ def dimension(params: Params) -> Figure:
     if row is not None:
         like = as_random(row.value)
         told = (
-            f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:.0f} dimensions; "
+            f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:.0f} "
+            "dimensions; "
             f"random vectors {row.baseline:.3f}"
             + (f", and as much as theirs in {like:.0f} dimensions." if like is not None else ".")
         )
@@ -81,7 +83,8 @@ def dimension(params: Params) -> Figure:
         "|Cosine| against dimension",
         shown,
         caption=(
-            f"{told} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below the "
+            f"{told} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below "
+            "the "
             "model's width: means over 20 random choices of so many of its coordinates, bars their 95 % range; at its "
             "width all pairs of a sample of words. Upright: the slider."
         ),

@@ -45,7 +45,8 @@ def spectra(params: Params) -> Figure:
     largest = values.groupby("series").value.transform("max")
     values = values.assign(**{c: values[c] / largest for c in ("value", "baseline", "baseline_low", "baseline_high")})
     told = " ".join(
-        f"The {name}' top 20 directions hold {percent(row.value)} of their energy (a random table's {percent(row.baseline)})."
+        f"The {name}' top 20 directions hold {percent(row.value)} of their energy (a random table's "
+        f"{percent(row.baseline)})."
         for name, subject in (("words", "word_centred"), ("positions", "position_centred"))
         if (row := one(found, "energy_in_top", subject, 20)) is not None
     )
@@ -54,8 +55,10 @@ def spectra(params: Params) -> Figure:
         "How many directions words and positions use",
         found,
         caption=(
-            f"{told} {model}, {about(found)['vocabulary']:,} words and {about(found)['positions']} positions, mean rows "
-            f"taken out. {RAW} {BAND.format(draws=about(found)['draws'], of='Gaussian tables of the same shape and norm')}"
+            f"{told} {model}, {about(found)['vocabulary']:,} words and {about(found)['positions']} positions, mean "
+            "rows "
+            f"taken out. {RAW} "
+            f"{BAND.format(draws=about(found)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=told,
         content={
@@ -114,8 +117,10 @@ def subspaces(params: Params) -> Figure:
     told = (
         ""
         if row is None or angle is None
-        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random directions "
-        f"hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to {percent(row.baseline_high, 1)}). The smallest "
+        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
+        "directions "
+        f"hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to {percent(row.baseline_high, 1)}). The "
+        "smallest "
         f"angle between the two is {angle.value:.0f} degrees; of random subspaces {angle.baseline:.0f}."
     )
     return made(
@@ -123,7 +128,8 @@ def subspaces(params: Params) -> Figure:
         "Do words and positions keep apart?",
         found,
         caption=(
-            f"{told} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: words "
+            f"{told} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
+            "words "
             "and positions share directions more than chance has it; below: they keep apart. "
             f"{BAND.format(draws=about(found)['draws'], of='subspaces of the same rank and dimension')}"
         ),
@@ -149,8 +155,10 @@ def layers(params: Params) -> Figure:
     inside = found[found.measure == "word_energy_in_position"].sort_values("layer")
     first, last = inside.iloc[0], inside.iloc[-1]
     told = (
-        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the energy of the rest "
-        f"where the first layer begins and {percent(last.value, 1)} where the last ends; random ones {percent(first.baseline, 1)}."
+        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the energy of the "
+        "rest "
+        f"where the first layer begins and {percent(last.value, 1)} where the last ends; random ones "
+        f"{percent(first.baseline, 1)}."
     )
     return made(
         "geometry_layers",
@@ -187,7 +195,8 @@ def energies(params: Params) -> Figure:
         {"dimension": wide.index.astype(int), "word": wide.word_centred, "position": wide.position_centred}
     ).reset_index(drop=True)
     told = (
-        f"Rank correlation over {row.samples} dimensions: {row.value:.2f} ({row.low:.2f} to {row.high:.2f}); dimensions "
+        f"Rank correlation over {row.samples} dimensions: {row.value:.2f} ({row.low:.2f} to {row.high:.2f}); "
+        "dimensions "
         f"permuted: {row.baseline_low:.2f} to {row.baseline_high:.2f}."
     )
     # A Gaussian table's dimensions: nearly the same share each.
@@ -197,9 +206,12 @@ def energies(params: Params) -> Figure:
         "Do words stay out of the dimensions that positions use?",
         found,
         caption=(
-            f"{told} {model}: each dot is one dimension of the model, with its share of the variance of all words and of "
-            "all positions. If words had learnt to leave positions their dimensions, dots would fall from left to right. "
-            "Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a share of "
+            f"{told} {model}: each dot is one dimension of the model, with its share of the variance of all words and "
+            "of "
+            "all positions. If words had learnt to leave positions their dimensions, dots would fall from left to "
+            "right. "
+            "Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a "
+            "share of "
             "single dimensions says nothing of other directions."
         ),
         alt=told,

@@ -49,7 +49,8 @@ def kept(params: Params) -> Figure:
     shown = found[found.measure == "word_kept"].assign(series=lambda x: x.subject.map(KINDS))
     row, config = one(found, "word_kept_everywhere", "raw"), about(found)
     told = (
-        f"Of {row.samples:,} words of {model}, {percent(row.value, 1)} are still nearest to themselves whichever position is "
+        f"Of {row.samples:,} words of {model}, {percent(row.value, 1)} are still nearest to themselves whichever "
+        "position is "
         f"added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
     )
     return made(
@@ -58,9 +59,12 @@ def kept(params: Params) -> Figure:
         found,
         caption=(
             f"{told} Word + position against all {config['vocabulary']:,} words (Euclidean distance, tables before any "
-            f"normalisation). Positions {config['spoken'][0]} to {config['spoken'][1] - 1} can hold words; the others are special tokens' "
-            "own. Shaded: 95 % interval for a sample of the vocabulary (Wilson). Grey: random directions of the same lengths, "
-            f"{min(config['baseline_words'], row.samples)} words. A word that is lost here can still be told apart by a "
+            f"normalisation). Positions {config['spoken'][0]} to {config['spoken'][1] - 1} can hold words; the others "
+            "are special tokens' "
+            "own. Shaded: 95 % interval for a sample of the vocabulary (Wilson). Grey: random directions of the same "
+            "lengths, "
+            f"{min(config['baseline_words'], row.samples)} words. A word that is lost here can still be told apart by "
+            "a "
             "model that knows the position."
         ),
         alt=told,
@@ -88,9 +92,12 @@ def calls(params: Params) -> Figure:
         title="The closest call of every word",
         frame=lambda: table,
         caption=(
-            f"{told} {len(found):,} words of {model}, each at the position, of those that a word can hold, that brings another "
-            f"word nearest; {(found.margin < 0).sum():,} fall below zero, where the word is lost at one position at least. "
-            "Margin: distance of word + position to the nearest other word less that to the word itself, in the units of the table."
+            f"{told} {len(found):,} words of {model}, each at the position, of those that a word can hold, that "
+            "brings another "
+            f"word nearest; {(found.margin < 0).sum():,} fall below zero, where the word is lost at one position at "
+            "least. "
+            "Margin: distance of word + position to the nearest other word less that to the word itself, in the "
+            "units of the table."
         ),
         alt=told,
         command="\n".join(dict.fromkeys(found.command)),
@@ -109,7 +116,8 @@ def collisions(params: Params) -> Figure:
     first, ratio, config = cases.iloc[0], one(found, "collision_ratio", "nearest"), about(found)
     told = (
         f"The nearest: “{first.word}” at {first.position} and “{first.other_word}” at {first.other_position:.0f}, "
-        f"{first.distance:.3f} apart, the next {first.margin:.4f} farther. That is {ratio.value:.2f} times the least distance "
+        f"{first.distance:.3f} apart, the next {first.margin:.4f} farther. That is {ratio.value:.2f} times the least "
+        "distance "
         f"of two words at one position (rotated: {ratio.baseline:.2f})."
     )
     table = cases[["word", "position", "other_word", "other_position", "distance", "margin"]]
@@ -119,7 +127,8 @@ def collisions(params: Params) -> Figure:
         frame=lambda: table,
         caption=(
             f"{told} Exact over the {ratio.samples:,} nearest pairs of words of {model} "
-            f"({_searched(config)}) and all pairs of different positions that a word can hold. Grey: the position table rotated at random, {config['rotations']} times: mean and "
+            f"({_searched(config)}) and all pairs of different positions that a word can hold. Grey: the position "
+            f"table rotated at random, {config['rotations']} times: mean and "
             "95 % range. The table (Data) lists the words."
         ),
         alt=told,
@@ -139,7 +148,8 @@ def decoded(params: Params) -> Figure:
     exact, word = (one(found, "decoded", name) for name in ("position_nearest_exact", "word_nearest_top1"))
     told = (
         f"From the sums of {model}, the nearest mean vector names {percent(exact.value)} of the positions and "
-        f"{percent(word.value)} of the words (chance {percent(exact.baseline, 1)} and {percent(word.baseline, 1)}); a linear "
+        f"{percent(word.value)} of the words (chance {percent(exact.baseline, 1)} and {percent(word.baseline, 1)}); a "
+        "linear "
         f"map reads the position to {error.value:.1f} places on average (chance {error.baseline:.1f})."
     )
     return made(
@@ -147,8 +157,10 @@ def decoded(params: Params) -> Figure:
         "Can word and position be read from their sum?",
         found,
         caption=(
-            f"{told} Sums of made-up texts, {about(found)['texts']} of them, of words drawn at random from 300, at 64 positions "
-            "spread over those that a word can hold, a third of the texts held out. Bars: 95 % bootstrap intervals over texts. "
+            f"{told} Sums of made-up texts, {about(found)['texts']} of them, of words drawn at random from 300, at 64 "
+            "positions "
+            "spread over those that a word can hold, a third of the texts held out. Bars: 95 % bootstrap intervals "
+            "over texts. "
             "Grey: chance, a guess that ignores the sum."
         ),
         alt=told,
@@ -172,7 +184,8 @@ def order(params: Params) -> Figure:
     own = own.assign(series=series)
     row = next(own[(own.measure == "relative_order")].itertuples())
     told = (
-        f"{row.series}: of two rows of the table, the first is told in {percent(row.value, 1)} of pairs (rows permuted: "
+        f"{row.series}: of two rows of the table, the first is told in {percent(row.value, 1)} of pairs (rows "
+        "permuted: "
         f"{percent(row.baseline, 1)})."
     )
     return made(
@@ -180,9 +193,12 @@ def order(params: Params) -> Figure:
         "What position tables say of position and order",
         own,
         caption=(
-            f"{told} The probes of Wang & Chen 2020, regularised, in 5 folds: ridge regression from a row to its position, and "
-            "logistic regression from the difference of two held-out rows to which is first. Bars: 95 % bootstrap intervals "
-            "over rows. Grey: the same tables with their rows permuted. Tables have different numbers of rows, so errors in "
+            f"{told} The probes of Wang & Chen 2020, regularised, in 5 folds: ridge regression from a row to its "
+            "position, and "
+            "logistic regression from the difference of two held-out rows to which is first. Bars: 95 % bootstrap "
+            "intervals "
+            "over rows. Grey: the same tables with their rows permuted. Tables have different numbers of rows, so "
+            "errors in "
             "positions compare between tables of one length only; a fixed encoding is a formula, of 512 rows."
         ),
         alt=told,
@@ -212,7 +228,8 @@ def heads(params: Params) -> Figure:
     overlap = found[found.measure == "head_overlap"]
     below = int((overlap.value < overlap.baseline_low).sum())
     told = (
-        f"In {below} of {len(overlap)} heads word and position share less of the directions than random heads with the same "
+        f"In {below} of {len(overlap)} heads word and position share less of the directions than random heads with "
+        "the same "
         f"singular values do; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
     )
     return made(
@@ -220,11 +237,15 @@ def heads(params: Params) -> Figure:
         "How heads divide their directions between word and position",
         found,
         caption=(
-            f"{told} {model}, dots are heads. A head scores by W_Q W_K^T, whose singular directions are shared out by the mean "
+            f"{told} {model}, dots are heads. A head scores by W_Q W_K^T, whose singular directions are shared out by "
+            "the mean "
             "square of what each gives to word_to_word and to position_to_position (keys centred, over the probe set). "
-            "Overlap: sum of the smaller share, 1 if both use the same. Lost: what goes with the fewest directions that hold 90 % "
-            "of the other's term. Layer 0: the sources of method frozen; deeper: method mean, the rest (word and context) "
-            f"against position. Grey: mean and 95 % range of {about(found)['draws']} random heads with the same singular values."
+            "Overlap: sum of the smaller share, 1 if both use the same. Lost: what goes with the fewest directions "
+            "that hold 90 % "
+            "of the other's term. Layer 0: the sources of method frozen; deeper: method mean, the rest (word and "
+            "context) "
+            f"against position. Grey: mean and 95 % range of {about(found)['draws']} random heads with the same "
+            "singular values."
         ),
         alt=told,
         content={

@@ -69,7 +69,7 @@ class Options:
     draws: int = 20
     """Random tables, subspaces or heads behind a baseline."""
     words: int = 300
-    """Words searched, against the whole vocabulary, for the nearest word and the nearest pairs; all of them on a GPU."""
+    """Words searched, against the whole vocabulary, for the nearest word and nearest pairs; on a GPU all of them."""
     baseline_words: int = 100
     """Of these, the ones that a search with random vectors is made for."""
     listed: int = 2_000

@@ -31,7 +31,8 @@ USES = {"geometry_cosines": ("dim",), "geometry_dimension": ("dim",), "geometry_
 
 show.header(
     PAGE,
-    "If words and positions kept to directions of their own, adding them would lose nothing. Do they? Every chart shows "
+    "If words and positions kept to directions of their own, adding them would lose nothing. Do they? Every chart "
+    "shows "
     "in grey what random vectors do.",
 )
 picked = Pickers(PAGE)

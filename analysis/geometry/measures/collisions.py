@@ -1,4 +1,4 @@
-"""Sums that nearly meet: word a + position i ~ word b + position j, a and b different words, i and j different positions
+"""Sums that nearly meet: word a + position i ~ word b + position j, different words, different positions
 (at one position the sums are as far apart as the words are).
 
 Pairs of words are taken from the nearest on, and each is searched over all pairs of positions: exact for those pairs.
@@ -44,7 +44,7 @@ class Collision:
 
 
 def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, device: str = "cpu") -> Pairs:
-    """The `count` nearest pairs of words, one of each among the rows `first`, the other any; by float32, told in float64."""
+    """The `count` nearest pairs of words, one of each among the rows `first`, the other any; found in float32."""
     table = torch.as_tensor(words, dtype=torch.float32, device=device)
     squares, best = (table**2).sum(1), np.empty((0, 3))
     for start in range(0, len(first), BLOCK):
