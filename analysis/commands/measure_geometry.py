@@ -16,6 +16,9 @@ def measure_geometry(
     words: Annotated[
         int, typer.Option(help="Words searched for changes and collisions; all of them on a GPU.", min=2)
     ] = 300,
+    positions: Annotated[
+        int | None, typer.Option(help="Rows of the position table that training reached; all of them.", min=1)
+    ] = None,
     called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
 ) -> None:
@@ -47,7 +50,12 @@ def measure_geometry(
             texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = 'probe_set' ORDER BY text_id")
             spoken = [part for row in texts.to_numpy() for part in row if isinstance(part, str)]
             loaded = load(resolve(model, revision))
-            held = held_by(loaded, spoken, each=lambda what: progress.update(bar, description=f"Reading {what}"))
-            paths = run.write(loaded, held, options, called=called, name=name, each=each)
+            held = held_by(
+                loaded,
+                spoken,
+                positions=positions,
+                each=lambda what: progress.update(bar, description=f"Reading {what}"),
+            )
+            paths = run.write(loaded, held, options, positions=positions, called=called, name=name, each=each)
     catalogue.refresh()
     typer.echo(f"{' and '.join(str(path) for path in paths)} written and in the store.")

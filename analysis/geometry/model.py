@@ -32,16 +32,19 @@ ADDED = ("added", "disentangled")
 """Kinds of positions whose table, if there is one, is a summand of the input."""
 
 
-def held_by(loaded: Loaded, texts: Sequence[str], *, each: Callable[[str], None] = lambda _: None) -> Held:
+def held_by(
+    loaded: Loaded, texts: Sequence[str], *, positions: int | None = None, each: Callable[[str], None] = lambda _: None
+) -> Held:
     """Everything that measures may need; what is missing is left out, and no error.
 
     texts: for hidden states and heads, cut into windows as long as the stored position basis of the model.
-    each: told what is being read.
+    positions: the first so many rows of the table alone, where training reached no further. each: told what is read.
     """
     family = family_of(loaded.source.config, loaded.source.name)
     each("tables")
     word, tokens = _words(loaded, family)
     position = _positions(loaded, family)
+    position = position if position is None else position[:positions]
     combined = getattr(loaded.model.config, "combine", "add")
     spoken = (0, 0)
     states: list[States] = []

@@ -42,6 +42,7 @@ def write(
     held: Held,
     options: Options,
     *,
+    positions: int | None = None,
     called: str | None = None,
     name: str | None = None,
     each: Callable[[str], None] = lambda _: None,
@@ -56,7 +57,9 @@ def write(
         )
     source = loaded.source
     about = {
-        "command": f"python -m analysis measure-geometry {model_options(source.name, source.revision, called)}",
+        "command": f"python -m analysis measure-geometry {model_options(source.name, source.revision, called)}"
+        + (f" --positions {positions}" if positions else "")
+        + (f" --words {options.words}" if options.words != Options().words else ""),
         "model": called or source.name,
         "revision": source.revision,
         "device": options.device,
