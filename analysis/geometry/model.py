@@ -130,9 +130,11 @@ def _cut(loaded: Loaded, texts: Sequence[str], length: int) -> Windows | None:
     limit = getattr(loaded.model.config, "max_position_embeddings", None) or length
     whole = " ".join(texts)
     room = len(loaded.tokenizer(whole, add_special_tokens=False, verbose=False)["input_ids"]) // length
+    if room < 2:
+        return None
     try:
         return windows(loaded.tokenizer, [whole], min(length, limit), min(room, MOST_WINDOWS))
-    except (TextError, IndexError):
+    except TextError:
         return None
 
 

@@ -242,7 +242,7 @@ def test_the_king_becomes_a_slave_where_it_should():
 
 
 def test_nearest_words_are_those_of_a_tree(rng):
-    whole = held(rng, position=rng.normal(size=(48, 24)))
+    whole = held(rng, position=3 * rng.normal(size=(48, 24)))
     found = nearest.nearest(whole, replace(DEBUG, words=60))
     tree = spatial.KDTree(whole.word)
     for place in (0, 5, 47):
@@ -283,7 +283,7 @@ def test_a_planted_collision_is_found(rng):
     whole = held(rng)
     position = whole.position.copy()
     position[5] = position[9] + whole.word[11] - whole.word[4] + 1e-3
-    found = collisions.collisions(replace(whole, position=position), replace(DEBUG, words=60))
+    found = collisions.collisions(replace(whole, position=position), replace(DEBUG, words=60, pairs=2_000))
     case = found.cases[0]
     assert {(case.word, case.position), (case.other_word, case.other_position)} == {("w4", 5), ("w11", 9)}
     assert case.distance == pytest.approx(1e-3 * 24**0.5)

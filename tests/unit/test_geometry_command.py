@@ -42,7 +42,7 @@ def test_a_model_is_measured_and_stored(monkeypatch, capsys, data, tmp_path: Pat
     assert folder not in rows.config[0]
 
 
-def test_tables_are_the_models_own_rows(data, tmp_path: Path) -> None:
+def test_tables_are_the_models_own_rows(store, tmp_path: Path) -> None:
     loaded = load(resolve(str(save_tiny(tmp_path / "model"))), device="cpu")
     held = reading.held_by(loaded, TEXTS)
     tables = loaded.model.embeddings
@@ -60,7 +60,7 @@ def test_tables_are_the_models_own_rows(data, tmp_path: Path) -> None:
     assert len(short.position) == 12
 
 
-def test_projections_of_the_inputs_are_the_queries_and_keys_of_transformers(data, tmp_path: Path) -> None:
+def test_projections_of_the_inputs_are_the_queries_and_keys_of_transformers(store, tmp_path: Path) -> None:
     """Word and position parts through W_Q are what the model's own query module makes of them, less its bias."""
     loaded = load(resolve(str(save_tiny(tmp_path / "model"))), device="cpu")
     held = reading.held_by(loaded, TEXTS)
