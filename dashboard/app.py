@@ -34,6 +34,7 @@ chosen = st.navigation(
         "Evidence": [
             page("terms", "grid_on"),
             page("depth", "layers"),
+            page("geometry", "architecture"),
             page("encodings", "waves"),
             page("published", "menu_book"),
             page("glue", "leaderboard"),

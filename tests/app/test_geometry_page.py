@@ -1,0 +1,66 @@
+"""The page Geometry: each part shows its own figures, of a stored model; what a model lacks is said."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+FIGURES = {
+    "angles": ["How nearly orthogonal?", "|Cosine| against dimension"],
+    "subspaces": ["Do words and positions keep apart?", "The same from layer to layer"],
+    "ranks": [
+        "How many directions words and positions use",
+        "Ranks",
+        "Do words stay out of the dimensions that positions use?",
+    ],
+    "heads": ["How heads divide their directions between word and position"],
+    "words": ["Does adding a position turn one word into another?", "The closest call of every word"],
+    "collisions": ["Do word + position and another word + position meet?"],
+    "read": ["Can word and position be read from their sum?", "What position tables say of position and order"],
+}
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "geometry.duckdb"))
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.run()
+    app.switch_page("views/geometry.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.mark.parametrize("part", FIGURES)
+def test_each_part_shows_its_figures(part):
+    app = opened(part=part)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert [heading.value for heading in app.subheader] == FIGURES[part]
+
+
+def test_the_slider_moves_the_random_vectors():
+    app = opened(part="angles", dim="12")
+    assert not app.exception
+    assert any("Two random vectors of 12 dimensions" in caption.value for caption in app.caption)
+
+
+def test_a_word_is_picked():
+    app = opened(part="words")
+    word = app.selectbox(key="geometry.word").options[5]
+    app.selectbox(key="geometry.word").select(word).run()
+    assert not app.exception
+    assert any(f"“{word}”: position" in caption.value.replace("\\", "") for caption in app.caption)
+
+
+def test_a_model_without_positions_says_what_it_lacks():
+    models = opened().selectbox(key="geometry.model").options
+    without = next(model for model in models if "no_position" in model)
+    app = opened(model=without, part="subspaces")
+    assert not app.exception
+    assert any("not added to one another" in note.value for note in app.info)
