@@ -35,6 +35,8 @@ class Request:
     truncate: bool = False
     head: ClassVar[bool] = False
     """Whether the model is wanted with the head that predicts tokens, where it has one."""
+    terms: ClassVar[bool] = True
+    """Whether it has to be one that can be taken apart."""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "Request":
@@ -50,12 +52,21 @@ class Request:
             truncate=bool(params["truncate"]),
         )
 
-    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
-        """The model."""
-        from analysis.models.load import load
+    def place(self) -> tuple[str, str | None, bool]:
+        """The model as it was asked for."""
+        return self.model.strip(), self.revision, self.terms
+
+    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
+        """Where the model's files are; fetch: whether they may be downloaded."""
         from analysis.models.source import resolve
 
-        return load(resolve(self.model, self.revision, progress), progress=progress, head=self.head)
+        return resolve(self.model, self.revision, progress, terms=self.terms, fetch=fetch)
+
+    def load(self, progress: Callable[[str], None] = lambda _: None, found: Any = None) -> Any:
+        """The model; `found` is where its files are, where the caller knows it already."""
+        from analysis.models.load import load
+
+        return load(found or self.find(progress), progress=progress, head=self.head)
 
     def run(self, loaded: Any = None) -> Decomposition:
         """Decomposes the text; `loaded` is the model, where the caller holds it already."""
@@ -113,18 +124,13 @@ class LayersRequest(Request):
 class PatternsRequest(Request):
     """The attention patterns of a model, of whatever architecture, on a text."""
 
+    terms: ClassVar[bool] = False
+
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "PatternsRequest":
         """What the parameters of a link ask; one run serves every layer."""
         asked: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "method": "frozen", "freeze": "activation"}
         return cls(**asked)
-
-    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
-        """The model, though there be no terms for it."""
-        from analysis.models.load import load
-        from analysis.models.source import resolve
-
-        return load(resolve(self.model, self.revision, progress, terms=False), progress=progress)
 
     def run(self, loaded: Any = None) -> Any:
         """Every layer's pattern, `analysis.terms.result.Patterns`."""

@@ -1,10 +1,8 @@
 """The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
 
-import os
-
 import streamlit as st
 
-from analysis import catalogue, embedded, probes
+from analysis import catalogue, embedded, probes, settings
 from analysis.errors import AddendError, TextTooLong
 from analysis.terms import Decomposition
 from analysis.terms.result import Patterns
@@ -127,7 +125,7 @@ def too_long(*run: Decomposition | Patterns) -> str:
 
 def saving_is_on() -> bool:
     """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
-    return os.environ.get("ADDEND_SAVE_PROBES", "1") != "0"
+    return settings.switch("ADDEND_SAVE_PROBES")
 
 
 def why_no_link(made: Decomposition) -> str:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from analysis import random_vit
-from analysis.images import IMAGES, LARGEST_MEGABYTES
+from analysis import random_vit, settings
+from analysis.images import IMAGES
 from analysis.terms.picture import ImageDecomposition
 from dashboard.pickers import Pickers
 
@@ -30,7 +30,7 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
         file = st.file_uploader(
             "Or an image of your own",
             type=["png", "jpg", "jpeg", "webp", "gif"],
-            max_upload_size=LARGEST_MEGABYTES,
+            max_upload_size=settings.number("ADDEND_IMAGE_MB"),
             help="It stays in this server's memory for as long as this view is open, and is in no link.",
         )
         masked = st.checkbox(
