@@ -15,6 +15,7 @@ from analysis.errors import SettingError
 PREFIX = "ADDEND_"
 ELSEWHERE = ("ADDEND_VENV",)
 """Variables of our own scripts, which the app does not read."""
+SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +82,12 @@ SETTINGS: Mapping[str, Setting] = {
             unlimited=True,
             says="trusted proxies in front, each of which adds to `X-Forwarded-For` the address it was asked from",
         ),
+        Setting(
+            name="ADDEND_FRAMED_BY",
+            kind="names",
+            default="",
+            says="sites that may show the app in a frame, apart by commas, such as `https://example.org`; else none",
+        ),
         Setting(name="ADDEND_SIGN_IN", kind="switch", default="0", says="`1`: readers sign in first; see Hosting"),
         Setting(
             name="ADDEND_LOG",
@@ -94,8 +101,8 @@ SETTINGS: Mapping[str, Setting] = {
 
 
 def hosted() -> bool:
-    """Whether strangers use this server."""
-    return switch("ADDEND_HOSTED")
+    """Whether strangers use this server. A wrong value counts as yes; `check` says that it is wrong."""
+    return os.environ.get("ADDEND_HOSTED", "").strip() not in ("", "0")
 
 
 def switch(name: str) -> bool:
@@ -152,6 +159,8 @@ def _expected(setting: Setting, given: str) -> str:
         return "a whole number"
     if setting.kind == "number" and not int(given) and not setting.unlimited:
         return "a whole number above 0"
+    if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(one.strip()) for one in given.split(",")):
+        return "addresses such as https://example.org, apart by commas"
     if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", given):
         return "an address such as https://addend.example.org"
     return ""

@@ -309,6 +309,7 @@ VIEWS: dict[str, View] = {
             ("runs_curve",),
         ),
         View("about", "Method and data"),
+        View("status", "Status"),
     )
 }
 

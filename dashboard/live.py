@@ -4,8 +4,9 @@ import ipaddress
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -149,6 +150,8 @@ def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | N
         saved = shared().saved
         if (found := saved.get(probe_id)) is None:
             found = probes.saved(probe_id)
+            if settings.hosted() and found.provenance.model.startswith(("/", "~")):  # a folder of its owner's
+                found = replace(found, provenance=replace(found.provenance, model=Path(found.provenance.model).name))
             freeze(found)
             saved.put(probe_id, found)
         return found

@@ -104,9 +104,9 @@ def load(
     images = source.family in FAMILIES and FAMILIES[source.family].reads == "image"
     # Of an image processor's two implementations the one on Pillow: the other needs torchvision.
     kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
-    config, loader = _plain(source.config), _loader(source, head)
     with _loading:
         try:
+            config, loader = _plain(source.config), _loader(source, head)
             _check_size(config, loader, source)
             tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
             model, told = loader.from_pretrained(
