@@ -42,6 +42,11 @@ class ImageRequest:
             uploaded=uploaded[1] if uploaded else None,
         )
 
+    @property
+    def title(self) -> str:
+        """What the image is called: a drawn one by its name, a reader's by its file's, said to be uploaded."""
+        return self.image if self.uploaded is None else f"uploaded {self.image}"
+
     def picture(self) -> Picture:
         """The image. Raises ImageError where the name is of no drawn one, or the file is no image to probe."""
         if self.uploaded is not None:
@@ -87,7 +92,7 @@ class ImageRequest:
             picture,
             self.layer,
             masked=self.masked,
-            title=self.image if self.uploaded is None else f"uploaded {self.image}",
+            title=self.title,
             name=loaded.source.name,
             revision=loaded.source.revision,
         )

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import LinkError, StoreError
-from analysis.image_probes import ImageRequest
 from analysis.provenance import model_options
 from analysis.sources import MEAN_SOURCES, SOURCES
 from analysis.store import files, read
@@ -36,7 +35,7 @@ class Request:
     head: ClassVar[bool] = False
     """Whether the model is wanted with the head that predicts tokens, where it has one."""
     terms: ClassVar[bool] = True
-    """Whether it has to be one that can be taken apart."""
+    """Whether only a model whose terms are known will do."""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> "Request":
@@ -289,8 +288,6 @@ def obtain(params: Mapping[str, Any]) -> Decomposition:
     """The decomposition a link asks for: the saved probe it names, else its text run now."""
     if params.get("probe"):
         return saved(str(params["probe"]))
-    if "image" in params:
-        return ImageRequest.of(params).run()
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
     return Request.of(params).run()

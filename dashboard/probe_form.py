@@ -5,9 +5,8 @@ import streamlit as st
 from analysis import catalogue, embedded, probes, settings
 from analysis.errors import AddendError, TextTooLong
 from analysis.terms import Decomposition
-from analysis.terms.result import Patterns
 from dashboard import live, queries, show
-from dashboard.links import TEXT_LIMIT_BYTES
+from dashboard.links import TEXT_LIMIT_BYTES, Value
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
@@ -26,34 +25,25 @@ def form(picked: Pickers) -> None:
             picked.set("truncate", False)
 
 
-def asks(picked: Pickers, side: str = "", *, optional: bool = False) -> dict[str, str]:
-    """The boxes of a model, its revision, a text and a second one; `side` ends the names of a second set."""
+def asks(picked: Pickers, side: str = "", *, more: str = "") -> dict[str, str]:
+    """The boxes of a model, its revision, a text and a second one; `side` ends the names of a second set.
+
+    more: what the box of the model says besides.
+    """
     held = {name: str(picked.get(name + side)) for name in ("model", "revision", "text", "pair")}
+    right, empty = (" (right)", "as on the left") if side else ("", None)
     first, second = st.columns([3, 1])
-    same = " Empty: as on the left." if optional else ""
     asked = {
         "model": first.text_input(
-            "Model",
+            f"Model{right}",
             held["model"],
             help=f"{embedded.NAME} (embedded), a folder on this machine, or a Hugging Face id such as owner/name. "
-            f"Safetensors only; no code of a repository is ever run.{same}",
-            key=f"{picked.view.page}.asks.model{side}",
+            f"Safetensors only; no code of a repository is ever run.{more}",
+            placeholder=empty,
         ),
-        "revision": second.text_input(
-            "Revision",
-            held["revision"],
-            help="A branch, tag or commit, on a hub.",
-            key=f"{picked.view.page}.asks.revision{side}",
-        ),
-        "text": st.text_area(
-            f"Text{same and ' (empty: as on the left)'}",
-            held["text"],
-            height=80,
-            key=f"{picked.view.page}.asks.text{side}",
-        ),
-        "pair": st.text_area(
-            "Second text (optional)", held["pair"], height=68, key=f"{picked.view.page}.asks.pair{side}"
-        ),
+        "revision": second.text_input(f"Revision{right}", held["revision"], help="A branch, tag or commit, on a hub."),
+        "text": st.text_area(f"Text{right}", held["text"], height=80, placeholder=empty),
+        "pair": st.text_area(f"Second text{right or ' (optional)'}", held["pair"], height=68),
     }
     return {name + side: value or "" for name, value in asked.items()}
 
@@ -65,7 +55,7 @@ def two_sided(picked: Pickers) -> None:
         with left:
             asked = asks(picked)
         with right:
-            asked |= asks(picked, "2", optional=True)
+            asked |= asks(picked, "2")
         if st.form_submit_button("Compare", type="primary"):
             for name, value in asked.items():
                 picked.set(name, value)
@@ -84,7 +74,9 @@ def patterns(picked: Pickers) -> None:
     picked.slider("layer", "Layer", list(range(layers)))
     picked.slider("head", "Head", list(range(heads)))
     values = picked.done()
-    show.copy_link("probe", values, without=("text", "pair"), why_not=too_long(run))
+    show.copy_link(
+        "probe", values, without=("text", "pair"), why_not=too_long(run.provenance.text, run.provenance.text_pair)
+    )
     show.show(live.figure("probe_patterns", values, run), "probe", values)
 
 
@@ -96,31 +88,31 @@ def offer_truncation(picked: Pickers, problem: AddendError) -> None:
         st.rerun()
 
 
-def offer_frozen(picked: Pickers, *fields: str) -> None:
-    """A button back to the method that every model has, where another was asked for."""
-    asked = [field for field in fields if picked.get(field) != "frozen"]
-    if asked and st.button("Use method frozen"):
+def offer(picked: Pickers, label: str, value: Value, *fields: str) -> None:
+    """A button that sets fields to what every model can show, where something else was asked for."""
+    asked = [field for field in fields if picked.get(field) != value]
+    if asked and st.button(label):
         for field in asked:
-            picked.set(field, "frozen")
+            picked.set(field, value)
         picked.done()
         st.rerun()
+
+
+def offer_frozen(picked: Pickers, *fields: str) -> None:
+    """A button back to the method that every model has."""
+    offer(picked, "Use method frozen", "frozen", *fields)
 
 
 def offer_layer_0(picked: Pickers, *fields: str) -> None:
-    """A button to the layer that every model has, where a deeper one was asked for."""
-    if any(picked.get(field) for field in fields) and st.button("Use layer 0"):
-        for field in fields:
-            picked.set(field, 0)
-        picked.done()
-        st.rerun()
+    """A button to the layer that every model has."""
+    offer(picked, "Use layer 0", 0, *fields)
 
 
-def too_long(*run: Decomposition | Patterns) -> str:
-    """Why a link cannot carry these texts; empty when it can."""
-    texts = "".join(made.provenance.text + (made.provenance.text_pair or "") for made in run)
-    if len(texts.encode()) <= TEXT_LIMIT_BYTES:
+def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
+    """Why a link cannot carry these texts, and what to do; empty when it can."""
+    if len("".join(text or "" for text in texts).encode()) <= TEXT_LIMIT_BYTES:
         return ""
-    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link; shorten it."
+    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
 
 
 def saving_is_on() -> bool:
@@ -129,16 +121,15 @@ def saving_is_on() -> bool:
 
 
 def why_no_link(made: Decomposition) -> str:
-    """Why a link cannot carry this text, and what to do; empty when it can."""
-    about = made.provenance
-    if made.probe_id or len((about.text + (about.text_pair or "")).encode()) <= TEXT_LIMIT_BYTES:
+    """Why a link cannot carry this probe's text, and what to do; empty when it can."""
+    if made.probe_id:
         return ""
     remedy = (
         "Save the probe: its link carries an id instead."
         if saving_is_on()
         else "Saving probes is off on this server (ADDEND_SAVE_PROBES=0), so this view has no link; shorten the text."
     )
-    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
+    return too_long(made.provenance.text, made.provenance.text_pair, remedy=remedy)
 
 
 def save_button(picked: Pickers, made: Decomposition) -> None:

@@ -24,14 +24,15 @@ def decode(
     from analysis import catalogue
     from analysis.decoding import measure
     from analysis.means import windows as cutting
+    from analysis.models.families import longest
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    limit = getattr(loaded.model.config, "max_position_embeddings", None)
-    cut = cutting.windows(loaded.tokenizer, list(cutting.articles(texts)), length, windows, limit)
+    articles = list(cutting.articles(texts))
+    cut = cutting.windows(loaded.tokenizer, articles, length, windows, longest(loaded.model.config))
     with Progress() as progress:
-        states = measure.states_of(loaded, cut, progress.track(measure.batches(cut), description="Windows"))
+        states = measure.states_of(loaded, cut, progress.track(cutting.batches(cut), description="Windows"))
         each = progress.track(range(len(states)), description="Depths")
         path = measure.decode(loaded, cut, corpus or texts.stem, states, called=called, name=name, each=each)
     catalogue.refresh()

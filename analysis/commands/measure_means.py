@@ -24,14 +24,15 @@ def measure_means(
     from analysis import catalogue
     from analysis.means import measure
     from analysis.means import windows as cutting
+    from analysis.models.families import longest
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    limit = getattr(loaded.model.config, "max_position_embeddings", None)
-    cut = cutting.windows(loaded.tokenizer, list(cutting.articles(texts)), length, windows, limit)
+    articles = list(cutting.articles(texts))
+    cut = cutting.windows(loaded.tokenizer, articles, length, windows, longest(loaded.model.config))
     with Progress() as progress:
-        each = progress.track(measure.batches(cut), description="Windows")
+        each = progress.track(cutting.batches(cut), description="Windows")
         path = measure.measure_means(loaded, cut, corpus or texts.stem, called=called, name=name, each=each)
     catalogue.refresh()
     typer.echo(f"{path} written and in the store.")

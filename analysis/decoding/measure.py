@@ -16,13 +16,12 @@ from analysis.decoding.position import PAIRS, read_order, read_position
 from analysis.decoding.reading import RESAMPLES, Reading
 from analysis.decoding.word import OFTEN, read_word
 from analysis.means.states import hidden_states
-from analysis.means.windows import SEED, Windows
+from analysis.means.windows import BATCH, SEED, Windows, batches
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.store import files
 
-BATCH = 8
 TESTED = 3
 """One window in so many is held out."""
 
@@ -37,11 +36,6 @@ def states_of(
         states = hidden_states(loaded.model, family, torch.from_numpy(cut.ids[start : start + BATCH]))
         found.append([hidden[:, cut.counted].float().cpu().numpy() for hidden in states])
     return [np.concatenate(layer) for layer in zip(*found, strict=True)]
-
-
-def batches(cut: Windows) -> range:
-    """The first window of every batch."""
-    return range(0, len(cut.ids), BATCH)
 
 
 def decode(
@@ -76,10 +70,7 @@ def decode(
             f"python -m analysis decode {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
             f"--windows {count}"
         ),
-        model=called or source.name,
-        revision=source.revision,
-        device=loaded.device,
-        dtype=str(loaded.model.dtype).removeprefix("torch."),
+        **loaded.facts(called),
         seed=SEED,
         config={
             "corpus": corpus,

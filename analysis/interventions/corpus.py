@@ -21,7 +21,7 @@ from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.sources import FOUR
 from analysis.store import files
-from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, groups_of
+from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, draws_of, groups_of
 from analysis.terms.run import checked, encode
 
 STANDARD = (
@@ -82,9 +82,7 @@ def intervene_corpus(
                     left_out.setdefault(one.spec, str(why))
                     measured[one.spec].append(None)
     groups = groups_of(texts)
-    count = int(groups.max()) + 1
-    draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-    draws = draws.astype(float)[:, groups]
+    draws = draws_of(groups)
     rows = [row for spec, of_texts in measured.items() for row in _rows(spec, of_texts, draws)]
     run = files.Run(
         kind="interventions",
@@ -92,15 +90,12 @@ def intervene_corpus(
             f"python -m analysis intervene {model_options(source.name, source.revision)} --corpus {quote(corpus)}"
             + ("" if tuple(specs) == STANDARD else "".join(f" --do {quote(spec)}" for spec in specs))
         ),
-        model=source.name,
-        revision=source.revision,
-        device=loaded.device,
-        dtype=str(model.dtype).removeprefix("torch."),
+        **loaded.facts(),
         seed=SEED,
         config={
             "resamples": RESAMPLES,
             "interval_percent": INTERVAL[1] - INTERVAL[0],
-            "clusters": count,
+            "clusters": len(np.unique(groups)),
             "left_out": left_out,
             "said": {one.spec: one.said for one in chosen},
             "head": kind_of_head(model, loaded.tokenizer),

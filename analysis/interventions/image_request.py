@@ -31,5 +31,5 @@ class ImageInterventionRequest(ImageRequest):
             self.interventions,
             self.layer,
             masked=self.masked,
-            title=self.image if self.uploaded is None else f"uploaded {self.image}",
+            title=self.title,
         )

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import torch
 from PIL import Image
@@ -32,8 +31,7 @@ def intervene_image(
     model, chosen = loaded.model, [parse(spec) for spec in specs]
     family: Patches = checked(model, loaded.source.name, reads="image")
     check_layer(model, family, layer)
-    showing = getattr(family, "showing", None)
-    with showing(model, masked) if showing else nullcontext(), torch.inference_mode():
+    with family.showing(model, masked=masked), torch.inference_mode():
         given = prepared(model, family, loaded.tokenizer, picture)
         started = time.perf_counter()
         before, after, kl = compared(loaded, family, given.inputs, chosen)
@@ -47,8 +45,8 @@ def intervene_image(
         before=before.patterns[layer].float().cpu().numpy(),
         after=after.patterns[layer].float().cpu().numpy(),
         predictions=None,
-        provenance=provenance_of(loaded, title, None, started, None),
+        provenance=provenance_of(loaded, title, started),
         grid=given.grid,
         kept=given.kept,
-        masked=bool(showing) and masked,
+        masked=family.hides and masked,
     )

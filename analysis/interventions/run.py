@@ -20,9 +20,8 @@ from analysis.interventions.result import Intervened, PermutationTest, Predictio
 from analysis.models.families import Family
 from analysis.models.follow import Layer
 from analysis.models.load import Loaded
-from analysis.provenance import git_sha, library_versions, now
 from analysis.terms.result import Provenance
-from analysis.terms.run import check_layer, checked, encode
+from analysis.terms.run import check_layer, checked, encode, provenance
 
 BATCH_TOKENS = 8_192
 """Of masked copies that are run at once."""
@@ -110,7 +109,7 @@ def intervene(
         before=before.patterns[layer].float().cpu().numpy(),
         after=after.patterns[layer].float().cpu().numpy(),
         predictions=predictions,
-        provenance=provenance_of(loaded, text, pair, started, cut_from),
+        provenance=provenance_of(loaded, text, started, text_pair=pair, truncated_from=cut_from),
     )
 
 
@@ -210,22 +209,11 @@ def permutation_test(
         on=errors[1].double().cpu().numpy(),
         reach=float(off.abs().max()),
         causal=mask is not None and not bool(mask.triu(1).any()),
-        provenance=provenance_of(loaded, text, pair, started, cut_from),
+        provenance=provenance_of(loaded, text, started, text_pair=pair, truncated_from=cut_from),
     )
 
 
-def provenance_of(loaded: Loaded, text: str, pair: str | None, started: float, cut_from: int | None) -> Provenance:
+def provenance_of(loaded: Loaded, text: str, started: float, **more: Any) -> Provenance:
     """Where an outcome comes from; `started` is by time.perf_counter."""
-    return Provenance(
-        model=loaded.source.name,
-        revision=loaded.source.revision,
-        device=loaded.device,
-        dtype=str(loaded.model.dtype).removeprefix("torch."),
-        seconds=time.perf_counter() - started,
-        text=text,
-        text_pair=pair,
-        created=now(),
-        git_sha=git_sha(),
-        versions=library_versions(),
-        truncated_from=cut_from,
-    )
+    facts, seconds = loaded.facts(), time.perf_counter() - started
+    return provenance(loaded.model, facts["model"], facts["revision"], facts["dtype"], seconds, text, **more)

@@ -13,7 +13,7 @@ from numpy import ndarray
 from analysis.means.rank import CAP, effective_rank, rank_estimate, stable_rank
 from analysis.means.split import Basis, Sums
 from analysis.means.states import hidden_states, parts_entering
-from analysis.means.windows import SEED, Windows
+from analysis.means.windows import BATCH, SEED, Windows, batches
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
@@ -21,7 +21,6 @@ from analysis.sources import SOURCES
 from analysis.store import files
 from analysis.streams.tensor import stacked
 
-BATCH = 8
 """Windows in one pass."""
 BITS = 11
 """Of a stored mean, as many as half precision has; their error is far below that of sampling."""
@@ -69,10 +68,7 @@ def measure_means(
             f"python -m analysis measure-means {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
             f"--windows {count}"
         ),
-        model=called or source.name,
-        revision=source.revision,
-        device=loaded.device,
-        dtype=str(loaded.model.dtype).removeprefix("torch."),
+        **loaded.facts(called),
         seed=SEED,
         config={
             "corpus": corpus,
@@ -86,11 +82,6 @@ def measure_means(
     )
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     return files.write("means", columns | {"corpus": [corpus] * len(rows)}, run, name=name)
-
-
-def batches(cut: Windows) -> range:
-    """The first window of every batch."""
-    return range(0, len(cut.ids), BATCH)
 
 
 def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> float:

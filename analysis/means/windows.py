@@ -12,6 +12,7 @@ from numpy import ndarray
 from analysis.errors import TextError, TextTooLong
 
 SEED = 0
+BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -95,3 +96,8 @@ def _frame(tokenizer: Any) -> tuple[list[int], list[int]]:
     ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
     inner = [place for place, mark in enumerate(special) if not mark]
     return ids[: inner[0]], ids[inner[-1] + 1 :]
+
+
+def batches(cut: Windows) -> range:
+    """The first window of every batch."""
+    return range(0, len(cut.ids), BATCH)

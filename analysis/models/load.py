@@ -60,6 +60,15 @@ class Loaded:
             return self
         return replace(self, model=self.model.base_model, headed=False)
 
+    def facts(self, called: str | None = None) -> dict[str, str]:
+        """What a run says of its model; `called` is its name in the results, else as it was found."""
+        return {
+            "model": called or self.source.name,
+            "revision": self.source.revision,
+            "device": self.device,
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+        }
+
 
 def best_device() -> str:
     """cuda when there is one, then mps, then cpu."""

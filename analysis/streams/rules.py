@@ -49,7 +49,7 @@ def _wholes(args: Sequence[Any]) -> list[Any]:
 
 
 def _each(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Whatever is linear in its first argument alone: reshaping, slicing, casting, sums, dropout at rest."""
+    """Whatever is linear in its first argument alone: reshaping, slicing, casting, sums."""
     first, *rest = args
     rest = _wholes(rest)
     whole = func(plain(first), *rest, **kwargs)
@@ -293,7 +293,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("sub", "__sub__", "__rsub__", "rsub"), _sub),
     **dict.fromkeys(("mul", "__mul__", "__rmul__", "multiply"), _mul),
     **dict.fromkeys(("div", "__truediv__", "true_divide"), _div),
-    **dict.fromkeys(("matmul", "bmm", "__matmul__", "__rmatmul__"), _matmul),
+    **dict.fromkeys(("matmul", "bmm", "__matmul__"), _matmul),
     **dict.fromkeys(("cat", "stack", "concat", "concatenate"), _joined),
     **dict.fromkeys(("add_", "__iadd__"), _in_place(_add)),
     **dict.fromkeys(("sub_", "__isub__"), _in_place(_sub)),

@@ -8,7 +8,7 @@ from shlex import quote
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from analysis.errors import TextError
@@ -18,7 +18,7 @@ from analysis.provenance import model_options
 from analysis.sources import SCORE_BIAS, TERMS
 from analysis.store import files
 from analysis.terms import measures
-from analysis.terms.run import checked, encode, sum_of_terms
+from analysis.terms.run import checked, encode, error_of, sum_of_terms
 
 SEED = 0
 RESAMPLES = 2_000
@@ -64,9 +64,7 @@ def measure_corpus(
             "else; expected one of two tokens or more."
         )
     groups = groups_of(texts)
-    count = int(groups.max()) + 1
-    draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-    draws = draws.astype(float)[:, groups]
+    draws = draws_of(groups)
     rows = [
         row for layer in range(len(measured[0])) for row in rows_of([text[layer] for text in measured], layer, draws)
     ]
@@ -79,15 +77,12 @@ def measure_corpus(
             f"python -m analysis measure {model_options(source.name, source.revision, called)} "
             f"--corpus {quote(corpus)}{held}"
         ),
-        model=called or source.name,
-        revision=source.revision,
-        device=loaded.device,
-        dtype=str(loaded.model.dtype).removeprefix("torch."),
+        **loaded.facts(called),
         seed=SEED,
         config={
             "resamples": RESAMPLES,
             "interval_percent": INTERVAL[1] - INTERVAL[0],
-            "clusters": count,
+            "clusters": len(np.unique(groups)),
             "longest_tenth": float(queries[-max(1, len(queries) // 10) :].sum() / queries.sum()),
             "truncated_texts": cut,
             "freeze": freeze if held else None,
@@ -122,7 +117,6 @@ def of_input(seen: Layer) -> OfInput:
     effect, agreement = measures.effects(*given)
     own, total = seen.call.scores[0], sum_of_terms(factors)
     hidden = torch.zeros_like(own[0], dtype=torch.bool) if mask is None else ~mask
-    error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
     pattern = total.masked_fill(hidden, -torch.inf).softmax(-1)
     length = own.shape[-1]
     return OfInput(
@@ -134,7 +128,7 @@ def of_input(seen: Layer) -> OfInput:
         pairs=length**2 if mask is None else int(mask.sum()),
         # A query that sees one key alone adds nothing; of a text, at most the first one does.
         queries=length * (length > 1) if mask is None else int((mask.sum(1) > 1).sum()),
-        errors=(error, error / reach if reach else 0.0, float((pattern - seen.pattern[0]).abs().max())),
+        errors=(*error_of(total, own), float((pattern - seen.pattern[0]).abs().max())),
     )
 
 
@@ -205,6 +199,13 @@ def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator
 def _over(part: ndarray, power: ndarray) -> ndarray:
     """Shares; not a number where there is nothing to share out: a head that is constant in every text drawn."""
     return np.divide(part, power, out=np.full(part.shape, np.nan), where=power > 0)
+
+
+def draws_of(groups: Int[ndarray, " text"]) -> Float[ndarray, "resample text"]:
+    """How often each text counts in each resample of whole groups, drawn with a fixed seed."""
+    count = int(groups.max()) + 1
+    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    return drawn.astype(float)[:, groups]
 
 
 def groups_of(texts: Sequence[tuple[str, str | None]]) -> ndarray:

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -13,7 +13,7 @@ from analysis.models.follow import follow
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.store import files
-from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, of_input, rows_of
+from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, draws_of, of_input, rows_of
 from analysis.terms.images import prepared
 from analysis.terms.picture import similarity
 from analysis.terms.run import checked
@@ -38,25 +38,18 @@ def measure_images(
     measured: list[list[OfInput]] = []
     for index in each if each is not None else range(len(images)):
         found: list[OfInput] = []
-        showing = getattr(family, "showing", None)
-        with showing(loaded.model, False) if showing else nullcontext():  # all patches, also of a masked autoencoder
+        with family.showing(loaded.model, masked=False):  # all patches, also of a masked autoencoder
             given = prepared(loaded.model, family, loaded.tokenizer, images[index])
             follow(loaded.model, family, given.inputs, lambda seen, found=found: found.append(of_input(seen)))
         measured.append(found)
     count = len(measured)
-    draws = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
+    draws = draws_of(np.arange(count))
     rows = [row for layer in range(len(measured[0])) for row in rows_of([one[layer] for one in measured], layer, draws)]
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     columns["corpus"] = [corpus] * len(rows)
     grid, side = given.grid, family.side(loaded.model)
     source = loaded.source
-    about = {
-        "model": called or source.name,
-        "revision": source.revision,
-        "device": loaded.device,
-        "dtype": str(loaded.model.dtype).removeprefix("torch."),
-        "seed": SEED,
-    }
+    about: dict[str, Any] = {**loaded.facts(called), "seed": SEED}
     held = "activation" if family.gated(loaded.model.config) else None
     place = {"rows": grid[0], "columns": grid[1], "trained_side": side, "family": family.title, "freeze": held}
     spread = {"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "clusters": count}

@@ -1,7 +1,6 @@
 """Runs a model on an image and takes the scores between its patches apart."""
 
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +50,7 @@ def decompose_image(
     """
     family: Patches = checked(model, name, reads="image")
     check_layer(model, family, layer)
-    showing = getattr(family, "showing", None)
-    with showing(model, masked) if showing else nullcontext():
+    with family.showing(model, masked=masked):
         given = prepared(model, family, processor, picture)
         started = time.perf_counter()
         found, dtype = taken_apart(model, family, given.inputs, layer, freeze)
@@ -68,7 +66,7 @@ def decompose_image(
         positions=family.patch_positions(model, rows, columns).detach().cpu().numpy().copy(),  # not the weights
         trained_side=family.side(model),
         specials=len(family.specials),
-        masked=bool(showing) and masked,
+        masked=family.hides and masked,
     )
 
 

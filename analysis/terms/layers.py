@@ -9,12 +9,11 @@ from numpy import ndarray
 from torch import Tensor
 
 from analysis.models.follow import Layer, follow
-from analysis.provenance import git_sha, library_versions, now
 from analysis.sources import SCORE_BIAS, SOURCES, TERMS
 from analysis.streams.tensor import plain, stacked
 from analysis.terms import measures
-from analysis.terms.result import Layers, Provenance
-from analysis.terms.run import checked, encode
+from analysis.terms.result import Layers
+from analysis.terms.run import checked, encode, error_of, provenance
 
 
 def layers(
@@ -42,8 +41,7 @@ def layers(
         factors, mask = seen.factors(), seen.attended()
         given = (factors.query, factors.key, factors.scale, mask, factors.bias)
         own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
-        error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
-        errors.append((error, error / reach if reach else 0.0))
+        errors.append(error_of(total, own))
         if measure == "share":
             parts, power = measures.share_parts(*given, total)
             found = torch.where(power > 0, parts / power, torch.nan)
@@ -68,17 +66,14 @@ def layers(
         state_error=max(off),
         tokens=len(tokens),
         freeze=freeze if family.gated(model.config) else "",
-        provenance=Provenance(
-            model=name or model.name_or_path or type(model).__name__,
-            revision=revision or "unknown",
-            device=str(model.device),
-            dtype=str(model.dtype).removeprefix("torch."),
-            seconds=time.perf_counter() - started,
-            text=text,
+        provenance=provenance(
+            model,
+            name,
+            revision,
+            str(model.dtype).removeprefix("torch."),
+            time.perf_counter() - started,
+            text,
             text_pair=text_pair or None,
-            created=now(),
-            git_sha=git_sha(),
-            versions=library_versions(),
             truncated_from=cut_from,
         ),
     )

@@ -206,6 +206,12 @@ def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
     return total if factors.bias is None else total + factors.bias
 
 
+def error_of(total: Float[Tensor, "head query key"], own: Float[Tensor, "head query key"]) -> tuple[float, float]:
+    """The largest difference of a sum of terms to the model's own scores, and the same over the scores' range."""
+    error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
+    return error, error / reach if reach else 0.0
+
+
 READS = {
     "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure-images",
     "image": "reads text, not images. Open it on the Live probe page",

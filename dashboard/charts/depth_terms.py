@@ -6,7 +6,8 @@ import altair as alt
 import numpy as np
 
 from analysis.figures import Figure
-from dashboard.charts.base import BLUE, DIVERGING, GREEN, ORANGE, SEQUENTIAL, VERMILION, Chart, Look, drawing
+from dashboard.charts.base import BLUE, GREEN, ORANGE, VERMILION, Chart, Look, drawing
+from dashboard.charts.terms import measured_colours
 
 DARK = {BLUE: "#4aa3df"}
 CELL, NUMBER = 30, 34
@@ -18,10 +19,7 @@ def heads(figure: Figure, look: Look) -> list[Chart]:
     """Layers down, heads across, the number in every cell."""
     table, label = figure.content["table"], figure.content["label"]
     reach = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
-    if figure.content["measure"] == "share":
-        stops, domain = DIVERGING, np.linspace(-min(reach, 1.0), min(reach, 1.0), len(DIVERGING))
-    else:
-        stops, domain = SEQUENTIAL, np.linspace(0, reach, len(SEQUENTIAL))
+    colour, ink = measured_colours(reach, figure.content["measure"], label)
     frame = table.reset_index().melt("layer", var_name="head", value_name="value")
     bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelAngle": 0}
     base = alt.Chart(frame).encode(
@@ -29,18 +27,11 @@ def heads(figure: Figure, look: Look) -> list[Chart]:
         y=alt.Y("layer:O", axis=alt.Axis(title="layer", **bare)),
         tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=label, format=".4f")],
     )
-    cells = base.mark_rect().encode(
-        color=alt.Color(
-            "value:Q",
-            scale=alt.Scale(domain=list(domain), range=stops, clamp=True, interpolate="rgb"),
-            legend=alt.Legend(title=label, orient="bottom", gradientLength=220, format=".2~f", titleLimit=400),
-        )
-    )
+    cells = base.mark_rect().encode(color=colour)
     # Where there is no room for them tooltips and the data table still give the numbers.
     room = f"width < {NUMBER * len(table.columns)} ? 0 : 1"
     numbers = base.mark_text(fontSize=11, opacity=alt.expr(room)).encode(
-        text=alt.Text("value:Q", format=".2f"),
-        color=alt.condition(f"abs(datum.value) > {0.62 * domain[-1]}", alt.value("white"), alt.value("#31333f")),
+        text=alt.Text("value:Q", format=".2f"), color=ink
     )
     return [(cells + numbers).properties(width=760, height=CELL * len(table))]
 

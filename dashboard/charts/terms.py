@@ -14,20 +14,31 @@ from dashboard.charts.base import BLUE, DIVERGING, SEQUENTIAL, VERMILION, Chart,
 from dashboard.charts.heatmap import heatmap
 
 
+def measured_colours(reach: float, measure: str, label: str) -> tuple[alt.Color, Any]:
+    """The colours of cells that hold a term's share or effect, up to `reach`, and of the numbers upon them."""
+    if measure == "share":
+        stops, domain = DIVERGING, np.linspace(-min(reach, 1.0), min(reach, 1.0), len(DIVERGING))
+    else:
+        stops, domain = SEQUENTIAL, np.linspace(0, reach, len(SEQUENTIAL))
+    colour = alt.Color(
+        "value:Q",
+        scale=alt.Scale(domain=list(domain), range=stops, clamp=True, interpolate="rgb"),
+        legend=alt.Legend(title=label, orient="bottom", gradientLength=220, format=".2~f", titleLimit=400),
+    )
+    strong = f"abs(datum.value) > {0.62 * domain[-1]}"
+    return colour, alt.condition(strong, alt.value("white"), alt.value("#31333f"))
+
+
 def _heads(figure: Figure, look: Look) -> list[Chart]:
     """Heads by terms, the number in every cell."""
     table, label = figure.content["table"], figure.content["label"]
     values = table.to_numpy()
     reach = float(np.abs(np.nan_to_num(values)).max()) or 1.0
-    if figure.content["measure"] == "share":
-        stops, domain = DIVERGING, np.linspace(-min(reach, 1.0), min(reach, 1.0), len(DIVERGING))
-    else:
-        stops, domain = SEQUENTIAL, np.linspace(0, reach, len(SEQUENTIAL))
+    colour, ink = measured_colours(reach, figure.content["measure"], label)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame["label"] = frame.term.map(spoken)
     frame["shown"] = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in frame.value]
     order = [spoken(term) for term in table.columns]
-    strong = 0.62 * float(domain[-1])
     bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False}
     base = alt.Chart(frame).encode(
         x=alt.X(
@@ -44,17 +55,10 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
             alt.Tooltip("value:Q", title=label, format=".4f"),
         ],
     )
-    cells = base.mark_rect().encode(
-        color=alt.Color(
-            "value:Q",
-            scale=alt.Scale(domain=list(domain), range=stops, clamp=True, interpolate="rgb"),
-            legend=alt.Legend(title=label, orient="bottom", gradientLength=220, format=".2~f", titleLimit=400),
-        )
-    )
+    cells = base.mark_rect().encode(color=colour)
     # On a phone the numbers would run into one another; tooltips and the data table still give them.
     numbers = base.mark_text(fontSize=11, opacity=alt.expr("width < 480 ? 0 : 1")).encode(
-        text=alt.Text("shown:N"),
-        color=alt.condition(f"abs(datum.value) > {strong}", alt.value("white"), alt.value("#31333f")),
+        text=alt.Text("shown:N"), color=ink
     )
     line = (
         alt.Chart(frame[frame.term == FOUR[-1]])

@@ -48,7 +48,10 @@ if terms:
 map_ways(picked)
 values = picked.done()
 with place:
-    show.copy_link("compare", values, without=("text", "pair", "text2", "pair2"), why_not=probe_form.too_long(*both))
+    written = ("text", "pair", "text2", "pair2")
+    show.copy_link(
+        "compare", values, without=written, why_not=probe_form.too_long(*(str(values[name]) for name in written))
+    )
     show.show(live.figure("compare_terms", values, (both[0], both[1])), "compare", values)
 if terms:
     try:

@@ -27,7 +27,7 @@ except AddendError as problem:
     status.update(label="Nothing to show", state="error")
     picked.done()
     show.sentence(problem)
-    intervention_form.offer_truncation(picked, problem)
+    probe_form.offer_truncation(picked, problem)
     probe_form.offer_layer_0(picked, "layer")
     st.stop()
 
@@ -49,7 +49,9 @@ permute = picked.toggle(
 values = picked.done()
 
 with outcome:
-    show.copy_link("interventions", values, without=("text", "pair"), why_not=intervention_form.why_no_link(picked))
+    written = ("text", "pair")
+    why_not = probe_form.too_long(*(str(values[name]) for name in written))
+    show.copy_link("interventions", values, without=written, why_not=why_not)
     figure = live.figure("intervention_tokens", values, made)
     show.show(figure, "interventions", values)
     if made.predictions:

@@ -43,13 +43,9 @@ def loaded_of(name: str) -> Loaded:
 def passed(loaded: Loaded, masked: bool, model: Any) -> Any:
     """transformers' own eager pass of a model on the image."""
     family: Any = FAMILIES[loaded.source.family]
-    showing = getattr(family, "showing", None)
     model.set_attn_implementation("eager")
-    with torch.no_grad():
-        if showing is None:
-            return model(**prepared(model, family, loaded.tokenizer, picture()).inputs, output_attentions=True)
-        with showing(model, masked):
-            return model(**prepared(model, family, loaded.tokenizer, picture()).inputs, output_attentions=True)
+    with torch.no_grad(), family.showing(model, masked=masked):
+        return model(**prepared(model, family, loaded.tokenizer, picture()).inputs, output_attentions=True)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -212,9 +212,7 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "masked_fill": ((torch.tensor([True, False, False, True]), 0), {}),
 }
 """What follows a hidden state (2, 3, 4) in a call; only what does not take one first is tested apart."""
-APART = {"T", "mT", "t", "__rmatmul__", "cat", "stack", "concat", "concatenate", "addmm", "baddbmm", "conv2d"} | {
-    "embedding"
-}
+APART = {"T", "mT", "t", "cat", "stack", "concat", "concatenate", "addmm", "baddbmm", "conv2d"} | {"embedding"}
 
 
 def function(name: str) -> Any:

@@ -1,6 +1,7 @@
 """What families that read images share: patches in a row, special tokens before them, a table of positions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,8 @@ class Patches(Family):
     """Parameters of the embeddings that are word."""
     asks_to_interpolate: bool = True
     """Whether the model wants to be asked before it interpolates its positions."""
+    hides: bool = False
+    """Whether it was trained with patches hidden."""
 
     def seeds(self, model: Any) -> Sequence[Seed]:
         """Pixels and learned tokens are word, the table is position."""
@@ -56,6 +59,11 @@ class Patches(Family):
     def attentions(self, model: Any) -> Sequence[nn.Module]:
         """The attention of each layer."""
         return [layer.attention for layer in self.layers(model)]
+
+    @contextmanager
+    def showing(self, model: Any, *, masked: bool) -> Iterator[None]:
+        """Within, a model that hides patches hides as many as in training, or none; others see all they are given."""
+        yield
 
     def table(self, model: Any) -> Float[Tensor, "position width"]:
         """The table of positions as it is stored, special tokens first."""

@@ -24,6 +24,7 @@ class ViTMAE(Patches):
 
     title = "ViT-MAE"
     contents = ("cls_token",)
+    hides = True
 
     def inputs(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> tuple[Mapping[str, Any], Grid]:
         """With the noise by whose order the model keeps patches."""
@@ -36,7 +37,7 @@ class ViTMAE(Patches):
         return {**given, "noise": noise}, Grid(grid.rows, grid.columns, kept)
 
     @contextmanager
-    def showing(self, model: Any, masked: bool) -> Iterator[None]:
+    def showing(self, model: Any, *, masked: bool) -> Iterator[None]:
         """Within, the model hides as many patches as it did in training, or none."""
         before = model.config.mask_ratio
         model.config.mask_ratio = before if masked else 0.0
