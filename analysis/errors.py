@@ -74,3 +74,10 @@ class Busy(AddendError):
 
 class TookTooLong(AddendError):
     """A probe that ran longer than this server allows."""
+
+
+class Stopped(AddendError):
+    """A probe that its reader stopped."""
+
+    request: object = None
+    """What was asked."""

@@ -1,6 +1,7 @@
 """Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
 
 import ipaddress
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -12,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from analysis import probes, settings
-from analysis.errors import NotHere
+from analysis.errors import NotHere, Stopped
 from analysis.figures import FIGURES, Figure
 from analysis.image_probes import ImageRequest
 from analysis.terms import Decomposition
@@ -27,6 +28,10 @@ from dashboard.service.size import bytes_of, freeze
 
 PRESSED = "live.pressed"
 """In a session's state: the models whose download its reader asked for."""
+STOPPED = "live.stopped"
+"""In a session's state: the requests that its reader stopped."""
+STOP_SECONDS = 1.0
+"""After so long a button to stop is offered."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
 def _finish(made: Any) -> None:
     """Measures what every page shows while the device is ours, and makes the result unchangeable."""
     if isinstance(made, Decomposition):
-        made.shares(), made.effects(), made.pattern
+        _ = made.shares(), made.effects(), made.pattern  # each is kept by the result
     freeze(made)
 
 
@@ -90,15 +95,16 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
     service = shared().service
     if (found := service.results.get(request)) is not None:
         return found
+    if request in st.session_state.get(STOPPED, ()):
+        stopped = Stopped("You stopped this, so that there is nothing to show yet.")
+        stopped.request = request
+        raise stopped
     _count()
     note = st.empty()
-    # Told again and again though nothing changes: these are the moments at which Streamlit ends a page that its
-    # reader left or stopped, which then leaves the line.
-    tell = progress or (lambda message: _told(note, message))
     with log.timed("probe", request=type(request).__name__) as facts:
         pressed = request.place() in st.session_state.get(PRESSED, ())
         try:
-            found = service.ask(request, tell, fetch=pressed or not settings.hosted())
+            found = service.ask(request, _teller(request, note, progress), fetch=pressed or not settings.hosted())
         except NotHere as absent:
             absent.place = request.place()
             raise
@@ -108,8 +114,53 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
     return found
 
 
-def _told(note: Any, message: str) -> None:
-    note.caption(plain(message))
+def _teller(request: Live, note: Any, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+    """Says where things stand, and offers to stop once that has taken a while.
+
+    It is called again and again though nothing changes: these are the moments at which Streamlit ends a page that its
+    reader left or stopped, which then leaves the line.
+    """
+    started = time.monotonic()
+    words: list[Any] = []
+
+    def stop() -> None:
+        st.session_state.setdefault(STOPPED, set()).add(request)
+
+    def tell(message: str) -> None:
+        if progress:
+            progress(message)
+        if not words and time.monotonic() - started > STOP_SECONDS:
+            place = note.container(horizontal=True, vertical_alignment="center")
+            place.button("Stop", icon=":material/stop_circle:", on_click=stop, key=f"live.stop.{hash(request)}")
+            words.append(place.empty())
+        if not progress:
+            (words[0] if words else note).caption(plain(message))
+
+    return tell
+
+
+def telling(status: Any) -> Callable[[str], None]:
+    """Tells of progress in a status box, which opens once there is something to press in it."""
+    started = time.monotonic()
+
+    def tell(message: str) -> None:
+        status.update(label=plain(message), expanded=time.monotonic() - started > STOP_SECONDS)
+
+    return tell
+
+
+def go_on(stopped: Stopped) -> None:
+    """The button that takes up what was stopped."""
+
+    def press() -> None:
+        st.session_state[STOPPED].discard(stopped.request)
+
+    st.button("Go on", icon=":material/play_arrow:", on_click=press, key=f"live.on.{hash(stopped.request)}")
+
+
+def folders() -> str:
+    """What forms say of models in folders, where this server opens them."""
+    return "" if settings.hosted() else "a folder on this machine, "
 
 
 def download(absent: NotHere) -> None:

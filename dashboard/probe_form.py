@@ -37,7 +37,7 @@ def asks(picked: Pickers, side: str = "", *, more: str = "") -> dict[str, str]:
         "model": first.text_input(
             f"Model{right}",
             held["model"],
-            help=f"{embedded.NAME} (embedded), a folder on this machine, or a Hugging Face id such as owner/name. "
+            help=f"{embedded.NAME} (embedded), {live.folders()}or a Hugging Face id such as owner/name. "
             f"Safetensors only; no code of a repository is ever run.{more}",
             placeholder=empty,
         ),

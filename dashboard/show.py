@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from analysis import settings
-from analysis.errors import AddendError, NotHere
+from analysis.errors import AddendError, NotHere, Stopped
 from analysis.figures import Figure
 from dashboard import charts, links, live, log, queries
 from dashboard.charts import render
@@ -173,6 +173,8 @@ def sentence(problem: AddendError) -> None:
     st.error(plain(public(str(problem))), icon=":material/error:")
     if isinstance(problem, NotHere):
         live.download(problem)
+    elif isinstance(problem, Stopped):
+        live.go_on(problem)
 
 
 def broken(failed: Exception) -> None:
