@@ -28,7 +28,7 @@ def page(path: str, icon: str, *, default: bool = False) -> st.Page:
     )
 
 
-st.set_page_config(page_title="Addend", page_icon=":material/add_circle:", layout="wide")
+st.set_page_config(page_title="Addend", page_icon=str(ROOT / "dashboard/assets/icon.png"), layout="wide")
 chosen = st.navigation(
     {
         "": [page("", "home", default=True)],

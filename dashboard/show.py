@@ -170,10 +170,14 @@ def cite(keys: tuple[str, ...]) -> None:
 
 def sentence(problem: AddendError) -> None:
     """What went wrong, in the page's own flow; the app goes on."""
-    st.error(plain(public(str(problem))), icon=":material/error:")
+    said = plain(public(str(problem)))
+    if not isinstance(problem, NotHere | Stopped):
+        st.error(said, icon=":material/error:")
+        return
+    st.info(said, icon=":material/info:")  # nothing went wrong: it waits for a press
     if isinstance(problem, NotHere):
         live.download(problem)
-    elif isinstance(problem, Stopped):
+    else:
         live.go_on(problem)
 
 

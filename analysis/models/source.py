@@ -119,12 +119,13 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
         raise ModelError(f"The config.json of {name} cannot be read ({refused.strerror}); make it readable.") from None
     except (ValueError, RecursionError):
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
-    if not isinstance(config, dict) or "model_type" not in config:
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise ModelError(f"The config.json of {name} names no model_type; expected one of {', '.join(FAMILIES)}.")
     if config["model_type"] in PARTS:
         part, architecture = PARTS[config["model_type"]]
         stored = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
-        return {**stored, **config.get(part, {}), "model_type": architecture}
+        inside = config.get(part, {})
+        return {**stored, **(inside if isinstance(inside, dict) else {}), "model_type": architecture}
     return config
 
 
@@ -195,8 +196,8 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
         raise ModelError(
             f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
         )
-    config = read_config(path, given)
     contents.check(path, given)
+    config = read_config(path, given)
     check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
     digest = hashlib.sha256()
     for file in sorted(path.glob("*.safetensors")):
@@ -285,8 +286,8 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     files = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
     if not any(name.endswith(".safetensors") for name in files):
         raise FileNotFoundError(folder)
-    config = read_config(folder, model)
     contents.check(folder, model)
+    config = read_config(folder, model)
     check(config, files, model, terms)
     _check_megabytes(files, model)
     return Source(model, folder.name, folder, config)

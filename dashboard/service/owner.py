@@ -58,7 +58,7 @@ class Job:
         self.request, self.fetch = request, fetch
         self.ticket, self.done = Ticket(), threading.Event()
         self.waiting = 0
-        self.message = "Starting"
+        self.message = "Starting" if "torch" in sys.modules else "Starting PyTorch"
         self.result: Any = None
         self.error: BaseException | None = None
         self.deadline: float | None = None

@@ -5,6 +5,7 @@ The hub is the local server of test_hub; folders are made here, as an attacker w
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -176,10 +177,8 @@ def test_code_that_comes_with_a_model_is_never_run(folder: Path, tmp_path: Path,
     path = folder / where
     auto = {"AutoModel": "own.Own", "AutoConfig": "own.Own", "AutoTokenizer": ["own.Own", "own.Own"]}
     path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_map": auto}))
-    try:
+    with suppress(ModelError):  # some of it transformers refuses, some it leaves aside
         load(resolve(str(folder)), device="cpu")
-    except ModelError as refusal:
-        assert str(refusal).endswith(".")
     assert not ran.exists()
 
 
