@@ -1,6 +1,7 @@
 """Shows a figure: its panels, its caption, the data behind it, its exports and its sources."""
 
 import json
+import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,6 +19,7 @@ from dashboard.links import Value
 from dashboard.plain import plain, public
 
 ROWS_SHOWN = 5_000
+_rendering = threading.Lock()
 FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
 
 
@@ -125,7 +127,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
         for form, (media, _) in render.FORMATS.items():
             st.download_button(
                 FORMAT_NAMES[form],
-                data=lambda form=form: render.render(figure, form, link),
+                data=lambda form=form: _rendered(figure, form, link),
                 file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
                 mime=media,
                 on_click="ignore",
@@ -142,6 +144,11 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             width="stretch",
         )
         st.caption("Every format but CSV carries the manifest inside: link, versions, model, input, command.")
+
+
+def _rendered(figure: Figure, form: str, link: str) -> bytes:
+    with _rendering:  # one at a time: a large map takes much memory on its way to a file
+        return render.render(figure, form, link)
 
 
 def _sources(figure: Figure, page: str) -> None:

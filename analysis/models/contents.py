@@ -1,13 +1,17 @@
-"""What may lie in a model's folder: nothing that leads out of it, and nothing that would run or fetch code.
+"""What may lie in a model's folder: nothing that leads out of it or would fetch code, and no more than is taken.
 
-transformers refuses some of this itself; a folder of a stranger's is checked before anything in it is opened.
+transformers refuses some of this itself; a folder of a stranger's is checked before anything in it is opened, and a
+repository of a hub before it is fetched.
 """
 
 import json
+import shutil
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from analysis import settings
 from analysis.errors import ModelError
 
 WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
@@ -15,11 +19,20 @@ WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
 UNWANTED = ("*/*", "consolidated*")
 """Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again."""
 ADAPTER = "adapter_config.json"
+LARGEST_TEXT_FILE = 100_000_000
+"""Bytes of a tokenizer, a config or an index."""
+SPARE_DISK_BYTES = 1_000_000_000
+"""A download leaves that much free."""
 
 
 def fetched(file: str) -> bool:
     """Whether a file of a hub's repository is fetched."""
     return any(fnmatch(file, p) for p in WANTED) and not any(fnmatch(file, p) for p in UNWANTED)
+
+
+def is_weights(file: str) -> bool:
+    """Whether a file holds weights that transformers reads: Mistral's folders hold them twice."""
+    return file.endswith(".safetensors") and not file.startswith("consolidated")
 
 
 def check(folder: Path, name: str) -> None:
@@ -64,4 +77,37 @@ def _check_shards(path: Path, name: str) -> None:
         raise ModelError(
             f"The {path.name} of {name} names {outside[0][:100]!r}, which does not lie in its folder. "
             "Choose a model whose weights lie beside its config.json."
+        )
+
+
+def check_text_files(files: Mapping[str, int], name: str) -> None:
+    """Refuses a config, an index or a tokenizer that nobody would write. files: name -> bytes."""
+    texts = {file: size for file, size in files.items() if fetched(file) and not is_weights(file)}
+    if large := next((file for file, size in texts.items() if size > LARGEST_TEXT_FILE), None):
+        raise ModelError(
+            f"{name} holds a {large} of {texts[large] / 1e6:,.0f} MB; at most {LARGEST_TEXT_FILE / 1e6:.0f} MB are "
+            "taken of a file that holds no weights. Choose another model."
+        )
+
+
+def check_megabytes(files: Mapping[str, int], name: str) -> None:
+    """Refuses a model of more than ADDEND_MODEL_MB."""
+    most = settings.number("ADDEND_MODEL_MB")
+    megabytes = sum(size for file, size in files.items() if fetched(file)) / 1e6
+    if most and megabytes > most:
+        raise ModelError(
+            f"{name} has {megabytes:,.0f} MB of files; this server takes models of up to {most} MB (ADDEND_MODEL_MB). "
+            "Choose a smaller one, or run Addend yourself."
+        )
+
+
+def check_download(files: Mapping[str, int], name: str, cache: Path) -> None:
+    """Refuses what is larger than this server takes, or than the disk under the hub's cache."""
+    check_megabytes(files, name)
+    wanted = sum(size for file, size in files.items() if fetched(file))
+    free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.is_dir())).free
+    if wanted + SPARE_DISK_BYTES > free:
+        raise ModelError(
+            f"{name} has {wanted / 1e9:.1f} GB of files and {free / 1e9:.1f} GB of disk are free. "
+            "Choose a smaller model, or free space."
         )

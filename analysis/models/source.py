@@ -7,12 +7,11 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 import psutil
@@ -30,14 +29,11 @@ IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
 PARTS = {"clip": ("vision_config", "clip_vision_model")}
 """Checkpoints of several models: where the config of the one that is read stands, and its `model_type`."""
 BYTES_PER_FLOAT32 = 4
-LARGEST_TEXT_FILE = 100_000_000
-"""Bytes of a tokenizer, a config or an index."""
-SPARE_DISK_BYTES = 1_000_000_000
-"""A download leaves that much free."""
 REVISION = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)*")
 """A branch, tag or commit; a part that begins with a dot would be a way out of the cache's folder."""
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
+_downloading = Lock()
 T = TypeVar("T")
 Progress = Callable[[str], None]
 """Told, in words, what is being waited for."""
@@ -62,7 +58,7 @@ class Source:
         """About how many its weights take in memory, as float32."""
         if not self.folder.name:  # built here, not read
             return 0
-        stored = sum(file.stat().st_size for file in self.folder.iterdir() if _read(file.name))
+        stored = sum(file.stat().st_size for file in self.folder.iterdir() if contents.is_weights(file.name))
         return stored * BYTES_PER_FLOAT32 // _item_bytes(self.config)
 
 
@@ -141,7 +137,7 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
     reads = family.reads if family else "text"
     if family is None:
         _check_known_to_transformers(str(config["model_type"]), name)
-    weights = sum(size for file, size in files.items() if _read(file))
+    weights = sum(size for file, size in files.items() if contents.is_weights(file))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
         held = f"only {', '.join(pickled)}" if pickled else "no weights"
@@ -174,11 +170,6 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
 def _item_bytes(config: Mapping[str, Any]) -> int:
     """Bytes of a number in the weights files, as config.json has it."""
     return ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
-
-
-def _read(file: str) -> bool:
-    """Whether a file holds weights that transformers reads: Mistral's folders hold them twice."""
-    return file.endswith(".safetensors") and not file.startswith("consolidated")
 
 
 def _check_known_to_transformers(architecture: str, name: str) -> None:
@@ -262,14 +253,17 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     files = {file.rfilename: file.size or 0 for file in info.siblings or [] if "/" not in file.rfilename}
     if "config.json" not in files:
         raise _no_config(model)
-    _check_download(files, model, Path(constants.HF_HUB_CACHE))
+    contents.check_text_files(files, model)
     try:
         config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint, token=token)
         check(read_config(Path(config).parent, model), files, model, terms)
-        megabytes = sum(size for name, size in files.items() if _read(name)) / 1e6
-        progress(f"Downloading {model}, {megabytes:,.0f} MB")
-        # By the name that was given, not the commit: so the cache remembers, for days without a network, what it meant.
-        folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, token=token, **HUB_FILES))
+        with _downloading:  # one after the other, so that what is free on disk is what the next one finds
+            contents.check_download(files, model, Path(constants.HF_HUB_CACHE))
+            megabytes = sum(size for name, size in files.items() if contents.is_weights(name)) / 1e6
+            progress(f"Downloading {model}, {megabytes:,.0f} MB")
+            # By the name that was given, not the commit: so the cache remembers, for days without a network, what it
+            # meant.
+            folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, token=token, **HUB_FILES))
         return _from_cache(folder, model, terms)
     except hub.GatedRepoError:
         raise gated from None
@@ -289,36 +283,8 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     contents.check(folder, model)
     config = read_config(folder, model)
     check(config, files, model, terms)
-    _check_megabytes(files, model)
+    contents.check_megabytes(files, model)
     return Source(model, folder.name, folder, config)
-
-
-def _check_download(files: Mapping[str, int], name: str, cache: Path) -> None:
-    """Refuses what is larger than this server takes, or than its disk, before any of it is fetched."""
-    wanted = {file: size for file, size in files.items() if contents.fetched(file)}
-    if large := next((file for file, size in wanted.items() if not _read(file) and size > LARGEST_TEXT_FILE), None):
-        raise ModelError(
-            f"{name} holds a {large} of {wanted[large] / 1e6:,.0f} MB; at most {LARGEST_TEXT_FILE / 1e6:.0f} MB are "
-            "taken of a file that holds no weights. Choose another model."
-        )
-    _check_megabytes(wanted, name)
-    there = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
-    free = shutil.disk_usage(there).free
-    if sum(wanted.values()) + SPARE_DISK_BYTES > free:
-        raise ModelError(
-            f"{name} has {sum(wanted.values()) / 1e9:.1f} GB of files and {free / 1e9:.1f} GB of disk are free. "
-            "Choose a smaller model, or free space."
-        )
-
-
-def _check_megabytes(files: Mapping[str, int], name: str) -> None:
-    most = settings.number("ADDEND_MODEL_MB")
-    megabytes = sum(size for file, size in files.items() if contents.fetched(file)) / 1e6
-    if most and megabytes > most:
-        raise ModelError(
-            f"{name} has {megabytes:,.0f} MB of files; this server takes models of up to {most} MB (ADDEND_MODEL_MB). "
-            "Choose a smaller one, or run Addend yourself."
-        )
 
 
 def _within(seconds: float, ask: Callable[[], T]) -> T:

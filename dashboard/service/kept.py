@@ -35,9 +35,9 @@ class Kept(Generic[T]):
             self._held.move_to_end(key)
             return self._held[key][0]
 
-    def put(self, key: Hashable, value: T) -> None:
-        """Keeps a value."""
-        size = self._size(value)
+    def put(self, key: Hashable, value: T, more: int = 0) -> None:
+        """Keeps a value. more: bytes of its key, where they matter."""
+        size = self._size(value) + more
         if size > self._most() and not self._newest_stays:
             return
         with self._lock:

@@ -186,7 +186,7 @@ class Service:
         with self._guard(job.check):
             job.result = job.request.run(loaded)
             self._finish(job.result)
-        self.results.put(job.request, job.result)
+        self.results.put(job.request, job.result, bytes_of(job.request))  # an uploaded image is part of what was asked
 
     def _find(self, job: Job) -> Any:
         key = job.request.place()

@@ -62,7 +62,7 @@ def told(app: AppTest) -> str:
     return shown(" ".join(box.value for box in (*app.error, *app.warning, *app.info)))
 
 
-# Every page ------------------------------------------------------------------------------------------------------
+# Every page ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", VIEWS)
@@ -78,7 +78,7 @@ def test_every_page_opens_says_nothing_of_folders_and_what_becomes_of_texts(page
     assert ("This server is shared" in said) == bool(takes)
 
 
-# Hostile texts ---------------------------------------------------------------------------------------------------
+# Hostile texts ---------------------------------------------------------------------------------------
 
 TEXTS = [
     "<script>alert(1)</script>",
@@ -126,7 +126,7 @@ def test_a_text_of_too_many_tokens_is_refused_or_cut():
     assert "Shorten it, or have it cut to 512" in told(app)
 
 
-# Hostile models, revisions and ids ---------------------------------------------------------------------------------
+# Hostile models, revisions and ids ---------------------------------------------------------------------
 
 MODELS = [
     "/etc/passwd",
@@ -220,7 +220,7 @@ def test_a_hostile_link_is_said_and_the_page_stands(page, given):
     assert told(app)
 
 
-# Uploads -------------------------------------------------------------------------------------------------------------
+# Uploads -------------------------------------------------------------------------------------------------
 
 
 def archive() -> bytes:
@@ -276,7 +276,7 @@ def test_a_hostile_file_name_is_shown_as_text(name):
     assert not app.error
 
 
-# Presses, rates, saving ------------------------------------------------------------------------------------------------
+# Presses, rates, saving ------------------------------------------------------------------------------------
 
 
 def test_a_link_downloads_nothing_until_its_reader_presses(monkeypatch):
@@ -312,7 +312,7 @@ def test_nothing_is_saved_unless_the_owner_says_so():
     assert button.disabled
 
 
-# What is logged, and what breaks -----------------------------------------------------------------------------------------
+# What is logged, and what breaks -----------------------------------------------------------------------------
 
 
 def logged(capsys: pytest.CaptureFixture[str]) -> tuple[str, list[dict[str, Any]]]:
@@ -362,7 +362,7 @@ def test_no_logger_quotes_an_exception():
     assert "whisper" not in stream.getvalue()
 
 
-# Who is let in ------------------------------------------------------------------------------------------------------------
+# Who is let in ------------------------------------------------------------------------------------------------
 
 
 def test_sign_in_without_its_settings_lets_nobody_in(monkeypatch):

@@ -85,7 +85,7 @@ def test_a_model_over_the_limit_is_refused_before_it_is_downloaded(hosted, hub: 
 
 
 def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.source.LARGEST_TEXT_FILE", 1000)
+    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 1000)
     hub.repositories["owner/tiny"].files[SHA]["tokenizer.json"] = b" " * 2000
     refused("holds a tokenizer.json of")
     assert not hub.asked_for("tokenizer.json")
@@ -94,7 +94,7 @@ def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypat
 def test_a_full_disk_is_said_before_anything_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
     refused("GB of disk are free")
-    assert not hub.asked_for("")
+    assert not hub.asked_for("safetensors")
 
 
 def test_the_owners_token_is_not_lent_to_strangers(hosted, hub: Hub, monkeypatch, tmp_path):  # noqa: F811

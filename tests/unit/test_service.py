@@ -481,3 +481,11 @@ def test_rates_remember_no_more_than_so_many():
     rate.check("0")  # forgotten
     with pytest.raises(Busy):
         rate.check(str(REMEMBERED + 49))
+
+
+def test_what_was_uploaded_counts_towards_the_bound(world):
+    ours = service(results_mb=1)
+    ours.ask(Ask("x" * 600_000))
+    assert ours.results.bytes > 600_000
+    ours.ask(Ask("y" * 600_000))
+    assert len(ours.results.contents()) == 1
