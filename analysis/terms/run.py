@@ -245,7 +245,10 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    kilobytes, most = len(f"{text}{text_pair or ''}".encode(errors="replace")) / 1000, settings.number("ADDEND_TEXT_KB")
+    try:
+        kilobytes, most = len(f"{text}{text_pair or ''}".encode()) / 1000, settings.number("ADDEND_TEXT_KB")
+    except UnicodeEncodeError:
+        raise TextError("The text holds half of a character (a lone surrogate); type it anew.") from None
     if kilobytes > most:  # before it is made into tokens, which takes its time
         raise TextError(f"The text has {kilobytes:,.0f} kB; at most {most} kB are taken (ADDEND_TEXT_KB). Shorten it.")
     # Whatever the model takes: every head's scores are this squared.

@@ -230,6 +230,12 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
             probes.Request(**(ask | more)).run(loaded)
 
 
+def test_half_a_character_is_refused(folder: Path):
+    loaded = load(resolve(str(folder)), device="cpu")
+    with pytest.raises(TextError, match="lone surrogate"):
+        probes.Request(model=str(folder), text="the cat \ud800").run(loaded)
+
+
 def test_a_pass_stops_at_the_next_module(folder: Path):
     loaded = load(resolve(str(folder)), device="cpu")
     calls: list[int] = []
