@@ -108,10 +108,11 @@ def opened(data: bytes, name: str) -> Picture:
             f"{name} has {megabytes:.1f} MB; at most {most} MB are taken. "
             "Save it smaller: models see a few hundred pixels a side."
         )
+    pixels = settings.number("ADDEND_MEGAPIXELS")
     try:
         found = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = found.size  # Known before a pixel is decoded.
-        if width * height > (pixels := settings.number("ADDEND_MEGAPIXELS")) * 1e6:
+        if width * height > pixels * 1e6:
             raise ImageError(
                 f"{name} has {width} by {height} pixels; at most {pixels} million are taken. Scale it down."
             )
@@ -120,7 +121,11 @@ def opened(data: bytes, name: str) -> Picture:
                 f"{name} has {width} by {height} pixels; at least {SMALLEST_SIDE} a side are needed to show anything."
             )
         return found.convert("RGB")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as broken:
+    except Image.DecompressionBombError:  # what Pillow itself will not open
+        raise ImageError(
+            f"{name} has far too many pixels; at most {pixels} million are taken. Scale it down."
+        ) from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
         raise ImageError(
             f"{name} is no image that can be read ({type(broken).__name__}); expected a PNG, JPEG, WebP or GIF file."
         ) from None
