@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
 
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
@@ -50,8 +51,12 @@ def headers() -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in found.items()]
 
 
+CLOSED = "/_stcore/metrics"
+"""Counts of sessions and caches, which are nobody's business."""
+
+
 class SecurityHeaders:
-    """Adds `headers` to each answer."""
+    """Adds `headers` to each answer, and answers nothing at `CLOSED`."""
 
     def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
         self.app, self.headers = app, headers()
@@ -66,7 +71,10 @@ class SecurityHeaders:
                 message = {**message, "headers": [*others, *self.headers]}
             await send(message)
 
-        await self.app(scope, receive, sent if scope["type"] == "http" else send)
+        if scope["type"] == "http" and scope["path"].rstrip("/").endswith(CLOSED):
+            await PlainTextResponse("Not found", 404)(scope, receive, sent)
+        else:
+            await self.app(scope, receive, sent if scope["type"] == "http" else send)
 
 
 app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(SecurityHeaders)])
