@@ -51,3 +51,33 @@ class NoResults(AddendError):
 
 class ImageError(AddendError):
     """An image that cannot be probed: none at all, too large, or too small."""
+
+
+class SettingError(AddendError):
+    """An environment variable whose value is none that it may have."""
+
+
+class NotHere(ModelError):
+    """A model that would have to be downloaded first, which its reader has not asked for by a press."""
+
+    place: object = None
+    """The model as it was asked for."""
+
+
+class NotEnoughMemory(ModelError):
+    """A model for which there is no memory now; there may be when others have gone."""
+
+
+class Busy(AddendError):
+    """Too many probes at once, or too many a minute; it may do in a moment."""
+
+
+class TookTooLong(AddendError):
+    """A probe that ran longer than this server allows."""
+
+
+class Stopped(AddendError):
+    """A probe that its reader stopped."""
+
+    request: object = None
+    """What was asked."""

@@ -55,16 +55,30 @@ class ImageRequest:
             raise ImageError(f"There is no drawn image {self.image!r}; there are: {', '.join(IMAGES)}.")
         return IMAGES[self.image].draw()
 
-    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
-        """The model."""
+    def place(self) -> tuple[str, str | None]:
+        """The model as it was asked for."""
+        return self.model.strip(), self.revision
+
+    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
+        """Where the model's files are; fetch: whether they may be downloaded."""
         if self.model.strip() == random_vit.NAME:
+            from analysis.models.random_vit import SOURCE
+
+            return SOURCE
+        from analysis.models.source import resolve
+
+        return resolve(self.model, self.revision, progress, fetch=fetch)
+
+    def load(self, progress: Callable[[str], None] = lambda _: None, found: Any = None) -> Any:
+        """The model; `found` is where its files are, where the caller knows it already."""
+        found = found or self.find(progress)
+        if found.name == random_vit.NAME:
             from analysis.models.random_vit import random_vit as build
 
             return build()
         from analysis.models.load import load
-        from analysis.models.source import resolve
 
-        return load(resolve(self.model, self.revision, progress), progress=progress)
+        return load(found, progress=progress)
 
     def run(self, loaded: Any = None) -> ImageDecomposition:
         """Decomposes the image; `loaded` is the model, where the caller holds it already."""

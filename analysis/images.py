@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw, UnidentifiedImageError
 
+from analysis import settings
 from analysis.errors import ImageError
 from analysis.registry import Registry
 
@@ -14,8 +15,8 @@ SIDE = 224
 """Pixels of a drawn image, both ways."""
 CORPUS = "drawn_images"
 """What the drawn images are called where results over them are stored."""
-LARGEST_MEGABYTES = 10
-MOST_MEGAPIXELS = 25
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+"""Pillow reads many more, some by old code."""
 SMALLEST_SIDE = 16
 
 Picture = Image.Image
@@ -101,25 +102,30 @@ def blank() -> Picture:
 
 def opened(data: bytes, name: str) -> Picture:
     """The image in a file, in red, green and blue. Raises ImageError where it is none, too large or too small."""
-    megabytes = len(data) / 1e6
-    if megabytes > LARGEST_MEGABYTES:
+    megabytes, most = len(data) / 1e6, settings.number("ADDEND_IMAGE_MB")
+    if megabytes > most:
         raise ImageError(
-            f"{name} has {megabytes:.1f} MB; at most {LARGEST_MEGABYTES} MB are taken. "
+            f"{name} has {megabytes:.1f} MB; at most {most} MB are taken. "
             "Save it smaller: models see a few hundred pixels a side."
         )
+    pixels = settings.number("ADDEND_MEGAPIXELS")
     try:
-        found = Image.open(io.BytesIO(data))
+        found = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = found.size  # Known before a pixel is decoded.
-        if width * height > MOST_MEGAPIXELS * 1e6:
+        if width * height > pixels * 1e6:
             raise ImageError(
-                f"{name} has {width} by {height} pixels; at most {MOST_MEGAPIXELS} million are taken. Scale it down."
+                f"{name} has {width} by {height} pixels; at most {pixels} million are taken. Scale it down."
             )
         if min(width, height) < SMALLEST_SIDE:
             raise ImageError(
                 f"{name} has {width} by {height} pixels; at least {SMALLEST_SIDE} a side are needed to show anything."
             )
         return found.convert("RGB")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as broken:
+    except Image.DecompressionBombError:  # what Pillow itself will not open
+        raise ImageError(
+            f"{name} has far too many pixels; at most {pixels} million are taken. Scale it down."
+        ) from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
         raise ImageError(
             f"{name} is no image that can be read ({type(broken).__name__}); expected a PNG, JPEG, WebP or GIF file."
         ) from None

@@ -51,12 +51,21 @@ class Request:
             truncate=bool(params["truncate"]),
         )
 
-    def load(self, progress: Callable[[str], None] = lambda _: None) -> Any:
-        """The model."""
-        from analysis.models.load import load
+    def place(self) -> tuple[str, str | None, bool]:
+        """The model as it was asked for."""
+        return self.model.strip(), self.revision, self.terms
+
+    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
+        """Where the model's files are; fetch: whether they may be downloaded."""
         from analysis.models.source import resolve
 
-        return load(resolve(self.model, self.revision, progress, terms=self.terms), progress=progress, head=self.head)
+        return resolve(self.model, self.revision, progress, terms=self.terms, fetch=fetch)
+
+    def load(self, progress: Callable[[str], None] = lambda _: None, found: Any = None) -> Any:
+        """The model; `found` is where its files are, where the caller knows it already."""
+        from analysis.models.load import load
+
+        return load(found or self.find(progress), progress=progress, head=self.head)
 
     def run(self, loaded: Any = None) -> Decomposition:
         """Decomposes the text; `loaded` is the model, where the caller holds it already."""

@@ -9,8 +9,9 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
     sys.path.insert(0, str(ROOT))
 
+from analysis import settings  # noqa: E402
 from analysis.errors import AddendError  # noqa: E402
-from dashboard import queries, show  # noqa: E402
+from dashboard import log, queries, show, sign_in  # noqa: E402
 from dashboard.links import VIEWS  # noqa: E402
 
 VIEW_FILES = Path(__file__).parent / "views"
@@ -27,7 +28,7 @@ def page(path: str, icon: str, *, default: bool = False) -> st.Page:
     )
 
 
-st.set_page_config(page_title="Addend", page_icon=":material/add_circle:", layout="wide")
+st.set_page_config(page_title="Addend", page_icon=str(ROOT / "dashboard/assets/icon.png"), layout="wide")
 chosen = st.navigation(
     {
         "": [page("", "home", default=True)],
@@ -46,12 +47,20 @@ chosen = st.navigation(
             page("vision", "image"),
             page("interventions", "build"),
         ],
-        "Reference": [page("runs", "list_alt"), page("about", "info")],
+        "Reference": [page("runs", "list_alt"), page("about", "info"), page("status", "monitor_heart")],
     }
 )
 st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")
 try:
+    settings.check()
+    if settings.hosted():
+        log.without_messages()
+    sign_in.required()
     queries.ready()
     chosen.run()
 except AddendError as problem:
     show.sentence(problem)
+except Exception as broken:
+    if not settings.hosted():
+        raise
+    show.broken(broken)

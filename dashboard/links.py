@@ -3,11 +3,11 @@
 Values stand in links as ids, not as the labels on screen, so links outlive wording.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from analysis import settings
 from analysis.errors import LinkError
 from analysis.random_vit import NAME
 
@@ -334,13 +334,14 @@ VIEWS: dict[str, View] = {
             ("runs_curve",),
         ),
         View("about", "Method and data"),
+        View("status", "Status"),
     )
 }
 
 
 def public_address(seen: str | None = None) -> str:
     """Where readers reach the app: ADDEND_PUBLIC_URL, else the address the browser is at, else this machine."""
-    return (os.environ.get("ADDEND_PUBLIC_URL") or seen or "http://localhost:8501").rstrip("/")
+    return (settings.text("ADDEND_PUBLIC_URL") or seen or "http://localhost:8501").rstrip("/")
 
 
 def link(page: str, values: Mapping[str, Value] | None = None, address: str | None = None) -> str:

@@ -1,117 +1,211 @@
-"""Live probes: one owner of models and results. Models are loaded once, texts run one at a time."""
+"""Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+import ipaddress
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from analysis import probes
+from analysis import probes, settings
+from analysis.errors import NotHere, Stopped
 from analysis.figures import FIGURES, Figure
 from analysis.image_probes import ImageRequest
 from analysis.terms import Decomposition
 from analysis.terms.picture import ImageDecomposition
+from dashboard import log
+from dashboard.plain import plain
+from dashboard.service import Live, Service
+from dashboard.service.kept import Kept
+from dashboard.service.owner import MB
+from dashboard.service.rates import Rate
+from dashboard.service.size import bytes_of, freeze
 
-T = TypeVar("T")
-KEPT_MODELS = 2
-KEPT_PROBES = 16
-
-
-class Kept(Generic[T]):
-    """The last few things made, by what they were made from. Making happens one at a time.
-
-    Streamlit's own caches cannot be used: they forbid telling the reader, from inside, what is going on.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._made: OrderedDict[Hashable, T] = OrderedDict()
-        self._turn = threading.RLock()
-        self._order = threading.Lock()
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under `key`, or what `make` gives; then the least recently asked for makes room."""
-        # What is there is given at once: only those who need something made wait for one another.
-        if (found := self._asked(key)) is not None:
-            return found
-        with self._turn:
-            if (found := self._asked(key)) is not None:
-                return found
-            made = make()
-            with self._order:
-                self._made[key] = made
-                while len(self._made) > self.most:
-                    self._made.popitem(last=False)
-            return made
-
-    def _asked(self, key: Hashable) -> T | None:
-        with self._order:
-            if key in self._made:
-                self._made.move_to_end(key)
-            return self._made.get(key)
+PRESSED = "live.pressed"
+"""In a session's state: the models whose download its reader asked for."""
+STOPPED = "live.stopped"
+"""In a session's state: the requests that its reader stopped."""
+STOP_SECONDS = 1.0
+"""After so long a button to stop is offered."""
 
 
-class Live(Hashable, Protocol):
-    """What a reader asks of a model: it can be compared, and run on a loaded model."""
+@dataclass(frozen=True)
+class Shared:
+    """What all sessions share."""
 
-    head: ClassVar[bool]
-    """Whether the model is wanted with its head."""
-
-    @property
-    def model(self) -> str:
-        """The model's name, as `analysis.models.source.resolve` takes it."""
-        ...
-
-    @property
-    def revision(self) -> str | None:
-        """A branch, tag or commit, on a hub."""
-        ...
-
-    def load(self, progress: Callable[[str], None]) -> Any:
-        """The model."""
-        ...
-
-    def run(self, loaded: Any) -> Any:
-        """What is asked, of the loaded model."""
-        ...
+    service: Service
+    sessions: Rate
+    addresses: Rate
+    saved: Kept[Decomposition]
+    """Saved probes: reading one of these waits for no model."""
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> tuple[Kept[Any], Kept[Any], Kept[Decomposition]]:
-    """Models, live results, and saved probes: reading one of these waits for no model."""
-    return Kept(KEPT_MODELS), Kept(KEPT_PROBES), Kept(KEPT_PROBES)
+def shared() -> Shared:
+    """The one of this process."""
+    number = settings.number
+    return Shared(
+        service=Service(
+            models_mb=partial(number, "ADDEND_MODELS_MB"),
+            results_mb=partial(number, "ADDEND_RESULTS_MB"),
+            seconds=partial(number, "ADDEND_SECONDS"),
+            most=partial(number, "ADDEND_QUEUE"),
+            finish=_finish,
+            guard=_guard,
+        ),
+        sessions=Rate(partial(number, "ADDEND_PROBES_A_MINUTE"), "session"),
+        addresses=Rate(partial(number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
+        saved=Kept(lambda: number("ADDEND_RESULTS_MB") * MB, bytes_of),
+    )
+
+
+def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
+    from analysis.models.stop import stoppable
+
+    return stoppable(check)
+
+
+def _finish(made: Any) -> None:
+    """Measures what every page shows while the device is ours, and makes the result unchangeable."""
+    if isinstance(made, Decomposition):
+        _ = made.shares(), made.effects(), made.pattern  # each is kept by the result
+    freeze(made)
 
 
 def of_image(
     values: Mapping[str, Any],
     uploaded: tuple[str, bytes] | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] | None = None,
 ) -> ImageDecomposition:
     """What a link's model gives of its image, or of a file (name, bytes) that is in no link."""
     return made(ImageRequest.of(values, uploaded), progress)
 
 
-def made(request: Live, progress: Callable[[str], None] = lambda _: None) -> Any:
-    """What a request gives, from memory where it was asked before."""
-    models, results, _ = _kept()
+def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
+    """What a request gives, from memory where it was asked before.
 
-    def load() -> Any:
-        progress("Starting PyTorch")
-        return request.load(progress)
+    progress: told in words what is waited for. Raises what the service raises, and Busy where this session, or the
+    address it is at, asks too often.
+    """
+    service = shared().service
+    if (found := service.results.get(request)) is not None:
+        return found
+    if request in st.session_state.get(STOPPED, ()):
+        stopped = Stopped("You stopped this, so that there is nothing to show yet.")
+        stopped.request = request
+        raise stopped
+    _count()
+    note = st.empty()
+    with log.timed("probe", request=type(request).__name__) as facts:
+        pressed = request.place() in st.session_state.get(PRESSED, ())
+        try:
+            found = service.ask(request, _teller(request, note, progress), fetch=pressed or not settings.hosted())
+        except NotHere as absent:
+            absent.place = request.place()
+            raise
+        finally:
+            note.empty()
+        facts["tokens"] = len(getattr(found, "token_info", ())) or None
+    return found
 
-    def run() -> Any:
-        loaded = models.get((request.model, request.revision, request.head), load)
-        progress("Taking the attention apart")
-        return request.run(loaded)
 
-    return results.get(request, run)
+def _teller(request: Live, note: Any, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+    """Says where things stand, and offers to stop once that has taken a while.
+
+    It is called again and again though nothing changes: these are the moments at which Streamlit ends a page that its
+    reader left or stopped, which then leaves the line.
+    """
+    started = time.monotonic()
+    words: list[Any] = []
+
+    def stop() -> None:
+        st.session_state.setdefault(STOPPED, set()).add(request)
+
+    def tell(message: str) -> None:
+        if progress:
+            progress(message)
+        if not words and time.monotonic() - started > STOP_SECONDS:
+            place = note.container(horizontal=True, vertical_alignment="center")
+            place.button("Stop", icon=":material/stop_circle:", on_click=stop, key=f"live.stop.{hash(request)}")
+            words.append(place.empty())
+        if not progress:
+            (words[0] if words else note).caption(plain(message))
+
+    return tell
 
 
-def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] = lambda _: None) -> Decomposition:
+def telling(status: Any) -> Callable[[str], None]:
+    """Tells of progress in a status box, which opens once there is something to press in it."""
+    started = time.monotonic()
+
+    def tell(message: str) -> None:
+        status.update(label=plain(message), expanded=time.monotonic() - started > STOP_SECONDS)
+
+    return tell
+
+
+def go_on(stopped: Stopped) -> None:
+    """The button that takes up what was stopped."""
+
+    def press() -> None:
+        st.session_state[STOPPED].discard(stopped.request)
+
+    st.button("Go on", icon=":material/play_arrow:", on_click=press, key=f"live.on.{hash(stopped.request)}")
+
+
+def folders() -> str:
+    """What forms say of models in folders, where this server opens them."""
+    return "" if settings.hosted() else "a folder on this machine, "
+
+
+def download(absent: NotHere) -> None:
+    """The button that fetches a model: opening a link does not."""
+
+    def press() -> None:
+        st.session_state.setdefault(PRESSED, set()).add(absent.place)
+
+    st.button("Download", icon=":material/download:", on_click=press, key=f"live.download.{hash(absent.place)}")
+
+
+def _count() -> None:
+    """One more probe of this session and of its address."""
+    session = st.session_state.setdefault("live.session", uuid.uuid4().hex)
+    ours, here = shared(), address()
+    ours.sessions.check(session)
+    ours.addresses.check(here)
+    ours.sessions.count(session)
+    ours.addresses.count(here)
+
+
+def address() -> str:
+    """The network address that asks: the connection's, or what the trusted proxies say. Of IPv6, the network."""
+    given = st.context.ip_address or ""
+    if proxies := settings.number("ADDEND_PROXIES"):
+        forwarded = ",".join(st.context.headers.get_all("X-Forwarded-For")).split(",")
+        given = forwarded[-proxies].strip() if len(forwarded) >= proxies else ""
+    try:
+        found = ipaddress.ip_address(given)
+    except ValueError:
+        return "unknown"
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
+def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | None = None) -> Decomposition:
     """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
     if probe_id := str(values.get("probe") or ""):
-        return _kept()[2].get(probe_id, lambda: probes.saved(probe_id))
+        saved = shared().saved
+        if (found := saved.get(probe_id)) is None:
+            found = probes.saved(probe_id)
+            if settings.hosted() and found.provenance.model.startswith(("/", "~")):  # a folder of its owner's
+                found = replace(found, provenance=replace(found.provenance, model=Path(found.provenance.model).name))
+            freeze(found)
+            saved.put(probe_id, found)
+        return found
     return made(probes.Request.of(values), progress)
 
 

@@ -1,8 +1,33 @@
-"""Text from links, models and readers, made safe to stand in Markdown."""
+"""Text from links, models and readers, made safe to stand in Markdown; and texts without this server's folders."""
 
 import re
+import sys
+import tempfile
+from pathlib import Path
+
+from analysis import settings
+from analysis.provenance import ROOT
 
 
 def plain(text: str) -> str:
     """Text for Markdown that says itself and nothing more: no links, images, icons, formulas or emphasis."""
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:^@&])", r"\\\1", text)
+
+
+def public(text: str) -> str:
+    """On a hosted server, a text without the folders of the server; elsewhere the text itself."""
+    if not settings.hosted():
+        return text
+    for folder in _folders():
+        text = text.replace(f"{folder}/", "")
+    return text
+
+
+def _folders() -> list[str]:
+    """Where things lie here, the longest first."""
+    places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
+    if data := settings.text("ADDEND_DATA"):
+        places.append(Path(data).absolute())
+    if store := settings.text("ADDEND_STORE"):
+        places.append(Path(store).absolute().parent)
+    return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)

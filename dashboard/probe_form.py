@@ -1,10 +1,8 @@
 """The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
 
-import os
-
 import streamlit as st
 
-from analysis import catalogue, checkpoints, embedded, probes
+from analysis import catalogue, checkpoints, embedded, probes, settings
 from analysis.errors import AddendError, TextTooLong
 from analysis.terms import Decomposition
 from dashboard import live, queries, show
@@ -39,8 +37,8 @@ def asks(picked: Pickers, side: str = "", *, more: str = "") -> dict[str, str]:
         "model": first.text_input(
             f"Model{right}",
             held["model"],
-            help=f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), a folder on this "
-            "machine, or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
+            help=f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
+            "or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
             f"{more}",
             placeholder=empty,
         ),
@@ -120,7 +118,7 @@ def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
 
 def saving_is_on() -> bool:
     """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
-    return os.environ.get("ADDEND_SAVE_PROBES", "1") != "0"
+    return settings.switch("ADDEND_SAVE_PROBES")
 
 
 def why_no_link(made: Decomposition) -> str:

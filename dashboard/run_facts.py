@@ -7,6 +7,7 @@ import streamlit as st
 
 from analysis.figures.runs import KINDS, UNREADABLE, settings
 from analysis.figures.training import title
+from dashboard.plain import public
 
 
 def label(run: Any) -> str:
@@ -22,9 +23,9 @@ def facts(run: Any) -> None:
     with left:
         st.markdown("**Where it comes from**")
         if run["kind"] == UNREADABLE:
-            st.text(run["command"])
+            st.text(public(run["command"]))
             return
-        st.code(run["command"], language="bash", wrap_lines=True)
+        st.code(public(run["command"]), language="bash", wrap_lines=True)
         about = {
             "status": run["status"],
             "made": run["created"],
@@ -35,7 +36,7 @@ def facts(run: Any) -> None:
             "versions": run["versions"],
             "file": run["file"],
         }
-        st.text("\n".join(f"{name}: {value}" for name, value in about.items() if value))
+        st.text(public("\n".join(f"{name}: {value}" for name, value in about.items() if value)))
     with right:
         st.markdown("**Every setting**")
         found = settings(run["config"])

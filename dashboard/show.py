@@ -1,20 +1,25 @@
 """Shows a figure: its panels, its caption, the data behind it, its exports and its sources."""
 
 import json
+import threading
+import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from analysis.errors import AddendError
+from analysis import settings
+from analysis.errors import AddendError, NotHere, Stopped
 from analysis.figures import Figure
-from dashboard import charts, links, queries
+from dashboard import charts, links, live, log, queries
 from dashboard.charts import render
 from dashboard.drawn import specifications
 from dashboard.links import Value
-from dashboard.plain import plain
+from dashboard.plain import plain, public
 
 ROWS_SHOWN = 5_000
+_rendering = threading.Lock()
 FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
 
 
@@ -29,9 +34,18 @@ def address(page: str, values: Mapping[str, Value]) -> str:
 
 
 def header(page: str, lead: str) -> None:
-    """A page's title and what it answers, in a sentence or two."""
+    """A page's title and what it answers; on a hosted server, what becomes of the texts or images it takes."""
     st.title(links.VIEWS[page].title, anchor=False)
     st.markdown(lead)
+    if settings.hosted() and {"text", "image"} & set(links.VIEWS[page].defaults()):
+        kept = (
+            "Saved probes are kept with their text." if settings.switch("ADDEND_SAVE_PROBES") else "Nothing is saved."
+        )
+        st.caption(
+            f"This server is shared. What you type or upload is sent to it and held in its memory for a while, so that "
+            f"the same need not be computed twice; it is not logged. {kept} A text also stands in this page's address, "
+            "which your browser remembers. Do not probe what is private.",
+        )
 
 
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
@@ -61,11 +75,24 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
             place.vega_lite_chart(
                 dict(panel), width="stretch", alt=_alt(panel, figure), key=f"{page}.{figure.name}.{number}"
             )
+    figure = _public(figure)
     st.caption(plain(figure.caption))
     with st.container(horizontal=True, gap="small"):
         _data(figure, page)
         _exports(figure, page, why_not or address(page, values))
         _sources(figure, page)
+
+
+def _public(figure: Figure) -> Figure:
+    """On a hosted server, the figure without the server's folders in what is said of it."""
+    if not settings.hosted():
+        return figure
+    return replace(
+        figure,
+        caption=public(figure.caption),
+        command=public(figure.command),
+        provenance={name: public(value) for name, value in figure.provenance.items()},
+    )
 
 
 def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
@@ -100,7 +127,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
         for form, (media, _) in render.FORMATS.items():
             st.download_button(
                 FORMAT_NAMES[form],
-                data=lambda form=form: render.render(figure, form, link),
+                data=lambda form=form: _rendered(figure, form, link),
                 file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
                 mime=media,
                 on_click="ignore",
@@ -117,6 +144,11 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             width="stretch",
         )
         st.caption("Every format but CSV carries the manifest inside: link, versions, model, input, command.")
+
+
+def _rendered(figure: Figure, form: str, link: str) -> bytes:
+    with _rendering:  # one at a time: a large map takes much memory on its way to a file
+        return render.render(figure, form, link)
 
 
 def _sources(figure: Figure, page: str) -> None:
@@ -145,4 +177,19 @@ def cite(keys: tuple[str, ...]) -> None:
 
 def sentence(problem: AddendError) -> None:
     """What went wrong, in the page's own flow; the app goes on."""
-    st.error(plain(str(problem)), icon=":material/error:")
+    said = plain(public(str(problem)))
+    if not isinstance(problem, NotHere | Stopped):
+        st.error(said, icon=":material/error:")
+        return
+    st.info(said, icon=":material/info:")  # nothing went wrong: it waits for a press
+    if isinstance(problem, NotHere):
+        live.download(problem)
+    else:
+        live.go_on(problem)
+
+
+def broken(failed: Exception) -> None:
+    """Says that something of ours broke, and logs where. What the exception says may quote a reader: nobody sees it."""
+    reference = uuid.uuid4().hex[:8]
+    log.line("broken", reference=reference, kind=type(failed).__name__, at=log.where(failed))
+    st.error(f"Addend broke at this (reference {reference}, in the server's log). Change something, or start anew.")

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from analysis import random_vit
-from analysis.images import IMAGES, LARGEST_MEGABYTES
+from analysis import random_vit, settings
+from analysis.images import IMAGES
 from analysis.terms.picture import ImageDecomposition
+from dashboard import live
 from dashboard.pickers import Pickers
 
 
@@ -15,8 +16,8 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
         model = first.text_input(
             "Model",
             picked.get("model"),
-            help="A folder on this machine, or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, ViT-MAE or "
-            f"CLIP; safetensors only. {random_vit.NAME} is a {random_vit.TITLE}.",
+            help=f"{random_vit.NAME}, {live.folders()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
+            f"ViT-MAE or CLIP; safetensors only. {random_vit.NAME} is a {random_vit.TITLE}.",
         )
         revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
         layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact; deeper, frozen.")
@@ -30,7 +31,7 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
         file = st.file_uploader(
             "Or an image of your own",
             type=["png", "jpg", "jpeg", "webp", "gif"],
-            max_upload_size=LARGEST_MEGABYTES,
+            max_upload_size=settings.number("ADDEND_IMAGE_MB"),
             help="It stays in this server's memory for as long as this view is open, and is in no link.",
         )
         masked = st.checkbox(

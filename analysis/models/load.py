@@ -3,8 +3,8 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,11 @@ from analysis.models.source import Progress, Source
 
 PADDED = 0.9
 """A tokenizer has at least so many tokens for every row of the word table, where the two belong together."""
+MOST_LAYERS = 1_000
+MORE_THAN_STORED = 3
+"""Times as many numbers as are stored a model may have: some are shared, a head or a pooler may be missing."""
+SPARE_NUMBERS = 30_000_000
+"""More than that, for masks and angles that some models keep as buffers."""
 HALVES = {"F16": torch.float16, "BF16": torch.bfloat16}
 """By safetensors' names."""
 
@@ -45,6 +50,15 @@ class Loaded:
     device: str
     dtype: torch.dtype = torch.float32
     """What the weights are stored as; they are read as float32."""
+
+    headed: bool = False
+    """Whether it was loaded with its head, where the checkpoint has one."""
+
+    def as_asked(self, head: bool) -> "Loaded":
+        """The same weights, without the head where it is not asked for: it would run for nothing."""
+        if head or not self.headed or self.model.get_output_embeddings() is None:
+            return self
+        return replace(self, model=self.model.base_model, headed=False)
 
     def facts(self, called: str | None = None) -> dict[str, str]:
         """What a run says of its model; `called` is its name in the results, else as it was found."""
@@ -101,16 +115,20 @@ def load(
     kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
     with _loading:
         try:
+            config, loader = _plain(source.config), _loader(source, head)
+            _check_size(config, loader, source)
             tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
-            model, told = _loader(source, head).from_pretrained(
+            model, told = loader.from_pretrained(
                 source.folder,
-                config=_plain(source.config),
+                config=config,
                 use_safetensors=True,
                 trust_remote_code=False,
                 local_files_only=True,
                 dtype=torch.float32,
                 output_loading_info=True,
             )
+        except ModelError:
+            raise
         except Exception as broken:
             # Each library below raises kinds of its own for a damaged file, and tokenizers plain Exception.
             reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
@@ -137,7 +155,32 @@ def load(
         )
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
-    return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder))
+    return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
+
+
+def _check_size(config: Any, loader: Any, source: Source) -> None:
+    """Refuses a config that asks for far more weights than there are: they would be made up, in memory."""
+    layers = max((value for key, value in _numbers(config.to_dict()) if "layer" in key), default=0)
+    if layers > MOST_LAYERS:
+        raise ModelError(f"{source.name} says it has {layers} layers; at most {MOST_LAYERS} are taken.")
+    with torch.device("meta"):
+        empty = loader.from_config(config) if hasattr(loader, "from_config") else loader(config)
+    wanted = sum(x.numel() for x in (*empty.parameters(), *empty.buffers()))
+    stored = _stored(source.folder)[1]
+    if wanted > MORE_THAN_STORED * stored + SPARE_NUMBERS:
+        raise ModelError(
+            f"{source.name} has a config.json of a model of {wanted:,} numbers and weights files of {stored:,}; "
+            "they do not belong together. Choose a complete checkpoint."
+        )
+
+
+def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Every whole number of a config with its name, nested ones too."""
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value)
+        elif isinstance(value, int):
+            yield str(key), value
 
 
 def _check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
@@ -150,12 +193,12 @@ def _check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
         )
 
 
-def _stored(folder: Path) -> torch.dtype:
-    """What most of the weights in a folder are stored as, by the headers of its files."""
+def _stored(folder: Path) -> tuple[torch.dtype, int]:
+    """What most of the weights in a folder are stored as, and how many there are, by the headers of its files."""
     sizes: Counter[str] = Counter()
     for file in folder.glob("*.safetensors"):
         with safe_open(file, framework="pt") as weights:
             for key in weights.keys():  # noqa: SIM118  not a dictionary
                 part = weights.get_slice(key)
                 sizes[part.get_dtype()] += math.prod(part.get_shape())
-    return HALVES.get(sizes.most_common(1)[0][0], torch.float32)
+    return HALVES.get(sizes.most_common(1)[0][0], torch.float32), sizes.total()

@@ -21,12 +21,14 @@ SHAPE: dict[str, Any] = {
 }
 GAIN = 1.5
 """Of a layer's outputs over its inputs: attention is then far from uniform."""
+_CONFIG = ViTConfig(**SHAPE)
+SOURCE = Source(NAME, f"seed {SEED}", Path(), {**_CONFIG.to_dict(), "model_type": _CONFIG.model_type})
+"""It lies in no folder."""
 
 
 def random_vit(device: str | None = None) -> Loaded:
     """The model, the same on every machine."""
-    config = ViTConfig(**SHAPE)
-    model: Any = ViTModel(config, add_pooling_layer=False)
+    model: Any = ViTModel(_CONFIG, add_pooling_layer=False)
     rng = torch.Generator().manual_seed(SEED)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -38,5 +40,4 @@ def random_vit(device: str | None = None) -> Loaded:
                 weight.normal_(0, 0.02, generator=rng)
     processor = ViTImageProcessorPil(size={"height": SHAPE["image_size"], "width": SHAPE["image_size"]})
     device = device or best_device()
-    source = Source(NAME, f"seed {SEED}", Path(), {**config.to_dict(), "model_type": config.model_type})
-    return Loaded(model.eval().to(device), processor, source, device)
+    return Loaded(model.eval().to(device), processor, SOURCE, device)

@@ -6,33 +6,34 @@ Everything that can be refused is refused before a weight is read, and on a hub 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 import psutil
 
-from analysis import checkpoints, embedded
-from analysis.errors import ModelError
+from analysis import checkpoints, embedded, settings
+from analysis.errors import ModelError, NotEnoughMemory, NotHere
+from analysis.models import contents
 from analysis.models.families import FAMILIES, family_of, known_family
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
-HUB_FILES: dict[str, Any] = {
-    "allow_patterns": ["*.json", "*.safetensors", "*.txt", "*.model"],
-    # Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again.
-    "ignore_patterns": ["*/*", "consolidated*"],
-}
+HUB_FILES: dict[str, Any] = {"allow_patterns": list(contents.WANTED), "ignore_patterns": list(contents.UNWANTED)}
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
 PARTS = {"clip": ("vision_config", "clip_vision_model")}
 """Checkpoints of several models: where the config of the one that is read stands, and its `model_type`."""
 BYTES_PER_FLOAT32 = 4
+REVISION = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)*")
+"""A branch, tag or commit; a part that begins with a dot would be a way out of the cache's folder."""
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
+_downloading = Lock()
 T = TypeVar("T")
 Progress = Callable[[str], None]
 """Told, in words, what is being waited for."""
@@ -52,6 +53,14 @@ class Source:
         """The `model_type` of its config."""
         return str(self.config["model_type"])
 
+    @property
+    def bytes(self) -> int:
+        """About how many its weights take in memory, as float32."""
+        if not self.folder.name:  # built here, not read
+            return 0
+        stored = sum(file.stat().st_size for file in self.folder.iterdir() if contents.is_weights(file.name))
+        return stored * BYTES_PER_FLOAT32 // _item_bytes(self.config)
+
 
 def resolve(
     model: str = embedded.NAME,
@@ -59,10 +68,12 @@ def resolve(
     progress: Progress = lambda _: None,
     *,
     terms: bool = True,
+    fetch: bool = True,
 ) -> Source:
     """Finds a model by name (embedded, or of our own), folder or Hugging Face id; checks that it can be decomposed.
 
     terms: False asks for attention patterns alone, which architectures of no family may have too.
+    fetch: False takes a hub's model only as it lies on this machine, and raises NotHere where it does not.
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
     """
     model = model.strip()
@@ -71,10 +82,29 @@ def resolve(
         return Source(embedded.NAME, embedded.REVISION, folder, read_config(folder, embedded.NAME))
     if own := checkpoints.folder(model):
         return replace(_from_folder(own, model, terms), name=model)
-    path = os.path.expanduser(model)
-    if os.path.isdir(path) or model.startswith(("/", ".", "~")):
-        return _from_folder(Path(path), model, terms)
-    return _from_hub(model, revision or None, progress, terms)
+    is_path = model.startswith(("/", ".", "~"))
+    if not settings.hosted():
+        path = os.path.expanduser(model)
+        if is_path or os.path.isdir(path):
+            return _from_folder(Path(path), model, terms)
+    elif is_path:  # whether there is such a folder is nobody's business
+        raise ModelError(
+            f"This server opens no folders; give a Hugging Face id such as owner/name, or {embedded.NAME}."
+        )
+    if revision and not (REVISION.fullmatch(revision) and len(revision) <= 100 and ".." not in revision):
+        raise ModelError(f"{revision[:100]!r} is no revision; expected a branch, a tag or a commit, or none.")
+    _check_allowed(model)
+    return _from_hub(model, revision or None, progress, terms, fetch)
+
+
+def _check_allowed(model: str) -> None:
+    """Refuses what ADDEND_MODELS does not name."""
+    allowed = settings.names("ADDEND_MODELS")
+    if not any(model == one or one == "*" or (one.endswith("/*") and model.startswith(one[:-1])) for one in allowed):
+        raise ModelError(
+            f"This server does not open {model[:100]!r}; it opens {', '.join((embedded.NAME, *allowed))} "
+            "(ADDEND_MODELS). Run Addend yourself for any other."
+        )
 
 
 def read_config(folder: Path, name: str) -> dict[str, Any]:
@@ -85,14 +115,15 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
         raise _no_config(name) from None
     except OSError as refused:
         raise ModelError(f"The config.json of {name} cannot be read ({refused.strerror}); make it readable.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
-    if not isinstance(config, dict) or "model_type" not in config:
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise ModelError(f"The config.json of {name} names no model_type; expected one of {', '.join(FAMILIES)}.")
     if config["model_type"] in PARTS:
         part, architecture = PARTS[config["model_type"]]
         stored = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
-        return {**stored, **config.get(part, {}), "model_type": architecture}
+        inside = config.get(part, {})
+        return {**stored, **(inside if isinstance(inside, dict) else {}), "model_type": architecture}
     return config
 
 
@@ -108,7 +139,7 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
     reads = family.reads if family else "text"
     if family is None:
         _check_known_to_transformers(str(config["model_type"]), name)
-    weights = sum(size for file, size in files.items() if _read(file))
+    weights = sum(size for file, size in files.items() if contents.is_weights(file))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
         held = f"only {', '.join(pickled)}" if pickled else "no weights"
@@ -126,21 +157,21 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
             f"{name} holds no tokenizer (none of {', '.join(TOKENIZER_FILES)}), without which every word would be "
             "unknown. Save the tokenizer into the same folder with save_pretrained."
         )
-    stored = ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
+    stored = _item_bytes(config)
     needed = weights * BYTES_PER_FLOAT32 / stored * 1.3
     if stored < BYTES_PER_FLOAT32:  # a probe also runs the model as it is stored
         needed += weights
     free = psutil.virtual_memory().available
     if needed > free:
-        raise ModelError(
+        raise NotEnoughMemory(
             f"{name} needs about {needed / 2**30:.1f} GiB of memory in float32 and {free / 2**30:.1f} GiB are free. "
             "Choose a smaller model, or free memory."
         )
 
 
-def _read(file: str) -> bool:
-    """Whether a file holds weights that transformers reads: Mistral's folders hold them twice."""
-    return file.endswith(".safetensors") and not file.startswith("consolidated")
+def _item_bytes(config: Mapping[str, Any]) -> int:
+    """Bytes of a number in the weights files, as config.json has it."""
+    return ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
 
 
 def _check_known_to_transformers(architecture: str, name: str) -> None:
@@ -158,6 +189,7 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
         raise ModelError(
             f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
         )
+    contents.check(path, given)
     config = read_config(path, given)
     check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
     digest = hashlib.sha256()
@@ -166,7 +198,7 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
     return Source(str(path.resolve()), f"sha256:{digest.hexdigest()[:12]}", path, config)
 
 
-def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool) -> Source:
+def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool, fetch: bool) -> Source:
     import httpx2
     from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
     from huggingface_hub import errors as hub
@@ -179,7 +211,15 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool)
             f"{model[:100]!r} is neither a folder nor a Hugging Face id; expected owner/name, an existing folder, "
             f"or {embedded.NAME}."
         ) from None
+    if not fetch:
+        try:
+            folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
+            return _from_cache(folder, model, terms)
+        except (OSError, ValueError):
+            raise NotHere(f"{model} is not on this server yet. It is downloaded when you press Download.") from None
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
+    # What the owner of a hosted server may read, strangers may not.
+    token = False if settings.hosted() else None
     at = f" at revision {revision!r}" if revision else ""
     gated = ModelError(
         f"{model} is gated: its owner asks readers to accept terms first. Accept them on its page, set HF_TOKEN, "
@@ -187,7 +227,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool)
     )
     progress(f"Asking {endpoint} about {model}")
     try:
-        api = HfApi(endpoint=endpoint)
+        api = HfApi(endpoint=endpoint, token=token)
         info = _within(
             HUB_SECONDS, lambda: api.model_info(model, revision=revision, files_metadata=True, timeout=HUB_SECONDS)
         )
@@ -215,13 +255,17 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool)
     files = {file.rfilename: file.size or 0 for file in info.siblings or [] if "/" not in file.rfilename}
     if "config.json" not in files:
         raise _no_config(model)
+    contents.check_text_files(files, model)
     try:
-        config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint)
+        config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint, token=token)
         check(read_config(Path(config).parent, model), files, model, terms)
-        megabytes = sum(size for name, size in files.items() if _read(name)) / 1e6
-        progress(f"Downloading {model}, {megabytes:,.0f} MB")
-        # By the name that was given, not the commit: so the cache remembers, for days without a network, what it meant.
-        folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, **HUB_FILES))
+        with _downloading:  # one after the other, so that what is free on disk is what the next one finds
+            contents.check_download(files, model, Path(constants.HF_HUB_CACHE))
+            megabytes = sum(size for name, size in files.items() if contents.is_weights(name)) / 1e6
+            progress(f"Downloading {model}, {megabytes:,.0f} MB")
+            # By the name that was given, not the commit: so the cache remembers, for days without a network, what it
+            # meant.
+            folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, token=token, **HUB_FILES))
         return _from_cache(folder, model, terms)
     except hub.GatedRepoError:
         raise gated from None
@@ -238,8 +282,10 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     files = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
     if not any(name.endswith(".safetensors") for name in files):
         raise FileNotFoundError(folder)
+    contents.check(folder, model)
     config = read_config(folder, model)
     check(config, files, model, terms)
+    contents.check_megabytes(files, model)
     return Source(model, folder.name, folder, config)
 
 

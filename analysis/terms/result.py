@@ -267,8 +267,8 @@ def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
     from analysis.terms import measures
 
     device = made.provenance.device if made.provenance.device == "cpu" or torch.cuda.is_available() else "cpu"
-    query, key = (torch.from_numpy(x).to(device) for x in (made.query, made.key))
-    mask, bias = (None if x is None else torch.from_numpy(x).to(device) for x in (made.attended, made.score_bias))
+    query, key = (torch.tensor(x, device=device) for x in (made.query, made.key))  # copies: ours may be read-only
+    mask, bias = (None if x is None else torch.tensor(x, device=device) for x in (made.attended, made.score_bias))
     with torch.inference_mode():
         match measure:
             case "share":

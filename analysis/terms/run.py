@@ -1,6 +1,7 @@
 """Runs a model on a text and takes the scores of a layer apart."""
 
 import copy
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -12,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from analysis import settings
 from analysis.errors import ModelError, TextError, TextTooLong, UnknownName
 from analysis.means.split import Basis, split
 from analysis.means.states import split_entering
@@ -26,8 +28,6 @@ from analysis.terms.tokens import tokens_of
 
 HALF = (torch.float16, torch.bfloat16)
 
-MOST_TOKENS = 4_096
-"""Of one text, whatever the model takes: every head's scores are this squared."""
 METHODS = ("frozen", "mean")
 """How hidden states are split into sources; see analysis/models/follow.py and analysis/means/split.py."""
 
@@ -245,14 +245,20 @@ def encode(
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
         raise TextError("The second text is blank; type at least one word, or leave it out.")
-    limit = min(longest(model.config) or MOST_TOKENS, MOST_TOKENS)
+    try:
+        kilobytes, most = len(f"{text}{text_pair or ''}".encode()) / 1000, settings.number("ADDEND_TEXT_KB")
+    except UnicodeEncodeError:
+        raise TextError("The text holds half of a character (a lone surrogate); type it anew.") from None
+    if kilobytes > most:  # before it is made into tokens, which takes its time
+        raise TextError(f"The text has {kilobytes:,.0f} kB; at most {most} kB are taken (ADDEND_TEXT_KB). Shorten it.")
+    # Whatever the model takes: every head's scores are this squared.
+    own, most = longest(model.config) or sys.maxsize, settings.number("ADDEND_TOKENS")
+    limit, whose = (own, f"the model {own} positions") if own <= most else (most, f"at most {most} are taken")
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
     if found > limit:
         if not truncate:
-            raise TextTooLong(
-                f"The text has {found} tokens and the model {limit} positions. Shorten it, or have it cut to {limit}."
-            )
+            raise TextTooLong(f"The text has {found} tokens and {whose}. Shorten it, or have it cut to {limit}.")
         cut_from = found
         encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
     ids = encoded["input_ids"]

@@ -5,6 +5,7 @@ import streamlit as st
 from analysis import __version__
 from analysis.provenance import git_sha
 from dashboard import queries, show
+from dashboard.plain import public
 
 show.header("about", "What the numbers mean, where they lie, and how to get at them.")
 
@@ -52,7 +53,7 @@ with st.expander("Tables and their rows"):
 problems = queries.rows("SELECT file, problem FROM problems")
 if len(problems):
     st.warning("Some results files could not be read; the rest is shown.")
-    st.dataframe(problems, hide_index=True)
+    st.dataframe(problems.map(public), hide_index=True)
 
 st.header("Use it elsewhere", anchor=False)
 st.code(

@@ -20,10 +20,10 @@ both: list[Decomposition] = []
 try:
     with status:
         for side in probes.sides(picked.values()):
-            both.append(live.decomposition(side, progress=lambda message: status.update(label=plain(message))))
-        status.update(label=plain(" | ".join(made.provenance.model for made in both)), state="complete")
+            both.append(live.decomposition(side, progress=live.telling(status)))
+        status.update(label=plain(" | ".join(made.provenance.model for made in both)), state="complete", expanded=False)
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error")
+    status.update(label="Nothing to show", state="error", expanded=False)
     picked.done()
     show.sentence(problem)
     probe_form.offer_frozen(picked, "method", "method2")

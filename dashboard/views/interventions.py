@@ -19,12 +19,14 @@ intervention_form.intervention_pickers(picked)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.made(Request.of(picked.values()), progress=lambda message: status.update(label=plain(message)))
+        made = live.made(Request.of(picked.values()), progress=live.telling(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(label=plain(f"{about.model} ({about.revision}): {made.words}; {took}"), state="complete")
+        status.update(
+            label=plain(f"{about.model} ({about.revision}): {made.words}; {took}"), state="complete", expanded=False
+        )
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error")
+    status.update(label="Nothing to show", state="error", expanded=False)
     picked.done()
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)

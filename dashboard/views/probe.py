@@ -20,17 +20,17 @@ probe_form.form(picked)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.decomposition(picked.values(), progress=lambda message: status.update(label=plain(message)))
+        made = live.decomposition(picked.values(), progress=live.telling(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(label=plain(f"{about.model} ({about.revision}): {took}"), state="complete")
+        status.update(label=plain(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False)
 except NoFamily as problem:
-    status.update(label="No terms for this architecture; its attention patterns", state="complete")
+    status.update(label="No terms for this architecture; its attention patterns", state="complete", expanded=False)
     show.sentence(problem)
     probe_form.patterns(picked)
     st.stop()
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error")
+    status.update(label="Nothing to show", state="error", expanded=False)
     picked.done()
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)
@@ -50,7 +50,11 @@ overview = st.container()
 layer = st.container()
 map_pickers(picked, made.heads)
 
-everywhere = None if made.probe_id else live.made(probes.LayersRequest.of(picked.values()))
+everywhere = None
+try:
+    everywhere = None if made.probe_id else live.made(probes.LayersRequest.of(picked.values()))
+except AddendError as problem:
+    show.sentence(problem)
 if everywhere:
     with overview:
         st.header("Every layer", anchor=False)

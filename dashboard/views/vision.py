@@ -37,12 +37,12 @@ status = st.status("Starting", expanded=False)
 made = None
 try:
     with status:
-        made = live.of_image(picked.values(), uploaded, lambda message: status.update(label=plain(message)))
+        made = live.of_image(picked.values(), uploaded, live.telling(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(label=plain(f"{called(about.model)}: {took}"), state="complete")
+        status.update(label=plain(f"{called(about.model)}: {took}"), state="complete", expanded=False)
 except AddendError as problem:
-    status.update(label="Nothing to show of this image", state="error")
+    status.update(label="Nothing to show of this image", state="error", expanded=False)
     show.sentence(problem)
 pickers, terms = st.container(), st.container()
 if made:

@@ -1,0 +1,71 @@
+"""What the server logs: lines of JSON on stderr, which say what happened and never what a reader wrote.
+
+An exception's message may quote a text, so that only its kind is logged, and where in the code it arose.
+"""
+
+import json
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from analysis import settings
+from analysis.errors import AddendError
+from analysis.provenance import ROOT, now
+
+
+def line(event: str, **facts: Any) -> None:
+    """Logs an event, where ADDEND_LOG asks for it."""
+    if settings.switch("ADDEND_LOG"):
+        known = {name: value for name, value in facts.items() if value is not None}
+        print(json.dumps({"time": now(), "event": event, **known}), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
+    """Logs how long a block took and how it ended; more facts may be put into what it gives."""
+    started = time.monotonic()
+    outcome = "left"
+    try:
+        yield facts
+        outcome = "ok"
+    except Exception as failed:
+        outcome = type(failed).__name__
+        if not isinstance(failed, AddendError):
+            facts["at"] = where(failed)
+        raise
+    finally:
+        line(event, **facts, outcome=outcome, seconds=round(time.monotonic() - started, 3))
+
+
+def where(failed: BaseException) -> str:
+    """The places in the code that an exception passed, the last one last, without a word of its message."""
+    steps = traceback.extract_tb(failed.__traceback__)
+    return " > ".join(f"{_short(step.filename)}:{step.lineno}" for step in steps[-6:])
+
+
+def _short(path: str) -> str:
+    file = Path(path)
+    return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else file.name
+
+
+def without_messages() -> None:
+    """Has every logger of the process name exceptions by kind and place alone. Does so once."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "keeps_texts_out", False):
+        return
+
+    def record(*arguments: Any, **more: Any) -> logging.LogRecord:
+        made = make(*arguments, **more)
+        if made.exc_info and made.exc_info[1] is not None:
+            failed = made.exc_info[1]
+            made.msg, made.args = f"{type(failed).__name__} at {where(failed)}", ()
+            made.exc_info = made.exc_text = None
+        return made
+
+    record.keeps_texts_out = True  # pyright: ignore[reportFunctionMemberAccess]
+    logging.setLogRecordFactory(record)

@@ -1,0 +1,48 @@
+"""How often somebody may ask: so many times in any minute."""
+
+import math
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+
+from analysis.errors import Busy
+
+MINUTE = 60.0
+REMEMBERED = 10_000
+"""Of those who asked; who was silent longest is forgotten first."""
+
+
+class Rate:
+    """Counts what each of many asked for in the last minute. most: asked each time; 0 is no limit."""
+
+    def __init__(self, most: Callable[[], int], whose: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._whose, self._clock = most, whose, clock
+        self._asked: OrderedDict[str, deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def check(self, who: str) -> None:
+        """Raises Busy, naming when to come back, where somebody asked too often."""
+        most, now = self._most(), self._clock()
+        with self._lock:
+            times = self._recent(who, now)
+            if not most or len(times) < most:
+                return
+            seconds = math.ceil(times[-most] + MINUTE - now)
+        raise Busy(f"This server takes {most} probes a minute of one {self._whose}. Try again in {seconds} s.")
+
+    def count(self, who: str) -> None:
+        """One more was asked for."""
+        with self._lock:
+            times = self._recent(who, self._clock())
+            times.append(self._clock())
+            self._asked[who] = times
+            self._asked.move_to_end(who)
+            while len(self._asked) > REMEMBERED:
+                self._asked.popitem(last=False)
+
+    def _recent(self, who: str, now: float) -> deque[float]:
+        times = self._asked.get(who, deque())
+        while times and times[0] <= now - MINUTE:
+            times.popleft()
+        return times

@@ -1,0 +1,47 @@
+"""How many bytes a result or a model takes, and results made unchangeable, since sessions share them."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+TOKEN_BYTES = 1_000
+"""Of a tokenizer, for each entry of its vocabulary: measured, see tests/unit/test_service_limits.py."""
+
+
+def _arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:
+    """Every array and text that is reached from a value through fields, mappings and sequences."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray | str | bytes):
+        yield value
+        return
+    if isinstance(value, Mapping):
+        inside: Any = value.values()
+    elif isinstance(value, list | tuple | set | frozenset):
+        inside = value
+    else:
+        inside = getattr(value, "__dict__", {}).values()
+    for one in inside:
+        yield from _arrays(one, seen)
+
+
+def bytes_of(result: Any) -> int:
+    """Bytes of a result's arrays and texts."""
+    return sum(x.nbytes if isinstance(x, np.ndarray) else sys.getsizeof(x) for x in _arrays(result, set()))
+
+
+def freeze(result: Any) -> None:
+    """Makes every array of a result read-only: what one session is shown cannot be changed by another."""
+    for array in _arrays(result, set()):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+
+
+def model_bytes(loaded: Any) -> int:
+    """Bytes of a model's weights and buffers, shared ones once, and about those of its tokenizer."""
+    tensors = {tensor.data_ptr(): tensor for tensor in (*loaded.model.parameters(), *loaded.model.buffers())}
+    words = len(loaded.tokenizer) if hasattr(loaded.tokenizer, "__len__") else 0
+    return sum(tensor.nbytes for tensor in tensors.values()) + words * TOKEN_BYTES

@@ -1,0 +1,47 @@
+"""Status: versions, device, memory, what is kept, the line, the store, and the limits in force."""
+
+import streamlit as st
+
+from dashboard import live, queries, show, status
+
+show.header("status", "What this server runs on, what it holds in memory, and what it takes. Nobody's texts are here.")
+
+service = live.shared().service
+waiting, running = service.line.length()
+held, free, total = status.memory()
+results, megabytes = status.results()
+for place, (label, value, more) in zip(
+    st.columns(4),
+    (
+        ("Running", str(running), "Probes on the device now: one at most."),
+        ("Waiting", str(waiting), "Probes in the line before the device, first come first served."),
+        ("Memory of this process", f"{held:,.0f} MB", f"{free:,.0f} of the machine's {total:,.0f} MB are free."),
+        ("Results in memory", f"{megabytes:,.1f} MB", f"{results} results of probes; the same is answered from them."),
+    ),
+    strict=True,
+):
+    place.metric(label, value, help=more)
+st.button("Look again", icon=":material/refresh:")
+
+st.header("Models in memory", anchor=False)
+models = status.models()
+if models.empty:
+    st.caption("None: the first probe loads one.")
+else:
+    st.dataframe(models, hide_index=True, column_config={"MB": st.column_config.NumberColumn(format="%.1f")})
+st.caption("Those asked for least recently make room for others; see ADDEND_MODELS_MB below.")
+
+st.header("Versions and device", anchor=False)
+st.text(f"{status.versions()}\nDevice: {status.device()}")
+
+st.header("Store", anchor=False)
+meta = queries.rows("SELECT schema_version, built, git_sha, fingerprint FROM meta").iloc[0]
+problems = queries.rows("SELECT count(*) AS n FROM problems").n.iloc[0]
+st.text(
+    f"Schema {meta.schema_version}, built {meta.built} by code {meta.git_sha}\nFingerprint {meta.fingerprint}\n"
+    f"Results files that could not be read: {problems}"
+)
+
+st.header("Settings in force", anchor=False)
+st.dataframe(status.limits(), hide_index=True, height="content")
+st.caption("The README says what each means. /_stcore/health answers whether the server is up.")

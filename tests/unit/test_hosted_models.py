@@ -1,0 +1,273 @@
+"""Proves what a hosted server takes of models: what it allows, checked before a download, and nothing that leads out.
+
+The hub is the local server of test_hub; folders are made here, as an attacker would make them.
+"""
+
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from specimens import TEXT, save_tiny
+from test_hub import SHA, Hub, cache, hub, tiny_files  # noqa: F401  fixtures
+from transformers import BertForMaskedLM
+
+from analysis import probes
+from analysis.errors import ModelError, NotHere, TextError, TextTooLong
+from analysis.models.load import load
+from analysis.models.source import resolve
+from analysis.models.stop import stoppable
+from analysis.terms import decompose
+from dashboard.service.size import model_bytes
+
+
+@pytest.fixture
+def hosted(monkeypatch):
+    monkeypatch.setenv("ADDEND_HOSTED", "1")
+    monkeypatch.setenv("ADDEND_MODELS", "owner/*")
+
+
+def refused(said: str, model: str = "owner/tiny", revision: str | None = None, kind: type = ModelError) -> str:
+    with pytest.raises(kind) as caught:
+        resolve(model, revision)
+    assert said in str(caught.value), str(caught.value)
+    assert str(caught.value).endswith(".")
+    return str(caught.value)
+
+
+# Which models ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["/etc", "/etc/passwd", "~", "~root", ".", "..", "./data", "../..", "/proc/self/root", "~/.cache/huggingface"],
+)
+def test_no_folder_is_opened_and_whether_it_exists_is_not_said(hosted, model):
+    assert refused("opens no folders", model) == refused("opens no folders", "/nowhere/at/all")
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["other/model", "owner", "tests", "dashboard", "ownerx/tiny", "evil/owner/tiny", "OWNER/tiny", "*", "owner/../x/y"],
+)
+def test_only_what_the_server_allows_is_asked_for(hosted, hub: Hub, model):  # noqa: F811
+    with pytest.raises(ModelError):
+        resolve(model)
+    assert hub.seen == []
+
+
+@pytest.mark.parametrize(
+    "revision", ["../../etc", "a/../../b", ".hidden", "a b", "x" * 101, "/abs", "a//b", "a\n", "é?"]
+)
+def test_a_revision_that_is_a_path_is_refused_before_anything_is_asked(hub: Hub, revision):  # noqa: F811
+    refused("is no revision", revision=revision)
+    assert hub.seen == []
+
+
+def test_a_download_waits_for_a_press_and_then_serves_the_link(hosted, hub: Hub):  # noqa: F811
+    with pytest.raises(NotHere, match="when you press Download"):
+        resolve("owner/tiny", fetch=False)
+    assert hub.seen == []
+    assert resolve("owner/tiny", fetch=True).revision == SHA
+    hub.seen.clear()
+    assert resolve("owner/tiny", fetch=False).revision == SHA
+    assert hub.seen == []
+
+
+def test_a_model_over_the_limit_is_refused_before_it_is_downloaded(hosted, hub: Hub, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("ADDEND_MODEL_MB", "1")
+    hub.repositories["owner/tiny"].files[SHA]["second.safetensors"] = b"0" * 2_000_000
+    refused("MB of files; this server takes models of up to 1 MB")
+    assert not hub.asked_for("safetensors")
+
+
+def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 1000)
+    hub.repositories["owner/tiny"].files[SHA]["tokenizer.json"] = b" " * 2000
+    refused("holds a tokenizer.json of")
+    assert not hub.asked_for("tokenizer.json")
+
+
+def test_a_full_disk_is_said_before_anything_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    refused("GB of disk are free")
+    assert not hub.asked_for("safetensors")
+
+
+def test_the_owners_token_is_not_lent_to_strangers(hosted, hub: Hub, monkeypatch, tmp_path):  # noqa: F811
+    seen: list[str | None] = []
+    from http.server import BaseHTTPRequestHandler
+
+    send = BaseHTTPRequestHandler.send_response
+    monkeypatch.setattr(
+        BaseHTTPRequestHandler,
+        "send_response",
+        lambda self, *given: (seen.append(self.headers.get("Authorization")), send(self, *given))[1],
+    )
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    resolve("owner/tiny")
+    assert seen
+    assert set(seen) == {None}
+    monkeypatch.setenv("ADDEND_HOSTED", "0")
+    seen.clear()
+    resolve("owner/tiny")
+    assert "Bearer hf_secret" in seen
+
+
+# What lies in a folder ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return save_tiny(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_link_out_of_the_folder_is_not_followed(folder: Path, tmp_path: Path, name):
+    (folder / name).rename(tmp_path / "elsewhere")
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    refused(f"{name} of", str(folder))
+
+
+def test_links_within_the_hubs_cache_are_its_own_and_others_are_not(hub: Hub, tmp_path):  # noqa: F811
+    folder = resolve("owner/tiny").folder
+    secret = tmp_path / "secret.json"
+    secret.write_text("{}")
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to(secret)
+    with pytest.raises(ModelError, match="leads out of its folder"):
+        resolve("owner/tiny", fetch=False)
+
+
+@pytest.mark.parametrize("shard", ["../model.safetensors", "/etc/passwd", "a/b.safetensors", "..\\x.safetensors"])
+def test_shards_outside_of_the_folder_are_refused(folder: Path, shard):
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": shard}}))
+    refused("does not lie in its folder", str(folder))
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "null", "[]", '{"model_type": ["bert"]}', "{" + '"a":{' * 50_000])
+def test_a_config_that_is_no_config(folder: Path, content):
+    (folder / "config.json").write_text(content)
+    with pytest.raises(ModelError):
+        resolve(str(folder))
+
+
+def test_an_adapter_names_another_model_and_is_refused(folder: Path):
+    (folder / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "/etc"}))
+    refused("is an adapter", str(folder))
+
+
+@pytest.mark.parametrize("key", ["vocab_file", "tokenizer_file", "merges_file", "name_or_path"])
+def test_a_tokenizer_config_cannot_name_a_file_of_the_server(folder: Path, tmp_path: Path, key):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("\n".join(f"secret{number}" for number in range(25)))
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: str(secret)}))
+    vocabulary = load(resolve(str(folder)), device="cpu").tokenizer.get_vocab()
+    assert not any("secret" in word for word in vocabulary)
+
+
+@pytest.mark.parametrize("where", ["config.json", "tokenizer_config.json"])
+def test_code_that_comes_with_a_model_is_never_run(folder: Path, tmp_path: Path, where):
+    ran = tmp_path / "ran"
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w').close()\nclass Own: pass\n")
+    path = folder / where
+    auto = {"AutoModel": "own.Own", "AutoConfig": "own.Own", "AutoTokenizer": ["own.Own", "own.Own"]}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_map": auto}))
+    with suppress(ModelError):  # some of it transformers refuses, some it leaves aside
+        load(resolve(str(folder)), device="cpu")
+    assert not ran.exists()
+
+
+def test_a_pickle_in_the_place_of_weights_is_never_opened(folder: Path, tmp_path: Path):
+    ran = tmp_path / "ran"
+
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(ran), "w"))
+
+    torch.save(Bomb(), folder / "model.safetensors")  # a pickle under a good name
+    with pytest.raises(ModelError, match="could not be loaded"):
+        load(resolve(str(folder)), device="cpu")
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    refused("safetensors alone", str(folder))
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"vocab_size": 10**9},
+        {"max_position_embeddings": 10**10},
+        {"hidden_size": 2**20, "intermediate_size": 2**20},
+        {"num_hidden_layers": 10**9},
+        {"num_hidden_layers": 999, "intermediate_size": 10**6},
+    ],
+)
+def test_a_config_that_asks_for_more_than_is_stored_makes_nothing_up(folder: Path, changes):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(ModelError, match=r"do not belong together|layers; at most|could not be loaded"):
+        load(resolve(str(folder)), device="cpu")
+
+
+# Texts and passes ----------------------------------------------------------------------------------------------------
+
+
+def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypatch):
+    loaded = load(resolve(str(folder)), device="cpu")
+    monkeypatch.setenv("ADDEND_TOKENS", "10")
+    ask = {"model": str(folder), "text": "the cat " * 10}
+    with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are taken"):
+        probes.Request(**ask).run(loaded)
+    assert len(probes.Request(**ask, truncate=True).run(loaded).tokens) == 10
+    monkeypatch.setenv("ADDEND_TEXT_KB", "1")
+    for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
+        with pytest.raises(TextError, match="at most 1 kB are taken"):
+            probes.Request(**(ask | more)).run(loaded)
+
+
+def test_half_a_character_is_refused(folder: Path):
+    loaded = load(resolve(str(folder)), device="cpu")
+    with pytest.raises(TextError, match="lone surrogate"):
+        probes.Request(model=str(folder), text="the cat \ud800").run(loaded)
+
+
+def test_a_pass_stops_at_the_next_module(folder: Path):
+    loaded = load(resolve(str(folder)), device="cpu")
+    calls: list[int] = []
+
+    def check() -> None:
+        calls.append(1)
+        if len(calls) == 5:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError), stoppable(check):
+        decompose(loaded.model, loaded.tokenizer, TEXT)
+    assert len(calls) == 5
+    decompose(loaded.model, loaded.tokenizer, TEXT)  # the model is as it was, and nobody asks any more
+    assert len(calls) == 5
+
+
+def test_a_model_without_its_head_is_the_same_model(tmp_path: Path):
+    """Interventions want the head; probes of the same model then use its body, and give the same to the last bit."""
+    folder = save_tiny(tmp_path / "masked", kind=BertForMaskedLM)
+    headed = load(resolve(str(folder)), device="cpu", head=True)
+    bare, own = headed.as_asked(False), load(resolve(str(folder)), device="cpu")
+    assert bare.model.get_output_embeddings() is None
+    assert headed.as_asked(True) is headed
+    for layer in range(2):
+        ours = decompose(bare.model, bare.tokenizer, TEXT, layer=layer)
+        theirs = decompose(own.model, own.tokenizer, TEXT, layer=layer)
+        assert (ours.query == theirs.query).all()
+        assert (ours.scores == theirs.scores).all()
+
+
+def test_bytes_of_a_model_are_those_of_its_weights_shared_ones_once(tmp_path: Path):
+    folder = save_tiny(tmp_path / "masked", kind=BertForMaskedLM)
+    loaded = load(resolve(str(folder)), device="cpu", head=True)  # whose decoder shares the word table
+    weights = sum(tensor.nbytes for tensor in loaded.model.parameters())  # which lists a shared one once
+    assert weights <= model_bytes(loaded) < weights + 30_000
