@@ -4,7 +4,7 @@ It may where both have been trained from at least three seeds that they share, a
 train long enough for position to matter: BERT-A must end better than no position. Else a tie says nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.ablation.variants import VARIANTS
@@ -16,7 +16,8 @@ from analysis.claims.tunings import MAJORITY, Contrast, contrast, tunings
 
 ORDERLESS = "no_position"
 RULE = (
-    f"A contest of our own trainings counts from {FEWEST} seeds that both sides share (a t interval of two is useless), "
+    f"A contest of our own trainings counts from {FEWEST} seeds that both sides share (a t interval of two is "
+    "useless), "
     f"and only if BERT-A ends better than no position under the same settings, or training was too short to tell."
 )
 LOSS_RULE = (
@@ -72,9 +73,21 @@ class Contest:
             return f"BERT-A and no position have fewer than {FEWEST} seeds under these settings"
         if self.gate.standing != BETTER:
             return (
-                "the recipe is not shown to train long enough: BERT-A does not end better than no position by more than "
+                "the recipe is not shown to train long enough: BERT-A does not end better than no position by more "
+                "than "
                 f"{LOSS_MARGIN} nats"
             )
+        return ""
+
+    @property
+    def glue_why_not(self) -> str:
+        """Why its GLUE scores may not decide; empty where they may."""
+        if self.why_not:
+            return self.why_not
+        if self.glue is None:
+            return f"no fine-tunings of {self.names[0]} and {self.names[1]} on the same tasks"
+        if self.glue.standing == FEW:
+            return f"only {plural(self.glue.seeds, 'seed')} fine-tuned, {FEWEST} are asked for"
         return ""
 
     def told(self) -> str:
@@ -147,8 +160,35 @@ def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple
     )
 
 
-def undecided(made: Contest, evidence: list[Evidence], *, also: str = "") -> Verdict:
+def decided(made: Contest, word: str, sentence: str, evidence: Sequence[Evidence], *, glue: bool = False) -> Verdict:
+    """A verdict whose effect is that of the contest: in final loss, or in the GLUE average."""
+    if glue and made.glue is not None:
+        effect, low, high, samples = made.glue.value, made.glue.low, made.glue.high, made.glue.seeds
+        unit, what, threshold = "points", "GLUE average", 1.0
+    elif made.loss is not None:
+        effect, low, high, samples = made.loss.found.mean, made.loss.found.low, made.loss.found.high, made.seeds
+        unit, what, threshold = UNIT, "final loss", LOSS_MARGIN
+    else:
+        raise ValueError(f"nothing is stored of {made.variant} against {made.baseline}; it decides nothing")
+    return Verdict(
+        word=word,
+        sentence=sentence,
+        effect=effect,
+        low=low,
+        high=high,
+        unit=unit,
+        measured=f"{what}, {made.names[0]} less {made.names[1]}",
+        threshold=threshold if effect >= 0 else -threshold,
+        models=made.names,
+        samples=samples,
+        sample_unit="seed",
+        evidence=tuple(evidence),
+    )
+
+
+def undecided(made: Contest, evidence: Sequence[Evidence], *, also: str = "", why: str = "") -> Verdict:
     """Not yet measured where there is no training of one side at all, else inconclusive with the reason."""
+    why = why or made.why_not
     wanted = dict.fromkeys([made.variant, made.baseline, "bert_a", ORDERLESS])
     command = ablate(*wanted)
     if made.loss is None and not also:
@@ -156,7 +196,7 @@ def undecided(made: Contest, evidence: list[Evidence], *, also: str = "") -> Ver
             f"trainings of {made.names[0]} and {made.names[1]} with a seed in common", command, evidence=evidence
         )
     loss = made.loss.found if made.loss else None
-    sentence = f"Inconclusive: {made.why_not}."
+    sentence = f"Inconclusive: {why}."
     if told := made.told():
         sentence += f" So far, {told}."
     return Verdict(
@@ -171,7 +211,7 @@ def undecided(made: Contest, evidence: list[Evidence], *, also: str = "") -> Ver
         models=made.names if loss else (),
         samples=made.seeds,
         sample_unit="seed",
-        missing=made.why_not,
+        missing=why,
         command=command,
         evidence=tuple(evidence),
     )

@@ -1,4 +1,4 @@
-"""Two rows of a published table held against each other. Papers print no spread that could be tested: margins decide."""
+"""Two rows of a published table held against each other. Papers print no spread to test, so margins decide."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ def pairs(citation: str, table: str, variant: str, baseline: str, more: str = ""
     """SQL: a row of a published table beside another, one row a task and metric."""
     texts = [text.replace("'", "''") for text in (citation, table, variant, baseline)]
     return (
-        "SELECT short, citation, table_name, setting, task_title, metric, variant, baseline, value, baseline_value, "
+        "SELECT short, citation, table_name, setting, task, task_title, metric, glue, variant, baseline, value, "
+        "baseline_value, "
         "higher_is_better, caveat FROM published_pairs "
         f"WHERE citation = '{texts[0]}' AND table_name = '{texts[1]}' AND variant = '{texts[2]}' "
         f"AND baseline = '{texts[3]}'{more} ORDER BY task, metric, setting"
@@ -52,6 +53,42 @@ def gains(rows: Rows) -> list[Printed]:
             found.append(Printed(gain=value - baseline, unit="points", row=row))
         elif metric in ("bleu", "sacrebleu"):
             found.append(Printed(gain=value - baseline, unit="BLEU", row=row))
+    return found
+
+
+def average(rows: Rows, without: tuple[str, ...] = ()) -> float | None:
+    """Mean gain in points over the GLUE tasks of a pair, the paper's own average not among them; None for no task."""
+    kept = [one.gain for one in gains(rows) if one.row["glue"] and one.row["task"] not in without]
+    return sum(kept) / len(kept) if kept else None
+
+
+def averages(rows: Rows, query: str, sides: dict[str, str]) -> list[Evidence]:
+    """The gain averaged over the GLUE tasks of a pair, with all of them and without CoLA; see `evidence`."""
+    found = []
+    for without, name in (((), "all its GLUE columns"), (("cola",), "without CoLA")):
+        gain = average(rows, without)
+        if gain is None:
+            continue
+        row = rows[0]
+        standing = Printed(gain=gain, unit="points", row=row).standing
+        found.append(
+            Evidence(
+                side=sides.get(standing, BESIDE),
+                says=f"{row['variant']} less {row['baseline']}: mean over {name}: {signed(gain)} points, {standing}; "
+                "no spread is printed",
+                value=gain,
+                unit="points",
+                query=query,
+                source=f"{row['short']}, {row['table_name']}",
+                citation=row["citation"],
+                caveat=row["caveat"] or "",
+                view=View(
+                    label="As published",
+                    page="published",
+                    values={"table": f"{row['citation']}|{row['table_name']}", "without": without},
+                ),
+            )
+        )
     return found
 
 

@@ -26,7 +26,8 @@ MEASURES = {
 
 QUERIES = {
     "closed_form": "SELECT encoding, title, length, dim, value FROM newest_encoding_measures "
-    "WHERE measure = 'shift_residual' AND NOT learned AND enters = 'added' AND value IS NOT NULL ORDER BY encoding, dim",
+    "WHERE measure = 'shift_residual' AND NOT learned AND enters = 'added' AND value IS NOT NULL ORDER BY encoding, "
+    "dim",
     "learned": "SELECT encoding, title, length, dim, measure, value FROM newest_encoding_measures "
     "WHERE measure IN ('shift_r2_1', 'shift_r2_8') AND learned AND value IS NOT NULL "
     "AND enters IN ('added', 'untied') ORDER BY encoding, dim, measure",
@@ -70,7 +71,8 @@ def judge(found: Found) -> Verdict:
         f"For fixed encodings the residual of the closed form is at most {number(worst)}"
         f" ({listed(dict.fromkeys(row['title'] for row in found['closed_form']))})"
         + (
-            f"; of {len(learned)} fits to learned tables {len(good)} explain {NEARLY:.0%} of held-out positions or more, "
+            f"; of {len(learned)} fits to learned tables {len(good)} explain {NEARLY:.0%} of held-out positions or "
+            "more, "
             f"the worst has R² {min(one.value or 0.0 for one in learned):.2f}."
             if learned
             else "; no learned table is measured."
@@ -100,7 +102,8 @@ register(
         asks="The residual of the closed-form shift matrix for fixed encodings; for learned tables, how well the best "
         "linear map predicts positions that were held out.",
         rule=f"Said of the sinusoids, where it is a theorem: contradicted if any fixed added encoding that claims a "
-        f"shift matrix misses it by more than {EXACT:g}, well above rounding at double precision. Supported if all keep "
+        f"shift matrix misses it by more than {EXACT:g}, well above rounding at double precision. Supported if all "
+        "keep "
         f"it and every learned table measured is predicted with R² of at least {NEARLY} at positions held out, shifted "
         "by 1 and by 8 (nineteen twentieths: what is left is no more than a twentieth of the variance); mixed if the "
         "sinusoids keep it and a learned table does not.",

@@ -27,7 +27,8 @@ QUERIES = {
     "t.texts, t.queries FROM newest_terms t JOIN measured_models m USING (model) "
     f"WHERE m.adds_positions AND t.aggregation = 'mean_over_heads' AND t.term IN {CROSS} "
     "ORDER BY m.images, t.model, t.layer, t.term",
-    "heads": "SELECT t.model, t.corpus, m.images, t.layer, t.head, t.term, t.share, t.share_low, t.share_high, t.effect "
+    "heads": "SELECT t.model, t.corpus, m.images, t.layer, t.head, t.term, t.share, t.share_low, t.share_high, "
+    "t.effect "
     "FROM newest_terms t JOIN measured_models m USING (model) "
     f"WHERE m.adds_positions AND t.aggregation = 'head' AND t.term IN {CROSS} "
     "ORDER BY abs(t.share) DESC, t.model, t.layer, t.head",
@@ -129,7 +130,8 @@ register(
         "that add positions to words.",
         rule=f"A cross term is little in a layer if the 95 % interval of its share, mean over heads, lies within ±"
         f"{percent(LITTLE)}: sixteen equal terms would have about 6 % each, so little means hardly more than its turn. "
-        f"Supported if both are little in every layer of at least two text models and no single head has a share beyond "
+        f"Supported if both are little in every layer of at least two text models and no single head has a share "
+        "beyond "
         f"±{percent(A_HEAD)} (a quarter of what varies in its scores); contradicted if most shares lie beyond "
         f"{percent(LITTLE)}; mixed otherwise. With one model: inconclusive. Models of images stand beside.",
         queries=QUERIES,

@@ -76,7 +76,8 @@ register(
         question="order",
         statement="It makes no difference whether position codes are learned or fixed sinusoids.",
         documents=("003",),
-        asks="Our own pre-trainings with learned and with sinusoidal positions, their GLUE scores, and published tables "
+        asks="Our own pre-trainings with learned and with sinusoidal positions, their GLUE scores, and published "
+        "tables "
         "that have both.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A test that finds no difference shows no sameness. Supported if loss and "
         f"GLUE are both the same and every published pair differs by less than {MARGINS_SAID}; contradicted if one "

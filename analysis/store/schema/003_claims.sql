@@ -75,7 +75,7 @@ QUALIFY row_number() OVER (PARTITION BY s.preset, s.task ORDER BY r.created DESC
 -- Every two rows of a published table that differ in variant alone; values as printed.
 CREATE VIEW published_pairs AS
 SELECT
-    a.citation, a.short, a.table_name, a.setting, a.steps, a.task, a.task_title, a.metric, a.metric_title,
+    a.citation, a.short, a.table_name, a.setting, a.steps, a.task, a.task_title, a.metric, a.metric_title, a.glue,
     a.higher_is_better, a.variant, b.variant AS baseline, a.printed_value AS value, b.printed_value AS baseline_value,
     a.caveat
 FROM published_rows a JOIN published_rows b
