@@ -28,8 +28,10 @@ def between(low: float | None, high: float | None, form: str = ".2f") -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """a, b and c."""
+    """a, b and c; with semicolons where a name has a comma."""
     names = list(names)
+    if any(", " in name for name in names):
+        return "; ".join(names)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
 
 

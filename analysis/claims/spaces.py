@@ -15,7 +15,7 @@ def geometry(where: str) -> str:
     """SQL: geometry of the tables and states of models that add positions, where more holds."""
     return (
         f"SELECT {', '.join(f'g.{name.strip()}' for name in COLUMNS.split(','))} FROM newest_geometry g "
-        f"JOIN measured_models m USING (model) WHERE m.adds_positions AND g.value IS NOT NULL AND {where} "
+        f"JOIN measured_models m USING (model) WHERE m.adds_positions AND isfinite(g.value) AND {where} "
         "ORDER BY g.model, g.measure, g.subject, g.layer, g.head, g.along"
     )
 

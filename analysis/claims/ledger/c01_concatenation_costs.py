@@ -16,7 +16,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.contest import title
-from analysis.claims.said import listed, signed
+from analysis.claims.said import listed, percent, signed
 
 MATTERS = 0.05
 DECIDE = {"parameters": "parameters", "flops_per_token": "FLOPs a token", "step_ratio": "time of a step"}
@@ -102,11 +102,14 @@ register(
         documents=("000", "001", "003"),
         asks="Parameters, FLOPs and time a step of adding, of concatenating at the same width (words give up "
         "dimensions) and at a larger width (words keep theirs).",
-        rule=f"Supported if the wider concatenation costs at least {MATTERS:.0%} more than adding in parameters, in "
+        rule=f"Supported if the wider concatenation costs at least {percent(MATTERS)} more than adding in parameters, "
+        "in "
         "FLOPs "
         f"and in time a step, and those of the same width do not (their price is paid by the words, which get fewer "
-        f"dimensions by construction); contradicted if the wider one costs less than {MATTERS:.0%} more in all three; "
-        f"mixed otherwise. {MATTERS:.0%} is what timings of the same model differ by on a busy machine. Parameters and "
+        f"dimensions by construction); contradicted if the wider one costs less than {percent(MATTERS)} more in all "
+        "three; "
+        f"mixed otherwise. {percent(MATTERS)} is what timings of the same model differ by on a busy machine. "
+        "Parameters and "
         "FLOPs are counted, not sampled, so they have no interval; the ratio of step times is a median of steps taken "
         "in "
         "turns. Whether a given budget spent so is worth it is another claim (C17).",

@@ -28,10 +28,10 @@ MEASURES = "('moving_dims', 'first_half_share', 'top_half_share')"
 FORMS = "('sinusoidal', 'tensor2tensor', 'fairseq')"
 QUERIES = {
     "sinusoids": "SELECT encoding, title, length, dim, measure, value FROM newest_encoding_measures "
-    f"WHERE encoding IN {FORMS} AND length = 128 AND dim = 512 AND measure IN {MEASURES} AND value IS NOT NULL "
+    f"WHERE encoding IN {FORMS} AND length = 128 AND dim = 512 AND measure IN {MEASURES} AND isfinite(value) "
     "ORDER BY encoding, measure",
     "other_codes": "SELECT encoding, title, length, dim, measure, value FROM newest_encoding_measures "
-    f"WHERE encoding NOT IN {FORMS} AND enters = 'added' AND measure IN {MEASURES} AND value IS NOT NULL "
+    f"WHERE encoding NOT IN {FORMS} AND enters = 'added' AND measure IN {MEASURES} AND isfinite(value) "
     "ORDER BY encoding, length, measure",
 }
 

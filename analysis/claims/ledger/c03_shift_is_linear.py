@@ -14,7 +14,7 @@ from analysis.claims.base import (
     register,
     unmeasured,
 )
-from analysis.claims.said import listed, number
+from analysis.claims.said import listed, number, percent
 
 EXACT = 1e-9
 NEARLY = 0.95
@@ -26,11 +26,11 @@ MEASURES = {
 
 QUERIES = {
     "closed_form": "SELECT encoding, title, length, dim, value FROM newest_encoding_measures "
-    "WHERE measure = 'shift_residual' AND NOT learned AND enters = 'added' AND value IS NOT NULL ORDER BY encoding, "
+    "WHERE measure = 'shift_residual' AND NOT learned AND enters = 'added' AND isfinite(value) ORDER BY encoding, "
     "dim",
     "learned": "SELECT encoding, title, length, dim, measure, value FROM newest_encoding_measures "
-    "WHERE measure IN ('shift_r2_1', 'shift_r2_8') AND learned AND value IS NOT NULL "
-    "AND enters IN ('added', 'untied') ORDER BY encoding, dim, measure",
+    "WHERE measure IN ('shift_r2_1', 'shift_r2_8') AND learned AND isfinite(value) "
+    "AND enters = 'added' ORDER BY encoding, dim, measure",
 }
 
 
@@ -71,7 +71,8 @@ def judge(found: Found) -> Verdict:
         f"For fixed encodings the residual of the closed form is at most {number(worst)}"
         f" ({listed(dict.fromkeys(row['title'] for row in found['closed_form']))})"
         + (
-            f"; of {len(learned)} fits to learned tables {len(good)} explain {NEARLY:.0%} of held-out positions or "
+            f"; of {len(learned)} fits to learned tables {len(good)} explain {percent(NEARLY)} of held-out positions "
+            "or "
             "more, "
             f"the worst has R² {min(one.value or 0.0 for one in learned):.2f}."
             if learned

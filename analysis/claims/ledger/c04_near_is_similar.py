@@ -15,7 +15,7 @@ from analysis.claims.base import (
     register,
     unmeasured,
 )
-from analysis.claims.said import listed, number
+from analysis.claims.said import listed, number, percent
 
 GAP, ORDERED = 0.2, 0.9
 APART = ("random_fixed", "sincos_2d")
@@ -25,8 +25,8 @@ QUERIES = {
     "max(value) FILTER (measure = 'cosine_next') AS cosine_next, max(value) FILTER (measure = 'cosine_far') AS "
     "cosine_far, max(value) FILTER (measure = 'monotonicity') AS monotonicity, "
     "max(value) FILTER (measure = 'first_rise') AS first_rise "
-    "FROM newest_encoding_measures WHERE enters IN ('added', 'untied') GROUP BY ALL "
-    "HAVING cosine_next IS NOT NULL AND cosine_far IS NOT NULL ORDER BY encoding, length",
+    "FROM newest_encoding_measures WHERE enters = 'added' GROUP BY ALL "
+    "HAVING isfinite(cosine_next) AND isfinite(cosine_far) ORDER BY encoding, length",
 }
 
 
@@ -77,7 +77,7 @@ def judge(found: Found) -> Verdict:
         "least "
         f"{GAP} of cosine in {sum(near)} (least {number(min(gaps))}), and in {sum(ordered)} the nearer of two is the "
         "more "
-        f"similar at least {ORDERED:.0%} of the time.",
+        f"similar at least {percent(ORDERED)} of the time.",
         effect=min(gaps),
         unit="cosine",
         measured="neighbours less far positions, in the table where that is least",
@@ -98,11 +98,12 @@ register(
         documents=("002",),
         asks="Cosine of neighbours and of far positions, and how often the nearer of two positions is the more "
         "similar, "
-        "for every code that is added or has projections of its own.",
+        "for every code that is added.",
         rule=f"Supported if in every table of a code of order neighbours are at least {GAP} of cosine more similar "
         "than "
         f"positions half the length apart or more (a fifth of the way from unrelated to equal), and the nearer of two "
-        f"positions is the more similar at least {ORDERED:.0%} of the time (chance: 50 %); contradicted if in no table "
+        f"positions is the more similar at least {percent(ORDERED)} of the time (chance: 50 %); contradicted if in no "
+        "table "
         "neighbours are that much more similar; mixed otherwise. Random codes and grids stand beside. Computed on "
         "whole "
         "tables: no interval.",

@@ -15,7 +15,7 @@ from analysis.claims.base import (
     register,
     unmeasured,
 )
-from analysis.claims.said import between, number
+from analysis.claims.said import between, number, percent
 from analysis.claims.spaces import MAKE, evidence
 
 HIGH, NEARLY, AGREES = 128, 0.1, 0.05
@@ -26,10 +26,10 @@ REAL = {
 }
 QUERIES = {
     "random_vectors": "SELECT measure, subject, along AS dimension, value, low, high, baseline, samples, created "
-    "FROM newest_geometry WHERE measure = 'abs_cosine_random' AND value IS NOT NULL ORDER BY along",
+    "FROM newest_geometry WHERE measure = 'abs_cosine_random' AND isfinite(value) ORDER BY along",
     "real_vectors": "SELECT model, measure, subject, layer, head, along, value, low, high, baseline, baseline_low, "
     "baseline_high, samples FROM newest_geometry WHERE measure = 'abs_cosine' "
-    "AND subject IN ('word_word', 'word_position', 'position_position') AND value IS NOT NULL "
+    "AND subject IN ('word_word', 'word_position', 'position_position') AND isfinite(value) "
     "QUALIFY along = max(along) OVER (PARTITION BY model, subject) ORDER BY model, subject",
 }
 
@@ -100,7 +100,8 @@ register(
         asks="Mean |cosine| of random vectors against dimension, measured and by the exact formula; of real word and "
         "position vectors beside.",
         rule=f"Supported if in every dimension measured from {HIGH} up the mean |cosine| of random vectors is below "
-        f"{NEARLY} (an angle of 84 degrees or more) and within {AGREES:.0%} of the exact formula; contradicted if it "
+        f"{NEARLY} (an angle of 84 degrees or more) and within {percent(AGREES)} of the exact formula; contradicted "
+        "if it "
         "is "
         "below in none; mixed otherwise. It is a theorem: what it says of words and positions that were trained, and "
         "not "

@@ -121,7 +121,8 @@ register(
         asks="For every word and position the nearest word to the sum; the nearest two sums of different words over "
         "vocabulary and positions, and their margin.",
         rule=f"Two things are said. A word is turned if its sum with some position lies nearer to another word than to "
-        f"itself. Two sums collide if they are nearer than {COLLIDES:.0%} of the least distance of two words: real "
+        f"itself. Two sums collide if they are nearer than {percent(COLLIDES)} of the least distance of two words: "
+        "real "
         "numbers "
         "never meet exactly. Supported if both happen in some model measured (the claim is that it may), contradicted "
         "if "

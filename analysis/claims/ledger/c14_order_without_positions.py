@@ -26,7 +26,7 @@ NEAR_CHANCE = 0.05
 ORDER = (
     "SELECT d.model, d.layer, d.value, d.low, d.high, d.chance, d.windows, d.tokens FROM newest_decoding d "
     "JOIN measured_models m USING (model) WHERE m.variant = '{}' AND d.target = 'order' AND d.measure = 'accuracy' "
-    "AND d.value IS NOT NULL ORDER BY d.model, d.layer"
+    "AND isfinite(d.value) ORDER BY d.model, d.layer"
 )
 QUERIES = {
     "encoders": ORDER.format("no_position"),

@@ -29,7 +29,7 @@ WITHOUT = ("no_cross", "tupe_a")
 TUPE = "ke2021tupe"
 CURVES = (
     "SELECT run_id, variant, seed, step, value FROM curves WHERE metric = 'validation_loss' "
-    "AND variant IN ('bert_a', 'no_cross', 'tupe_a') AND value IS NOT NULL ORDER BY variant, seed, run_id, step"
+    "AND variant IN ('bert_a', 'no_cross', 'tupe_a') AND isfinite(value) ORDER BY variant, seed, run_id, step"
 )
 
 

@@ -36,7 +36,7 @@ DIET = pairs(
 MOVED = (
     "SELECT model, corpus, intervention, outcome, value, low, high, texts FROM intervention_effects "
     "WHERE layer IS NULL AND outcome = 'attention_kl' AND (intervention LIKE 'shift_positions:%' "
-    "OR intervention LIKE 'shuffle_positions:%') AND value IS NOT NULL ORDER BY model, corpus, intervention"
+    "OR intervention LIKE 'shuffle_positions:%') AND isfinite(value) ORDER BY model, corpus, intervention"
 )
 SAYS = {"shift": "every position shifted, distances kept", "shuffle": "positions shuffled, distances lost"}
 

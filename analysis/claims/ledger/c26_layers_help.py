@@ -27,7 +27,7 @@ QUERIES = {
     "by_layer": "SELECT d.model, d.corpus, d.layer, d.target, d.decoder, d.measure, d.value, d.low, d.high, d.chance, "
     "d.tokens FROM newest_decoding d JOIN measured_models m USING (model) "
     "WHERE m.adds_positions AND ((d.target = 'position' AND d.measure = 'exact') "
-    "OR (d.target = 'word' AND d.measure = 'top1')) AND d.value IS NOT NULL AND d.low IS NOT NULL AND d.high IS NOT "
+    "OR (d.target = 'word' AND d.measure = 'top1')) AND isfinite(d.value) AND isfinite(d.low) AND d.high IS NOT "
     "NULL "
     "ORDER BY d.model, d.target, d.decoder, d.layer",
     "overlap_by_layer": geometry(f"g.measure = 'subspace_overlap' AND g.subject = 'states' AND g.along = {RANK}"),
@@ -53,6 +53,12 @@ def effect_of_depth(by_layer: dict[int, dict[str, Row]]) -> str:
     if all(any(at[t]["high"] < first[t]["low"] for t in TARGETS) for at in deeper):
         return "hurts"
     return "neither"
+
+
+def _mixes(rows: Rows, model: str) -> bool | None:
+    """Whether the subspaces overlap no less in the deepest states than in the first; None where that is not stored."""
+    own = sorted((row["layer"], row["value"]) for row in rows if row["model"] == model and row["layer"] is not None)
+    return own[-1][1] >= own[0][1] if len(own) > 1 else None
 
 
 def judge(found: Found) -> Verdict:
@@ -101,12 +107,21 @@ def judge(found: Found) -> Verdict:
             "word and position decoded layer by layer", "python -m analysis decode --texts TEXT --corpus NAME", rows
         )
     kinds = list(said.values())
+    mixing = [_mixes(found["overlap_by_layer"], model) for model in layers]
     if set(kinds) == {"helps"}:
         word = SUPPORTED if len(kinds) > 1 else INCONCLUSIVE
-    elif set(kinds) == {"hurts"}:
-        word = CONTRADICTED if len(kinds) > 1 else INCONCLUSIVE
+    elif set(kinds) == {"hurts"} and (None in mixing or len(kinds) == 1):
+        word = INCONCLUSIVE
+    elif set(kinds) == {"hurts"} and all(mixing):
+        word = CONTRADICTED
     else:
         word = MIXED
+    parting = (
+        " How far their subspaces part with depth is not measured for all of them, and forgetting is not mixing."
+        if None in mixing
+        else f" Their subspaces overlap no less after the last layer than at the input in {sum(map(bool, mixing))} of "
+        "them."
+    )
     (model, target), drop = min(drops.items(), key=lambda one: one[1])
     return Verdict(
         word=word,
@@ -115,7 +130,7 @@ def judge(found: Found) -> Verdict:
         f"from the sum in {kinds.count('helps')}, and one of them worse from every deeper layer in "
         f"{kinds.count('hurts')}. "
         f"Most is lost of {target} in {model}: from {percent(layers[model][0][target]['value'], 1)} at the input to "
-        f"{percent(layers[model][max(layers[model])][target]['value'], 1)} after the last layer.",
+        f"{percent(layers[model][max(layers[model])][target]['value'], 1)} after the last layer.{parting}",
         effect=drop,
         unit="accuracy",
         measured=f"change from the sum to the last layer, {target} in {model} (most lost; {signed(drop)})",
@@ -141,10 +156,12 @@ register(
         "sum "
         "itself, with 95 % intervals apart; they hurt if from every deeper layer one of the two is read worse, "
         "intervals "
-        "apart. Supported if they help in every model, of two at least, contradicted if they hurt in every one, mixed "
-        "otherwise; inconclusive with one model. Where the sum is already read almost perfectly there is nothing to "
-        "help "
-        "with, and the rule counts that as no help. Overlap of subspaces by depth stands beside.",
+        "apart. Supported if they help in every model, of two at least. Contradicted if they hurt in every one, of "
+        "two at "
+        "least, and the subspaces of word and position overlap no less in the deepest states than in the first: a "
+        "position that is forgotten is read worse too, without being mixed up with the word. Inconclusive while that "
+        "overlap is not measured, or with one model; mixed otherwise. Where the sum is already read almost perfectly "
+        "there is nothing to help with, and the rule counts that as no help.",
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"), views.depth("basis"), views.geometry("subspaces")),

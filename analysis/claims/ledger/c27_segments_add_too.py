@@ -25,9 +25,9 @@ QUERIES = {
     "segment_terms": "SELECT t.model, t.corpus, t.layer, t.term, max(t.effect) AS effect, arg_max(t.head, t.effect) AS "
     "head, max(t.texts) AS texts FROM newest_terms t JOIN measured_models m USING (model) WHERE m.adds_positions "
     "AND NOT m.images AND t.aggregation = 'head' AND t.layer = 0 AND t.term LIKE '%segment%' "
-    "AND t.effect IS NOT NULL GROUP BY ALL ORDER BY t.model, effect DESC",
+    "AND isfinite(t.effect) GROUP BY ALL ORDER BY t.model, effect DESC",
     "without_segments": "SELECT model, corpus, outcome, value, low, high, texts FROM intervention_effects "
-    "WHERE intervention = 'zero_segment' AND layer IS NULL AND value IS NOT NULL ORDER BY model, outcome",
+    "WHERE intervention = 'zero_segment' AND layer IS NULL AND isfinite(value) ORDER BY model, outcome",
 }
 
 

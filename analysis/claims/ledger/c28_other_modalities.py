@@ -27,7 +27,7 @@ QUERIES = {
     "position_shares": "SELECT t.model, t.corpus, t.layer, t.term, t.share, t.share_low, t.share_high, t.effect, "
     "t.texts "
     "FROM newest_terms t JOIN measured_models m USING (model) WHERE m.images AND t.aggregation = 'mean_over_heads' "
-    f"AND t.term IN {WITH_POSITION} AND t.layer = 0 AND t.share IS NOT NULL ORDER BY t.model, t.term",
+    f"AND t.term IN {WITH_POSITION} AND t.layer = 0 AND isfinite(t.share) ORDER BY t.model, t.term",
 }
 
 
@@ -77,13 +77,12 @@ def judge(found: Found) -> Verdict:
     alone = len(good) == 1
     return Verdict(
         word=word,
-        sentence=f"In {sum(good)} of {plural(len(good), 'model')} of images positions are added to patches, the same "
-        "terms "
-        f"add up to the model's scores (largest relative error {number(max(errors.values()))}) and position takes "
-        "part: "
-        f"{most['term'].replace('_', ' ').replace('word', 'patch')} has {percent(most['share'])} of the variation at "
-        "layer 0"
-        f"{between(most['share_low'], most['share_high'])} in {most['model']}."
+        sentence=f"In {sum(good)} of {plural(len(good), 'model')} of images both hold. The terms of patch and "
+        "position add up "
+        f"to the models' own scores (largest relative error {number(max(errors.values()))}); the largest term with "
+        f"position at layer 0 is {most['term'].replace('_', ' ').replace('word', 'patch')} with "
+        f"{percent(most['share'], 1)} of the variation{between(most['share_low'], most['share_high'], '.3f')} in "
+        f"{most['model']}."
         + (" One model alone decides nothing, and the documents name another one (ViT-MAE)." if alone else ""),
         effect=most["share"],
         low=most["share_low"],
