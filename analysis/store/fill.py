@@ -37,8 +37,13 @@ def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows | pa.Ta
         connection.unregister("incoming")
 
 
-def asker(connection: duckdb.DuckDBPyConnection) -> Ask:
-    """Asks a store that is being built."""
+ASKED_OFTEN = ("measured_models", "newest_terms", "published_rows", "published_pairs")
+"""Views that many rules ask for; while they ask, each is made once."""
+
+
+@contextmanager
+def asking(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
+    """A way to ask a store that is being built. Temporary tables, which DuckDB finds first, stand for slow views."""
 
     def ask(sql: str) -> list[dict[str, Any]]:
         found = connection.execute(sql)
@@ -46,7 +51,13 @@ def asker(connection: duckdb.DuckDBPyConnection) -> Ask:
         rows = ([None if cell != cell else cell for cell in row] for row in found.fetchall())
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    return ask
+    for view in ASKED_OFTEN:
+        connection.execute(f"CREATE TEMP TABLE {view} AS SELECT * FROM main.{view}")
+    try:
+        yield ask
+    finally:
+        for view in ASKED_OFTEN:
+            connection.execute(f"DROP TABLE temp.{view}")
 
 
 @contextmanager

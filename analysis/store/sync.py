@@ -122,7 +122,9 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             fill.probe_set(connection, problems)
             fill.results(connection, problems)
             if judge is not None:
-                for table, rows in judge(fill.asker(connection)).items():
+                with fill.asking(connection) as ask:
+                    judged = judge(ask)
+                for table, rows in judged.items():
                     fill.insert(connection, table, rows)
             fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
             about = {
