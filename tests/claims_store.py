@@ -4,6 +4,7 @@ Numbers are chosen so that a rule's answer can be read off them by eye.
 """
 
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -18,8 +19,6 @@ from analysis.store import fill
 from analysis.store.sync import SCHEMA
 
 SEEDS = (0, 1, 2)
-WOBBLE = (0.002, -0.003, 0.001)
-"""What seeds add to a loss: little, and not alike for two variants, so that their differences have a small spread."""
 WILD = (0.9, -1.1, 0.4)
 """What seeds add where nothing is to be resolved."""
 CREATED = "2026-11-21T10:00:00Z"
@@ -33,8 +32,8 @@ def own(variant: str, seed: int = 0) -> str:
 
 
 def wobbling(variant: str, seed: int) -> float:
-    """What a seed adds to a variant's loss."""
-    return WOBBLE[(seed + len(variant)) % 3] * (1 + sum(at * ord(one) for at, one in enumerate(variant)) % 97 / 100)
+    """What a seed adds to a variant's loss: little, and never alike for two variants."""
+    return random.Random(f"{variant} {seed}").uniform(-0.004, 0.004)
 
 
 class Made:
@@ -112,13 +111,13 @@ class Made:
         subject: str,
         value: float,
         *,
-        random: tuple[float, float, float] | None = (0.5, 0.4, 0.6),
+        draws: tuple[float | None, ...] | None = (0.5, 0.4, 0.6),
         along: float | None = None,
         layer: int | None = None,
         head: int | None = None,
     ) -> "Made":
-        """One number; random: its baseline with the ends of 95 % of draws."""
-        baseline = dict(zip(("baseline", "baseline_low", "baseline_high"), random or (None,) * 3, strict=True))
+        """One number; draws: its baseline with the ends of 95 % of draws."""
+        baseline = dict(zip(("baseline", "baseline_low", "baseline_high"), draws or (None,) * 3, strict=True))
         row = {"measure": measure, "subject": subject, "along": along, "layer": layer, "head": head, "value": value}
         self._add(
             "geometry", [{**row, **baseline, "samples": 100}], model=model, revision="r", run_id=f"geometry-{model}"

@@ -65,7 +65,7 @@ def heads(loss: float, term_lost: float, *, glue: float | None = None) -> Fill:
 def random_vectors(measured: float, exact: float) -> Fill:
     """Mean |cosine| in 384 dimensions."""
     return lambda made: made.geometry(
-        None, "abs_cosine_random", "random", measured, random=(exact, None, None), along=384
+        None, "abs_cosine_random", "random", measured, draws=(exact, None, None), along=384
     )
 
 
