@@ -93,11 +93,12 @@ def _evidence(entry: Entry) -> None:
         st.dataframe(
             table.loc[:, [name for name in table if name != "caveat" or (table.caveat != "").any()]],
             hide_index=True,
-            height="content" if len(table) < 12 else 440,
+            height="content" if len(table) < 9 else 520,
+            row_height=56,
             key=f"claims.{side}",
             column_config={
                 "number": st.column_config.NumberColumn("no.", width=44, pinned=True),
-                "says": st.column_config.TextColumn("what", width="large"),
+                "says": st.column_config.TextColumn("what", width=430),
                 "kind": st.column_config.TextColumn("whose"),
                 "view": st.column_config.LinkColumn("view", display_text="open"),
             },
