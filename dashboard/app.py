@@ -33,6 +33,7 @@ chosen = st.navigation(
     {
         "": [page("", "home", default=True)],
         "Evidence": [
+            page("claims", "fact_check"),
             page("terms", "grid_on"),
             page("depth", "layers"),
             page("geometry", "architecture"),

@@ -106,6 +106,12 @@ VIEWS: dict[str, View] = {
     for view in (
         View("", "Home", figures=("home_terms", "home_published")),
         View(
+            "claims",
+            "Claims",
+            (Field("claim", ""), Field("verdict", ""), Field("document", ""), Field("by", "question")),
+            ("claims_verdicts", "claim_evidence"),
+        ),
+        View(
             "terms",
             "Attention terms",
             (

@@ -1,0 +1,115 @@
+"""One claim in full: who says it, the verdict, the rule, the evidence for and against, and every query behind it."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.claims.said import between, number
+from analysis.claims.stored import Entry
+from analysis.errors import NoResults
+from dashboard import queries, show
+from dashboard.claim_cards import badge, drawn_effect, effect_in_words, parameters
+from dashboard.links import Value
+from dashboard.plain import plain
+
+HEADINGS = {
+    "for": "Speaks for it",
+    "against": "Speaks against it",
+    "beside": "Bears on it, decides nothing",
+}
+NONE = {
+    "for": "Nothing that is stored speaks for it.",
+    "against": "Looked for; nothing that is stored speaks against it.",
+}
+ROWS = 200
+AT_ONCE = 12
+"""Rows of evidence shown before a reader asks for more."""
+
+
+def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
+    """Everything about one claim."""
+    st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
+    st.header(f"{entry.id}. {plain(entry.title)}", anchor=False)
+    badge(entry.verdict)
+    st.markdown(f"> {plain(entry.statement)}")
+    _who(entry)
+    with st.container(border=True):
+        st.markdown(f"**{plain(entry.sentence)}**")
+        if words := effect_in_words(entry):
+            drawn_effect(entry)
+            st.caption(plain(words))
+        if entry.models:
+            st.caption(plain(f"Measured on: {', '.join(entry.models)}"))
+        if entry.command:
+            st.caption(plain(f"Lacking: {entry.missing}. This makes it, and the verdict then turns by itself:"))
+            st.code(entry.command, language="bash", wrap_lines=True)
+    st.subheader("The rule, written before looking", anchor=False)
+    st.markdown(plain(entry.rule))
+    st.caption(plain(f"Decided by: {entry.asks}"))
+    if entry.views:
+        st.markdown("**See it yourself**")
+        with st.container(horizontal=True):
+            for view in entry.views:
+                st.page_link(
+                    f"views/{view.page}.py",
+                    label=view.label,
+                    icon=":material/arrow_forward:",
+                    query_params=parameters(view.page, view.values),
+                )
+    try:
+        show.show(queries.figure("claim_evidence", {"claim": entry.id}), page, values)
+    except NoResults as missing:
+        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+    _evidence(entry)
+    _queries(entry)
+
+
+def _who(entry: Entry) -> None:
+    documents = queries.claim_documents()
+    for key in entry.documents:
+        said = documents[key]
+        name = f"[{plain(said.title)}]({said.url})" if said.url else plain(said.title)
+        st.caption(f"Said in: {name}, {plain(said.kind)}, {plain(said.site)}")
+
+
+def _evidence(entry: Entry) -> None:
+    found = queries.claim_evidence(entry.id)
+    for side, heading in HEADINGS.items():
+        rows: Any = found[found.side == side]
+        if rows.empty and side not in NONE:
+            continue
+        st.subheader(f"{heading} ({len(rows)})", anchor=False)
+        if rows.empty:
+            st.caption(NONE[side])
+            continue
+        lines = [_line(row) for row in rows.itertuples()]
+        st.markdown("  \n".join(lines[:AT_ONCE]))
+        if rest := lines[AT_ONCE:]:
+            with st.expander(f"{len(rest)} more", key=f"claims.more.{side}"):
+                st.markdown("  \n".join(rest))
+
+
+def _line(row: Any) -> str:
+    """One piece of evidence as a line of Markdown: what, how much, whose, where to see it, what to be told."""
+    parts = [f"**{row.number}.** {plain(row.says)}"]
+    if row.value == row.value:
+        parts.append(f"**{number(row.value)}**{plain(between(row.low, row.high, '.3g'))} {plain(row.unit)}")
+    parts.append(plain(row.source) + (" (published)" if row.kind == "published" else ""))
+    if isinstance(row.page, str):
+        parts.append(f"[see it]({show.address(row.page, row.values)})")
+    caveat = f" *{plain(row.caveat)}*" if row.caveat else ""
+    return " · ".join(parts) + caveat
+
+
+def _queries(entry: Entry) -> None:
+    st.subheader("Every row behind it", anchor=False)
+    st.caption("Each query runs as it stands, here and on the command line.")
+    for name, sql in entry.queries.items():
+        box = st.expander(name.replace("_", " "), key=f"claims.query.{name}", on_change="rerun")
+        if not box.open:
+            continue
+        with box:
+            st.code(f'python -m analysis query "{sql}"', language="bash", wrap_lines=True)
+            rows = queries.rows(sql)
+            st.caption(f"{len(rows):,} rows" + (f", the first {ROWS}" if len(rows) > ROWS else ""))
+            st.dataframe(rows.head(ROWS), hide_index=True)
