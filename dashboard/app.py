@@ -30,7 +30,7 @@ def page(path: str, icon: str, *, default: bool = False) -> st.Page:
 st.set_page_config(page_title="Addend", page_icon=":material/add_circle:", layout="wide")
 chosen = st.navigation(
     {
-        "": [page("", "home", default=True)],
+        "": [page("", "home", default=True), page("read", "auto_stories")],
         "Evidence": [
             page("terms", "grid_on"),
             page("depth", "layers"),

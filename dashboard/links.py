@@ -106,6 +106,30 @@ VIEWS: dict[str, View] = {
     for view in (
         View("", "Home", figures=("home_terms", "home_published")),
         View(
+            "read",
+            "Guided reading",
+            (
+                Field("step", "objection"),
+                Field("angle", 0),
+                Field("word", "king"),
+                Field("position", 7),
+                Field("head", 0),
+                Field("dim", 3),
+                Field("layer", 0),
+                Field("split", 2),
+                Field("leave", "cola"),
+                Field("variant", "concat_20"),
+                Field("depth", 1),
+            ),
+            (
+                "reading_plane",
+                "reading_sum",
+                "reading_orthogonal",
+                "reading_concatenation",
+                "reading_order",
+            ),
+        ),
+        View(
             "terms",
             "Attention terms",
             (

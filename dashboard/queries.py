@@ -11,6 +11,7 @@ from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, trai
 from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
+from analysis.reading import STEPS, Step
 from analysis.store import read
 from analysis.store.paths import version as store_version
 
@@ -53,6 +54,16 @@ def headlines() -> list[Headline]:
 @st.cache_data(max_entries=4, show_spinner=False)
 def _headlines(version: tuple[str, int, int]) -> list[Headline]:
     return home.headlines(figure("home_published", {}))
+
+
+def step_says(step: Step, values: Mapping[str, Any]) -> str:
+    """The sentence of a step of the guided reading."""
+    return _step_says(store_version(), step.name, tuple(sorted(values.items())))
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def _step_says(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> str:
+    return STEPS[name].says(dict(values))
 
 
 def published_tables() -> pd.DataFrame:

@@ -24,8 +24,10 @@ def look() -> charts.Look:
 
 
 def address(page: str, values: Mapping[str, Value]) -> str:
-    """The link to this page in a state, at the address the reader came by (which may end in the page's own path)."""
-    return links.link(page, values, (st.context.url or "").rstrip("/").removesuffix(f"/{page}"))
+    """The link to a page in a state, at the address the reader came by (which may end in the path of a page)."""
+    seen = (st.context.url or "").rstrip("/")
+    stem, _, last = seen.rpartition("/")
+    return links.link(page, values, stem if last in links.VIEWS else seen)
 
 
 def header(page: str, lead: str) -> None:
