@@ -114,7 +114,7 @@ VIEWS: dict[str, View] = {
                 Field("word", "king"),
                 Field("position", 7),
                 Field("head", 0),
-                Field("dim", 3),
+                Field("dim", 8),
                 Field("layer", 0),
                 Field("split", 2),
                 Field("leave", "cola"),

@@ -82,6 +82,7 @@ def orthogonal(figure: Figure, look: Look) -> list[Chart]:
         .encode(
             x=alt.X("low:Q", title="cosine of the two vectors", scale=alt.Scale(domain=[-1, 1])),
             x2="high:Q",
+            y2=alt.datum(0),
             y=alt.Y(
                 "share:Q",
                 title="share of pairs",
