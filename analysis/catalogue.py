@@ -9,8 +9,11 @@ from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, s
 
 @lru_cache(maxsize=1)
 def dimensions() -> dict[str, Rows]:
-    """Rows of the tables that no results file holds: encodings, models, variants and tasks. Imports no torch."""
-    return {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
+    """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
+    from analysis.claims import rules
+
+    named = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
+    return {**named, **rules()}
 
 
 def _encodings() -> list[dict[str, Any]]:
@@ -96,4 +99,6 @@ def is_current() -> bool:
 
 def refresh(*, rebuild: bool = False) -> Report:
     """Builds the store where it is missing, older than the files, or unreadable."""
-    return sync(dimensions(), rebuild=rebuild)
+    from analysis.claims import verdicts
+
+    return sync(dimensions(), judge=verdicts, rebuild=rebuild)

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 
@@ -78,6 +79,18 @@ class Pretraining:
 def identify(settings: dict[str, Any]) -> str:
     """Twelve hexadecimal digits that stand for these settings."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
+
+
+_OWN = {"variant", "seed", "preset", "learning_rate"}
+RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
+"""Settings that runs must share to be compared."""
+
+
+def recipe_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that runs must share to be compared; a corpus is what its digest says, wherever it lay."""
+    recipe = {name: config[name] for name in RECIPE if name in config}
+    corpus = recipe.get("corpus")
+    return recipe | {"corpus": corpus.get("digest", corpus)} if isinstance(corpus, Mapping) else recipe
 
 
 PRESETS = {

@@ -40,6 +40,11 @@ class Movement(NamedTuple):
         variance = np.sort(self.sd**2)[::-1]
         return float(variance[:columns].sum() / variance.sum()) if variance.sum() > 0 else np.nan
 
+    def first_share(self, columns: int) -> float:
+        """Share of the variance that the first `columns` hold; NaN where nothing varies."""
+        variance = self.sd**2
+        return float(variance[:columns].sum() / variance.sum()) if variance.sum() > 0 else np.nan
+
 
 def movement(table: Table) -> Movement:
     """Range and standard deviation of every column over the rows (claim C02)."""
@@ -239,6 +244,7 @@ def summary(name: str, *, length: int, dim: int, **options: Any) -> dict[str, fl
         "sd_mean": float(moved.sd.mean()),
         "moving_dims": float(moved.moving()),
         "top_half_share": moved.top_share((dim + 1) // 2),
+        "first_half_share": moved.first_share((dim + 1) // 2),
         "translation_invariance": translation_invariance(similarity),
         "monotonicity": monotonicity(similarity),
         "first_rise": first_rise(similarity),

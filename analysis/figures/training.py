@@ -6,11 +6,11 @@ learning rate. Causal and masked models are never compared: their losses are of 
 
 import json
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from analysis.ablation.presets import PRESETS, Pretraining, identify
+from analysis.ablation.presets import PRESETS, RECIPE, identify, recipe_of
 from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
@@ -28,9 +28,6 @@ APART = (
     "a masked one 15 % of the tokens from both sides. Their losses are of different tasks."
 )
 UNIT = "nats a predicted token"
-_OWN = {"variant", "seed", "preset", "learning_rate"}
-RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
-"""Settings that runs must share to be compared."""
 _EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
 
 INDEX = """
@@ -59,20 +56,13 @@ def index() -> Frame:
     """One row a stored pre-training, with its recipe and learning rate. Empty where there is none."""
     found = read.query(INDEX)
     configs = [json.loads(text) for text in found.config]
-    recipes = [_recipe(config) for config in configs]
+    recipes = [recipe_of(config) for config in configs]
     return found.drop(columns="config").assign(
         objective=[objective(variant) for variant in found.variant],
         rate=[_rate(config.get("learning_rate")) for config in configs],
         recipe=[identify(recipe)[:6] for recipe in recipes],
         told=[_told(recipe, preset) for recipe, preset in zip(recipes, found.preset, strict=True)],
     )
-
-
-def _recipe(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that runs must share to be compared; a corpus is what its digest says, wherever it lay."""
-    recipe = {name: config[name] for name in RECIPE if name in config}
-    corpus = recipe.get("corpus")
-    return recipe | {"corpus": corpus.get("digest", corpus)} if isinstance(corpus, Mapping) else recipe
 
 
 def _rate(value: float | None) -> str:

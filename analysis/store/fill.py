@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,10 @@ from analysis.store import files
 from analysis.store.paths import data_folder
 
 Rows = Sequence[Mapping[str, Any]]
+Ask = Callable[[str], list[dict[str, Any]]]
+"""A SELECT -> its rows; what is missing or not a number is None."""
+Judge = Callable[[Ask], Mapping[str, Rows]]
+"""From what is in the store to tables that follow from it."""
 Problems = list[tuple[str, str]]
 """Files that could not be taken in, in whole or in part, each with a sentence."""
 
@@ -31,6 +35,29 @@ def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows | pa.Ta
         connection.register("incoming", incoming)
         connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM incoming')
         connection.unregister("incoming")
+
+
+ASKED_OFTEN = ("measured_models", "newest_terms", "published_rows", "published_pairs")
+"""Views that many rules ask for; while they ask, each is made once."""
+
+
+@contextmanager
+def asking(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
+    """A way to ask a store that is being built. Temporary tables, which DuckDB finds first, stand for slow views."""
+
+    def ask(sql: str) -> list[dict[str, Any]]:
+        found = connection.execute(sql)
+        names = [column[0] for column in found.description or ()]
+        rows = ([None if cell != cell else cell for cell in row] for row in found.fetchall())
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    for view in ASKED_OFTEN:
+        connection.execute(f"CREATE TEMP TABLE {view} AS SELECT * FROM main.{view}")
+    try:
+        yield ask
+    finally:
+        for view in ASKED_OFTEN:
+            connection.execute(f"DROP TABLE temp.{view}")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from analysis.errors import StoreError, StoreLocked
 from analysis.provenance import git_sha, library_versions, now
 from analysis.store import files, fill, read
-from analysis.store.fill import Rows
+from analysis.store.fill import Judge, Rows
 from analysis.store.paths import data_folder, store_path
 
 SCHEMA = Path(__file__).parent / "schema"
@@ -76,10 +76,11 @@ def stored_fingerprint(path: Path) -> str | None:
     return str(found.fingerprint[0])
 
 
-def sync(dimensions: Mapping[str, Rows], *, rebuild: bool = False) -> Report:
+def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild: bool = False) -> Report:
     """Brings the store up to date. Does nothing when it is; on any failure the old store stays.
 
     dimensions: table name -> rows, for the tables that come from registries.
+    judge: from a way to ask the store that is being built, table name -> rows, for the tables that follow from it.
     rebuild: build anew even when it is current, unreadable, or written by a newer Addend.
     """
     path = store_path()
@@ -93,7 +94,7 @@ def sync(dimensions: Mapping[str, Rows], *, rebuild: bool = False) -> Report:
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
                 if not is_current():
-                    return _build(path, dimensions)
+                    return _build(path, dimensions, judge)
         return Report(path, False, {}, _stored_problems(path))
     except Timeout:
         raise StoreError(
@@ -106,7 +107,7 @@ def sync(dimensions: Mapping[str, Rows], *, rebuild: bool = False) -> Report:
         ) from None
 
 
-def _build(path: Path, dimensions: Mapping[str, Rows]) -> Report:
+def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> Report:
     unreadable = _is_unreadable(path)
     wanted = fingerprint(dimensions)
     problems: fill.Problems = []
@@ -120,6 +121,11 @@ def _build(path: Path, dimensions: Mapping[str, Rows]) -> Report:
             fill.published(connection, problems)
             fill.probe_set(connection, problems)
             fill.results(connection, problems)
+            if judge is not None:
+                with fill.asking(connection) as ask:
+                    judged = judge(ask)
+                for table, rows in judged.items():
+                    fill.insert(connection, table, rows)
             fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
             about = {
                 "schema_version": schema_version(),

@@ -95,12 +95,6 @@ SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions,
 FROM neighbours n JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, n.measure);
 
--- Filled by the ledger of claims once it exists.
-CREATE VIEW claims AS
-SELECT NULL::VARCHAR AS id, NULL::VARCHAR AS verdict, NULL::DOUBLE AS effect, NULL::DOUBLE AS lower,
-    NULL::DOUBLE AS upper
-WHERE false;
-
 -- Saved probes with what a picker needs of them.
 CREATE VIEW saved_probes AS
 SELECT p.*, count(h.head) AS heads

@@ -1,0 +1,105 @@
+"""C06: the word and position subspaces of a trained model are nearly orthogonal."""
+
+from analysis.claims import views
+from analysis.claims.base import (
+    AGAINST,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Found,
+    Verdict,
+    register,
+    unmeasured,
+)
+from analysis.claims.said import number, plural
+from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standing
+
+RANK = 20
+SIDES = {ABOVE: AGAINST, LIKE: FOR, BELOW: FOR}
+SUBJECTS = {"raw": "tables as they stand", "centred": "tables less their mean", "states": "hidden states"}
+SAYS = {
+    "subspace_overlap": f"Mean squared cosine of the principal angles of both subspaces of rank {RANK}",
+    "smallest_angle": f"Smallest angle between both subspaces of rank {RANK}",
+    "word_energy_in_position": f"Share of the words' energy inside the position subspace of rank {RANK}",
+    "position_energy_in_word": f"Share of the positions' energy inside the word subspace of rank {RANK}",
+}
+UNITS = {"smallest_angle": "degrees"}
+QUERIES = {
+    "overlap": geometry(
+        f"g.measure = 'subspace_overlap' AND g.along = {RANK} AND g.subject IN ('raw', 'centred') AND g.layer IS NULL"
+    ),
+    "angles_and_energy": geometry(
+        "g.measure IN ('smallest_angle', 'word_energy_in_position', 'position_energy_in_word') "
+        f"AND g.along = {RANK} AND g.subject IN ('raw', 'centred') AND g.layer IS NULL"
+    ),
+    "deeper": geometry(f"g.measure = 'subspace_overlap' AND g.along = {RANK} AND g.subject = 'states'"),
+}
+
+
+def judge(found: Found) -> Verdict:
+    """Overlap of the tables' subspaces against random subspaces, raw and centred."""
+    rows = []
+    for name in QUERIES:
+        for row in found[name]:
+            # A smaller angle is more in common, so its sides are the other way round.
+            sides = {BELOW: AGAINST, LIKE: FOR, ABOVE: FOR} if row["measure"] == "smallest_angle" else SIDES
+            says = f"{SAYS[row['measure']]}, {SUBJECTS[row['subject']]}"
+            rows.append(
+                evidence(row, name, says, {} if name == "deeper" else sides, unit=UNITS.get(row["measure"], "fraction"))
+            )
+    judged = [row for row in found["overlap"] if standing(row)]
+    models = models_of(judged)
+    if not judged:
+        return unmeasured("overlap of word and position subspaces", MAKE, rows)
+    said = [standing(row) for row in judged]
+    if ABOVE not in said:
+        word = SUPPORTED if len(models) > 1 else INCONCLUSIVE
+    elif set(said) == {ABOVE}:
+        word = CONTRADICTED if all(row["value"] > 2 * row["baseline_high"] for row in judged) else MIXED
+    else:
+        word = MIXED
+    worst = max(judged, key=lambda row: row["value"] / max(row["baseline_high"], 1e-12))
+    return Verdict(
+        word=word,
+        sentence=f"In {plural(len(models), 'model')}, raw and centred, {sum(one == ABOVE for one in said)} of "
+        f"{len(said)} overlaps of the rank-{RANK} subspaces of words and positions exceed what random subspaces have; "
+        "the "
+        f"largest is {number(worst['value'])} in {worst['model']} ({worst['subject']}), random "
+        f"{number(worst['baseline'])}, 95 % of draws up to {number(worst['baseline_high'])}.",
+        effect=worst["value"],
+        low=worst["low"],
+        high=worst["high"],
+        unit="mean squared cosine",
+        measured=f"overlap of the rank-{RANK} subspaces, where it exceeds chance most",
+        threshold=worst["baseline_high"],
+        models=models,
+        samples=len(judged),
+        sample_unit="pair of tables",
+        evidence=tuple(rows),
+    )
+
+
+register(
+    Claim(
+        id="C06",
+        title="Word and position subspaces are nearly orthogonal",
+        question="apart",
+        statement="In a trained model the subspace of words and that of positions are nearly orthogonal.",
+        documents=("002", "003"),
+        asks="Overlap and principal angles of the leading subspaces of the word and position tables, raw and less "
+        "their "
+        "means, and how much energy of the one lies in the other, against random subspaces of the same rank.",
+        rule=f"Nearly orthogonal means no more overlap than random subspaces have, which is what the documents argue "
+        "from. "
+        f"Judged at rank {RANK}, enough for the position tables measured and far below the width. Supported if in at "
+        "least two models no overlap, raw or centred, lies above the span of 95 % of random draws; contradicted if all "
+        "lie above it, by more than twice its upper end; mixed otherwise; inconclusive with one model within chance. "
+        "Angles and energies stand on their side; hidden states of deeper layers beside.",
+        queries=QUERIES,
+        judge=judge,
+        views=(views.geometry("subspaces"),),
+    )
+)

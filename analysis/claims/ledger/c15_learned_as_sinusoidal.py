@@ -1,0 +1,89 @@
+"""C15: learned and sinusoidal encodings score the same."""
+
+from analysis.claims import views
+from analysis.claims.base import (
+    AGAINST,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Found,
+    Verdict,
+    register,
+)
+from analysis.claims.contest import GLUE_RULE, LOSS_RULE, RULE, contest, queries, undecided
+from analysis.claims.printed import MARGINS_SAID, evidence, gains, pairs
+from analysis.claims.trainings import BETTER, LOSS_MARGIN, OPEN, SAME, UNIT, WORSE
+
+VASWANI, HAVIV = "vaswani2017attention", "haviv2022nopos"
+SIDES = {SAME: FOR, BETTER: AGAINST, WORSE: AGAINST}
+PRINTED = {
+    "vaswani_table_3": pairs(
+        VASWANI, "Table 3", "(E) learned positional embedding instead of sinusoids", "base (sinusoidal, added)"
+    ),
+    "haviv_table_1": pairs(HAVIV, "Table 1", "Learned", "Sinusoidal"),
+    "haviv_table_2": pairs(HAVIV, "Table 2", "Learned", "Sinusoidal"),
+    "haviv_table_3": pairs(HAVIV, "Table 3", "Learned", "Sinusoidal"),
+    "haviv_table_4": pairs(HAVIV, "Table 4", "Learned", "Sinusoidal"),
+}
+
+
+def judge(found: Found) -> Verdict:
+    """Sameness by two one-sided tests on our own trainings; published pairs by their size."""
+    own = contest(found, "sinusoidal")
+    published = [one for name in PRINTED for one in evidence(found[name], name, SIDES)]
+    all_gains = [one for name in PRINTED for one in gains(found[name])]
+    same = sum(one.standing == SAME for one in all_gains)
+    told = (
+        f"Of {len(all_gains)} published pairs {same} differ by less than {MARGINS_SAID}, which proves no sameness."
+        if all_gains
+        else ""
+    )
+    rows = [*own.evidence(SIDES), *published]
+    if own.why_not:
+        return undecided(own, rows, also=told)
+    assert own.loss is not None
+    standings = {own.loss.standing, own.glue.standing if own.glue else SAME}
+    if {BETTER, WORSE} & standings:
+        word = MIXED if SAME in standings else CONTRADICTED
+    elif OPEN in standings or own.glue is None or own.glue.standing != SAME:
+        word = INCONCLUSIVE
+    else:
+        word = SUPPORTED if same == len(all_gains) else MIXED
+    lacking = "" if own.glue else " There are no fine-tunings of both yet."
+    return Verdict(
+        word=word,
+        sentence=f"{own.told()}.{lacking} {told}".strip(),
+        effect=own.loss.found.mean,
+        low=own.loss.found.low,
+        high=own.loss.found.high,
+        unit=UNIT,
+        measured="final loss, sinusoidal less learned",
+        threshold=LOSS_MARGIN,
+        models=own.names,
+        samples=own.seeds,
+        sample_unit="seed",
+        evidence=tuple(rows),
+    )
+
+
+register(
+    Claim(
+        id="C15",
+        title="Learned and sinusoidal score the same",
+        question="order",
+        statement="It makes no difference whether position codes are learned or fixed sinusoids.",
+        documents=("003",),
+        asks="Our own pre-trainings with learned and with sinusoidal positions, their GLUE scores, and published "
+        "tables "
+        "that have both.",
+        rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A test that finds no difference shows no sameness. Supported if loss and "
+        f"GLUE are both the same and every published pair differs by less than {MARGINS_SAID}; contradicted if one "
+        "differs and neither is the same; mixed if they disagree, or a published pair does; else inconclusive.",
+        queries={**queries("sinusoidal", "bert_a"), **PRINTED},
+        judge=judge,
+        views=(views.training("gap"), views.glue(), views.published(f"{VASWANI}|Table 3", "Vaswani et al., Table 3")),
+    )
+)

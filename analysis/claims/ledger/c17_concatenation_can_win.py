@@ -1,0 +1,134 @@
+"""C17: concatenation can beat addition at little extra cost; the best split is not half and half."""
+
+from analysis.claims import views
+from analysis.claims.base import (
+    AGAINST,
+    BESIDE,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Evidence,
+    Found,
+    Verdict,
+    register,
+)
+from analysis.claims.contest import LOSS_RULE, RULE, Contest, contest, decided, queries, title, undecided
+from analysis.claims.printed import MARGINS_SAID, evidence, gains, pairs
+from analysis.claims.said import plural
+from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+
+SPLITS = ("concat_20", "concat_05", "concat_50")
+HALLAM, MENG, KITAEV = "hallam2026fusion", "meng2021conditional", "kitaev2018constituency"
+KINDS = ("Learned Absolute", "Sinusoidal", "Relative", "RoPE")
+SIDES = {BETTER: FOR, SAME: AGAINST, WORSE: AGAINST}
+DETR = "{}-R{} ({})"
+PRINTED = {
+    "hallam_table_1": pairs(HALLAM, "Table 1", "Concat+projection W[E;P]", "Add"),
+    **{
+        f"hallam_{kind.split()[0].lower()}": pairs(HALLAM, "Table 3", f"{kind}: Concat+projection", f"{kind}: Add")
+        for kind in KINDS
+    },
+    "detr_r101": pairs(MENG, "README model zoo", "Conditional DETR-R101 (concatenated)", "DETR-R101 (added)"),
+    "kitaev_factored": pairs(
+        KITAEV,
+        "sec 3",
+        "factored attention q.k = qc.kc + qp.kp (block-diagonal weights)",
+        "additive z=w+m+p",
+    ),
+}
+COSTS = (
+    "SELECT c.variant, c.preset, c.measure, c.value FROM newest_costs c "
+    "WHERE c.measure = 'step_ratio' AND c.variant IN ('concat_20', 'concat_05', 'concat_50') ORDER BY c.preset, "
+    "c.variant"
+)
+
+
+def judge(found: Found) -> Verdict:
+    """Whether any split beats adding, and whether an uneven one beats the even one."""
+    against_adding = {name: contest(found, name) for name in SPLITS}
+    against_even = {name: contest(found, name, "concat_50") for name in ("concat_20", "concat_05")}
+    published = [one for name in PRINTED for one in gains(found[name])]
+    better = sum(one.standing == BETTER for one in published)
+    worse = sum(one.standing == WORSE for one in published)
+    rows = [one for made in (*against_adding.values(), *against_even.values()) for one in made.evidence(SIDES)]
+    rows += [one for name in PRINTED for one in evidence(found[name], name, SIDES)]
+    rows += [
+        Evidence(
+            side=BESIDE,
+            says=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
+            value=row["value"],
+            unit="times BERT-A",
+            query="costs",
+            source=title(row["variant"]),
+            view=views.training("costs"),
+        )
+        for row in found["costs"]
+    ]
+    told = (
+        f"Of {plural(len(published), 'published figure')} {better} are better concatenated by more than "
+        f"{MARGINS_SAID}, "
+        f"{worse} worse, {len(published) - better - worse} neither."
+        if published
+        else ""
+    )
+    ready = [made for made in against_adding.values() if not made.why_not]
+    if len(ready) < len(SPLITS):
+        shown = max(against_adding.values(), key=lambda made: made.seeds)
+        waiting = next(made for made in against_adding.values() if made.why_not)
+        return undecided(_named(shown, waiting), rows, also=told)
+    wins = [made for made in ready if made.loss and made.loss.standing == BETTER]
+    uneven = [made for made in against_even.values() if made.loss and made.loss.standing == BETTER]
+    opened = any(made.loss and made.loss.standing == OPEN for made in (*ready, *against_even.values()))
+    best = min(ready, key=lambda made: made.loss.found.mean if made.loss else 0.0)
+    if wins and uneven:
+        word = SUPPORTED if not worse else MIXED
+    elif wins or uneven:
+        word = MIXED
+    elif opened:
+        word = INCONCLUSIVE
+    else:
+        word = MIXED if better else CONTRADICTED
+    sentence = (
+        f"{len(wins)} of {len(ready)} splits end better than adding and {len(uneven)} of {len(against_even)} uneven "
+        "splits "
+        f"better than half and half; the best: {best.told()}. {told}"
+    )
+    return decided(best, word, sentence.strip(), rows)
+
+
+def _named(shown: Contest, waiting: Contest) -> Contest:
+    """The contest with most seeds, unless it is the others that are waited for."""
+    return shown if shown.why_not else waiting
+
+
+register(
+    Claim(
+        id="C17",
+        title="Concatenation can win, split unevenly",
+        question="cost",
+        statement="Concatenating can do better than adding at little extra cost, and the best split gives positions "
+        "far "
+        "less than half (80/20, 95/5).",
+        documents=("003",),
+        asks="Our own trainings at three splits of the same width against adding and against each other, the time of "
+        "their steps, and published attempts.",
+        rule=f"{RULE} {LOSS_RULE} Two things are said: a split of the same width (hence of no extra cost but the "
+        "words' "
+        "dimensions) ends better than adding, and 80/20 or 95/5 ends better than 50/50. Supported if both hold and no "
+        f"published pair is worse concatenated by more than {MARGINS_SAID}; contradicted if neither holds, nothing is "
+        "left open, and no published pair is better by more than that; mixed if one holds or the papers disagree; else "
+        "inconclusive. All three splits must have their seeds. Published attempts project the concatenation back to "
+        "the "
+        "width, which makes it a sum again, or change more than that: their caveats stand beside them.",
+        queries={**queries(*SPLITS, "bert_a"), **PRINTED, "costs": COSTS},
+        judge=judge,
+        views=(
+            views.training("curves", "bert_a", *SPLITS),
+            views.training("gap"),
+            views.published(f"{HALLAM}|Table 1", "Concatenating as published"),
+        ),
+    )
+)

@@ -1,0 +1,124 @@
+"""C22: relative position matters more than absolute."""
+
+from analysis.claims import views
+from analysis.claims.base import (
+    AGAINST,
+    BESIDE,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Evidence,
+    Found,
+    Verdict,
+    register,
+)
+from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, undecided
+from analysis.claims.printed import averages, evidence, pairs
+from analysis.claims.said import number, plural
+from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+
+LESS = 0.5
+SIDES = {BETTER: FOR, SAME: BESIDE, WORSE: AGAINST}
+PRINTED = {
+    "shaw_base": pairs("shaw2018relative", "Table 1", "base: relative (k=16)", "base: absolute sinusoidal"),
+    "shaw_big": pairs("shaw2018relative", "Table 1", "big: relative (k=8)", "big: absolute sinusoidal"),
+    "roformer": pairs("su2021roformer", "Table 1", "RoFormer", "Transformer-base"),
+    "huang": pairs(
+        "huang2020relative", "README", "relative_key_query, base, len 384", "absolute bert-base-uncased (len 384)"
+    ),
+}
+DIET = pairs(
+    "chen2021diet", "Table 2", "Raffel 2020 T5 bias (per-head, seg input)", "Devlin 2018 (pos input, seg input)"
+)
+MOVED = (
+    "SELECT model, corpus, intervention, outcome, value, low, high, texts FROM intervention_effects "
+    "WHERE layer IS NULL AND outcome = 'attention_kl' AND (intervention LIKE 'shift_positions:%' "
+    "OR intervention LIKE 'shuffle_positions:%') AND isfinite(value) ORDER BY model, corpus, intervention"
+)
+SAYS = {"shift": "every position shifted, distances kept", "shuffle": "positions shuffled, distances lost"}
+
+
+def judge(found: Found) -> Verdict:
+    """What trained models react to, and what trains better."""
+    own = contest(found, "relative_only")
+    rows = own.evidence({**SIDES, OPEN: BESIDE})
+    by_model: dict[tuple[str, str], dict[str, dict]] = {}
+    for row in found["moved"]:
+        kind = str(row["intervention"]).split("_")[0]
+        by_model.setdefault((row["model"], row["corpus"]), {})[kind] = dict(row)
+    both = {key: one for key, one in by_model.items() if {"shift", "shuffle"} <= one.keys()}
+    reacts = []
+    for one in both.values():
+        shift, shuffle = one["shift"], one["shuffle"]
+        less = shift["value"] < LESS * shuffle["value"] and (shift["high"] or 0) < (shuffle["low"] or 0)
+        reacts.append(less)
+        for kind, row in one.items():
+            rows.append(
+                Evidence(
+                    side=FOR if less else AGAINST,
+                    says=f"KL of the attention of all layers, {SAYS[kind]} ({row['intervention']}), "
+                    f"{plural(int(row['texts'] or 0), 'text')}",
+                    value=row["value"],
+                    low=row["low"],
+                    high=row["high"],
+                    unit="nats",
+                    query="moved",
+                    source=row["model"],
+                    view=views.interventions(f"{kind}_positions", model=row["model"]),
+                )
+            )
+    rows += [one for name in PRINTED for one in evidence(found[name], name, SIDES)]
+    rows += averages(found["diet_t5_bias"], "diet_t5_bias", SIDES)
+    told = ""
+    if both:
+        one = next(iter(both.values()))
+        told = (
+            f"In {sum(reacts)} of {plural(len(both), 'trained model')} a shift of all positions moves attention less "
+            "than "
+            f"half as much as shuffling them ({one['shift']['model']}: {number(one['shift']['value'])} against "
+            f"{number(one['shuffle']['value'])} nats)."
+        )
+    if own.why_not:
+        return undecided(own, rows, also=told)
+    assert own.loss is not None
+    trains = own.loss.standing
+    react = bool(reacts) and all(reacts)
+    if not reacts or trains == OPEN:
+        word = INCONCLUSIVE
+    elif react and trains == BETTER:
+        word = SUPPORTED
+    elif not any(reacts) and trains != BETTER:
+        word = CONTRADICTED
+    else:
+        word = MIXED
+    return decided(own, word, f"{told} {own.told()}.".strip(), rows)
+
+
+register(
+    Claim(
+        id="C22",
+        title="Relative position matters more than absolute",
+        question="order",
+        statement="How far apart two words are matters more than where in the text they stand.",
+        documents=("004",),
+        asks="What shifting all positions (distances kept) and shuffling them (distances lost) do to the attention of "
+        "trained models; our own training with relative positions only against absolute ones; published tables.",
+        rule=f"{RULE} {LOSS_RULE} Two things are asked. Do models trained with absolute positions react to distance: a "
+        f"shift moves attention less than half as much as shuffling, and the 95 % intervals are apart. Do models do "
+        "better with relative positions only: their loss ends better than BERT-A's. Supported if both hold, "
+        "contradicted "
+        "if neither does, mixed if one does, inconclusive while one is open. Published pairs stand on their side and "
+        "decide nothing: they change more than the kind of position.",
+        queries={**queries("relative_only", "bert_a"), "moved": MOVED, **PRINTED, "diet_t5_bias": DIET},
+        judge=judge,
+        views=(
+            views.interventions("shift_positions"),
+            views.interventions("shuffle_positions"),
+            views.training("curves", "bert_a", "relative_only", "rotary"),
+            views.published("shaw2018relative|Table 1", "Shaw et al., Table 1"),
+        ),
+    )
+)

@@ -1,0 +1,44 @@
+"""C24: a fixed, noisy code over all dimensions could not be trained with."""
+
+from analysis.claims import views
+from analysis.claims.base import AGAINST, CONTRADICTED, FOR, INCONCLUSIVE, SUPPORTED, Claim, Found, Verdict, register
+from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, undecided
+from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+
+
+def judge(found: Found) -> Verdict:
+    """Random codes against none; against learned ones beside."""
+    none = contest(found, "random_fixed", "no_position")
+    learned = contest(found, "random_fixed")
+    rows = [*none.evidence({BETTER: AGAINST, SAME: FOR, WORSE: FOR}), *learned.evidence({WORSE: FOR, SAME: AGAINST})]
+    if none.why_not:
+        return undecided(none, rows)
+    assert none.loss is not None
+    word = {BETTER: CONTRADICTED, SAME: SUPPORTED, WORSE: SUPPORTED, OPEN: INCONCLUSIVE}[none.loss.standing]
+    beside = f" Against learned positions: {learned.told()}." if learned.loss else ""
+    return decided(none, word, f"{none.told()}.{beside}", rows)
+
+
+register(
+    Claim(
+        id="C24",
+        title="A random fixed code cannot be trained with",
+        question="training",
+        statement="Were the code of positions fixed and noisy over all dimensions, words could not be trained beside "
+        "it.",
+        documents=("003",),
+        asks="Our own training with random vectors as positions, never trained, against no positions and against "
+        "learned "
+        "ones.",
+        rule=f"{RULE} {LOSS_RULE} Could not be trained with is a loss no better than without positions (the same, or "
+        "worse): supported. Contradicted if it is better than without: then the model reads the noise. Inconclusive if "
+        "the two are not resolved. How it does against learned positions stands beside.",
+        queries=queries("random_fixed", "bert_a", "no_position"),
+        judge=judge,
+        views=(
+            views.training("curves", "bert_a", "random_fixed", "sinusoidal", "no_position"),
+            views.training("gap"),
+            views.encodings("random_fixed", "values"),
+        ),
+    )
+)

@@ -1,0 +1,85 @@
+"""C25: combining by multiplication, a matrix a position, is possible."""
+
+from analysis.claims import views
+from analysis.claims.base import (
+    AGAINST,
+    BESIDE,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Evidence,
+    Found,
+    Verdict,
+    register,
+)
+from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, title, undecided
+from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+
+WAYS = ("multiply", "rotary")
+COSTS = (
+    "SELECT variant, preset, measure, value FROM newest_costs WHERE measure = 'step_ratio' "
+    "AND variant IN ('multiply', 'rotary') ORDER BY preset, variant"
+)
+
+
+def judge(found: Found) -> Verdict:
+    """Each way of multiplying against no positions; against adding beside."""
+    made = {name: contest(found, name, "no_position") for name in WAYS}
+    beside = {name: contest(found, name) for name in WAYS}
+    rows = [one for each in made.values() for one in each.evidence({BETTER: FOR, SAME: AGAINST, WORSE: AGAINST})]
+    rows += [one for each in beside.values() for one in each.evidence({})]
+    rows += [
+        Evidence(
+            side=BESIDE,
+            says=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
+            value=row["value"],
+            unit="times BERT-A",
+            query="costs",
+            source=title(row["variant"]),
+            view=views.training("costs"),
+        )
+        for row in found["costs"]
+    ]
+    waiting = [one for one in made.values() if one.why_not]
+    if waiting:
+        ready = [one for one in made.values() if one.loss]
+        # Where one way has been trained and the other has not, it is no longer true that nothing is measured.
+        return undecided(ready[0] if ready and ready[0].why_not else waiting[0], rows)
+    said = [each.loss.standing for each in made.values() if each.loss]
+    if all(one == BETTER for one in said):
+        word = SUPPORTED
+    elif BETTER in said:
+        word = MIXED
+    else:
+        word = INCONCLUSIVE if OPEN in said else CONTRADICTED
+    told = " ".join(f"{each.told()}." for each in (*made.values(), *beside.values()) if each.loss)
+    return decided(made["multiply"], word, told, rows)
+
+
+register(
+    Claim(
+        id="C25",
+        title="Multiplying is possible",
+        question="training",
+        statement="Position can also be combined with words by multiplying, a matrix for each position.",
+        documents=("003",),
+        asks="Our own trainings that multiply: a learned diagonal matrix a position, and rotations (rotary); what they "
+        "cost.",
+        rule=f"{RULE} {LOSS_RULE} Possible is a loss better than without positions. Supported if both ways of "
+        "multiplying "
+        "are, contradicted if neither is and nothing is open, mixed if one is, else inconclusive. Against adding, and "
+        "in "
+        "time a step, they stand beside. A full matrix for each position is not trained: both ways here are cheap "
+        "ones.",
+        queries={**queries(*WAYS, "bert_a", "no_position"), "costs": COSTS},
+        judge=judge,
+        views=(
+            views.training("curves", "bert_a", *WAYS, "no_position"),
+            views.training("gap"),
+            views.encodings("rotary", "values"),
+        ),
+    )
+)

@@ -1,0 +1,169 @@
+"""C26: adding layers helps to separate word and position."""
+
+from analysis.claims import views
+from analysis.claims.base import (
+    AGAINST,
+    BESIDE,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Evidence,
+    Found,
+    Row,
+    Rows,
+    Verdict,
+    register,
+    unmeasured,
+)
+from analysis.claims.said import percent, plural, signed
+from analysis.claims.spaces import evidence, geometry
+
+RANK = 20
+TARGETS = ("word", "position")
+QUERIES = {
+    "by_layer": "SELECT d.model, d.corpus, d.layer, d.target, d.decoder, d.measure, d.value, d.low, d.high, d.chance, "
+    "d.tokens FROM newest_decoding d JOIN measured_models m USING (model) "
+    "WHERE m.adds_positions AND ((d.target = 'position' AND d.measure = 'exact') "
+    "OR (d.target = 'word' AND d.measure = 'top1')) AND isfinite(d.value) AND isfinite(d.low) AND d.high IS NOT "
+    "NULL "
+    "ORDER BY d.model, d.target, d.decoder, d.layer",
+    "overlap_by_layer": geometry(f"g.measure = 'subspace_overlap' AND g.subject = 'states' AND g.along = {RANK}"),
+}
+
+
+def best(rows: Rows, model: str) -> dict[int, dict[str, Row]]:
+    """Layer -> target -> its reading by the better decoder."""
+    found: dict[int, dict[str, Row]] = {}
+    for row in rows:
+        if row["model"] == model:
+            at = found.setdefault(int(row["layer"]), {})
+            if row["target"] not in at or row["value"] > at[row["target"]]["value"]:
+                at[row["target"]] = row
+    return {layer: at for layer, at in found.items() if set(TARGETS) <= at.keys()}
+
+
+def effect_of_depth(by_layer: dict[int, dict[str, Row]]) -> str:
+    """helps: some deeper layer reads both better than the sum; hurts: every deeper one reads one of them worse."""
+    first, deeper = by_layer[0], [at for layer, at in by_layer.items() if layer > 0]
+    if any(all(at[t]["low"] > first[t]["high"] for t in TARGETS) for at in deeper):
+        return "helps"
+    if all(any(at[t]["high"] < first[t]["low"] for t in TARGETS) for at in deeper):
+        return "hurts"
+    return "neither"
+
+
+def _mixes(rows: Rows, model: str) -> bool | None:
+    """Whether the subspaces overlap no less in the deepest states than in the first; None where that is not stored."""
+    own = sorted((row["layer"], row["value"]) for row in rows if row["model"] == model and row["layer"] is not None)
+    return own[-1][1] >= own[0][1] if len(own) > 1 else None
+
+
+def judge(found: Found) -> Verdict:
+    """Readings from the sum against readings from every deeper layer."""
+    models = dict.fromkeys(row["model"] for row in found["by_layer"])
+    layers = {model: one for model in models if len(one := best(found["by_layer"], model)) > 1 and 0 in one}
+    rows = [
+        evidence(
+            row,
+            "overlap_by_layer",
+            f"Overlap of the rank-{RANK} subspaces of word and position in states",
+            {},
+            unit="mean squared cosine",
+        )
+        for row in found["overlap_by_layer"]
+    ]
+    said, drops = {}, {}
+    for model, by_layer in layers.items():
+        said[model] = effect_of_depth(by_layer)
+        last = max(by_layer)
+        for target in TARGETS:
+            top = max((layer for layer in by_layer if layer), key=lambda n: by_layer[n][target]["value"])
+            for layer in dict.fromkeys((0, top, last)):
+                row = by_layer[layer][target]
+                start = by_layer[0][target]
+                side = BESIDE
+                if layer:
+                    side = FOR if row["low"] > start["high"] else AGAINST if row["high"] < start["low"] else BESIDE
+                rows.append(
+                    Evidence(
+                        side=side,
+                        says=f"Held-out accuracy of the {target}, better of the decoders, states entering layer "
+                        f"{layer}",
+                        value=row["value"],
+                        low=row["low"],
+                        high=row["high"],
+                        unit="accuracy",
+                        query="by_layer",
+                        source=model,
+                        view=views.depth("decoding", models=(model,)),
+                    )
+                )
+            drops[model, target] = by_layer[last][target]["value"] - by_layer[0][target]["value"]
+    if not layers:
+        return unmeasured(
+            "word and position decoded layer by layer", "python -m analysis decode --texts TEXT --corpus NAME", rows
+        )
+    kinds = list(said.values())
+    mixing = [_mixes(found["overlap_by_layer"], model) for model in layers]
+    if set(kinds) == {"helps"}:
+        word = SUPPORTED if len(kinds) > 1 else INCONCLUSIVE
+    elif set(kinds) == {"hurts"} and (None in mixing or len(kinds) == 1):
+        word = INCONCLUSIVE
+    elif set(kinds) == {"hurts"} and all(mixing):
+        word = CONTRADICTED
+    else:
+        word = MIXED
+    parting = (
+        " How far their subspaces part with depth is not measured for all of them, and forgetting is not mixing."
+        if None in mixing
+        else f" Their subspaces overlap no less after the last layer than at the input in {sum(map(bool, mixing))} of "
+        "them."
+    )
+    (model, target), drop = min(drops.items(), key=lambda one: one[1])
+    return Verdict(
+        word=word,
+        sentence=f"Of {plural(len(kinds), 'model')}, word and position are both read better from some deeper layer "
+        "than "
+        f"from the sum in {kinds.count('helps')}, and one of them worse from every deeper layer in "
+        f"{kinds.count('hurts')}. "
+        f"Most is lost of {target} in {model}: from {percent(layers[model][0][target]['value'], 1)} at the input to "
+        f"{percent(layers[model][max(layers[model])][target]['value'], 1)} after the last layer.{parting}",
+        effect=drop,
+        unit="accuracy",
+        measured=f"change from the sum to the last layer, {target} in {model} (most lost; {signed(drop)})",
+        threshold=0.0,
+        models=tuple(layers),
+        samples=max(int(row["tokens"] or 0) for row in found["by_layer"]),
+        sample_unit="token",
+        evidence=tuple(rows),
+    )
+
+
+register(
+    Claim(
+        id="C26",
+        title="Layers help to separate the two",
+        question="apart",
+        statement="Stacking layers, with their non-linearities, helps to tell word and position apart.",
+        documents=("002",),
+        asks="Held-out accuracy of word and of position read from the states entering each layer, of models that add; "
+        "the "
+        "overlap of their subspaces in these states.",
+        rule="Layers help in a model if from some deeper layer both word and position are read better than from the "
+        "sum "
+        "itself, with 95 % intervals apart; they hurt if from every deeper layer one of the two is read worse, "
+        "intervals "
+        "apart. Supported if they help in every model, of two at least. Contradicted if they hurt in every one, of "
+        "two at "
+        "least, and the subspaces of word and position overlap no less in the deepest states than in the first: a "
+        "position that is forgotten is read worse too, without being mixed up with the word. Inconclusive while that "
+        "overlap is not measured, or with one model; mixed otherwise. Where the sum is already read almost perfectly "
+        "there is nothing to help with, and the rule counts that as no help.",
+        queries=QUERIES,
+        judge=judge,
+        views=(views.depth("decoding"), views.depth("basis"), views.geometry("subspaces")),
+    )
+)

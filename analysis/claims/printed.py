@@ -1,0 +1,118 @@
+"""Two rows of a published table held against each other. Papers print no spread to test, so margins decide."""
+
+import math
+from dataclasses import dataclass
+
+from analysis.claims.base import BESIDE, Evidence, Row, Rows, View
+from analysis.claims.said import signed
+from analysis.claims.trainings import BETTER, LOSS_MARGIN, SAME, WORSE
+from analysis.published import POINTS
+
+MARGINS = {"points": 1.0, "BLEU": 0.5, "nats": LOSS_MARGIN}
+"""The least difference that matters: GLUE points as on the GLUE page; BLEU; perplexity by its logarithm, 5 %."""
+MARGINS_SAID = "1 point, 0.5 BLEU or 5 % of perplexity"
+LOGARITHMIC = ("perplexity", "validation_loss", "training_loss")
+
+
+def pairs(citation: str, table: str, variant: str, baseline: str, more: str = "") -> str:
+    """SQL: a row of a published table beside another, one row a task and metric."""
+    texts = [text.replace("'", "''") for text in (citation, table, variant, baseline)]
+    return (
+        "SELECT short, citation, table_name, setting, task, task_title, metric, glue, variant, baseline, value, "
+        "baseline_value, "
+        "higher_is_better, caveat FROM published_pairs "
+        f"WHERE citation = '{texts[0]}' AND table_name = '{texts[1]}' AND variant = '{texts[2]}' "
+        f"AND baseline = '{texts[3]}'{more} ORDER BY task, metric, setting"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """What one figure gains over another; above 0 is better. unit: points, BLEU, or nats (the log of perplexity)."""
+
+    gain: float
+    unit: str
+    row: Row
+
+    @property
+    def standing(self) -> str:
+        """Better, worse or the same, by the margin of its unit."""
+        if abs(self.gain) < MARGINS.get(self.unit, math.inf):
+            return SAME
+        return BETTER if self.gain > 0 else WORSE
+
+
+def gains(rows: Rows) -> list[Printed]:
+    """What the variant of every pair gains. Figures in units without a margin are left out."""
+    found = []
+    for row in rows:
+        metric, value, baseline = row["metric"], row["value"], row["baseline_value"]
+        if metric in LOGARITHMIC and value > 0 and baseline > 0:
+            found.append(Printed(gain=math.log(baseline / value), unit="nats", row=row))
+        elif metric in POINTS or metric == "mean":
+            found.append(Printed(gain=value - baseline, unit="points", row=row))
+        elif metric in ("bleu", "sacrebleu"):
+            found.append(Printed(gain=value - baseline, unit="BLEU", row=row))
+    return found
+
+
+def average(rows: Rows, without: tuple[str, ...] = ()) -> float | None:
+    """Mean gain in points over the GLUE tasks of a pair, the paper's own average not among them; None for no task."""
+    kept = [one.gain for one in gains(rows) if one.row["glue"] and one.row["task"] not in without]
+    return sum(kept) / len(kept) if kept else None
+
+
+def averages(rows: Rows, query: str, sides: dict[str, str]) -> list[Evidence]:
+    """The gain averaged over the GLUE tasks of a pair, with all of them and without CoLA; see `evidence`."""
+    found = []
+    for without, name in (((), "all its GLUE columns"), (("cola",), "without CoLA")):
+        gain = average(rows, without)
+        if gain is None:
+            continue
+        row = rows[0]
+        standing = Printed(gain=gain, unit="points", row=row).standing
+        found.append(
+            Evidence(
+                side=sides.get(standing, BESIDE),
+                says=f"{row['variant']} less {row['baseline']}: mean over {name}: {signed(gain)} points, {standing}; "
+                "no spread is printed",
+                value=gain,
+                unit="points",
+                query=query,
+                source=f"{row['short']}, {row['table_name']}",
+                citation=row["citation"],
+                caveat=row["caveat"] or "",
+                view=View(
+                    label="As published",
+                    page="published",
+                    values={"table": f"{row['citation']}|{row['table_name']}", "without": without},
+                ),
+            )
+        )
+    return found
+
+
+def evidence(rows: Rows, query: str, sides: dict[str, str]) -> list[Evidence]:
+    """Evidence of published pairs. sides: standing -> for, against or beside; beside where it is not named."""
+    found = []
+    for one in gains(rows):
+        row = one.row
+        what = row["task_title"] if row["task_title"] == row["metric"] else f"{row['task_title']}, {row['metric']}"
+        setting = f" ({row['setting']})" if row["setting"] else ""
+        found.append(
+            Evidence(
+                side=sides.get(one.standing, BESIDE),
+                says=f"{row['variant']} less {row['baseline']}: {what}{setting}: {signed(one.gain)} {one.unit}, "
+                f"{one.standing}; no spread is printed",
+                value=one.gain,
+                unit=one.unit,
+                query=query,
+                source=f"{row['short']}, {row['table_name']}",
+                citation=row["citation"],
+                caveat=row["caveat"] or "",
+                view=View(
+                    label="As published", page="published", values={"table": f"{row['citation']}|{row['table_name']}"}
+                ),
+            )
+        )
+    return found

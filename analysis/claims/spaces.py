@@ -1,0 +1,64 @@
+"""Geometry against its random baseline: what a claim asks of it, and what a row of it says."""
+
+from analysis.claims import views
+from analysis.claims.base import BESIDE, Evidence, Row
+from analysis.claims.said import number
+
+ABOVE, BELOW, LIKE = "more than chance", "less than chance", "like chance"
+MAKE = "python -m analysis measure-geometry"
+COLUMNS = (
+    "model, measure, subject, layer, head, along, value, low, high, baseline, baseline_low, baseline_high, samples"
+)
+
+
+def geometry(where: str) -> str:
+    """SQL: geometry of the tables and states of models that add positions, where more holds."""
+    return (
+        f"SELECT {', '.join(f'g.{name.strip()}' for name in COLUMNS.split(','))} FROM newest_geometry g "
+        f"JOIN measured_models m USING (model) WHERE m.adds_positions AND isfinite(g.value) AND {where} "
+        "ORDER BY g.model, g.measure, g.subject, g.layer, g.head, g.along"
+    )
+
+
+def standing(row: Row) -> str | None:
+    """Where a value lies beside what 95 % of random draws give; None where there is no such span.
+
+    A value of a sample counts as above or below only if its own interval does.
+    """
+    low, high = row["baseline_low"], row["baseline_high"]
+    if low is None or high is None or row["value"] is None:
+        return None
+    least = row["value"] if row["low"] is None else row["low"]
+    most = row["value"] if row["high"] is None else row["high"]
+    return ABOVE if least > high else BELOW if most < low else LIKE
+
+
+def evidence(row: Row, query: str, says: str, sides: dict[str, str], *, unit: str) -> Evidence:
+    """A row of geometry with its baseline in words. sides: standing -> side; beside where it is not named."""
+    found = standing(row)
+    chance = ""
+    if row["baseline"] is not None:
+        span = (
+            f", 95 % of draws {number(row['baseline_low'])} to {number(row['baseline_high'])}"
+            if row["baseline_low"] is not None and row["baseline_high"] is not None
+            else ""
+        )
+        chance = f"; at random {number(row['baseline'])}{span}"
+    where = "" if row["layer"] is None else f", layer {int(row['layer'])}"
+    where += "" if row["head"] is None else f", head {int(row['head'])}"
+    return Evidence(
+        side=sides.get(found or "", BESIDE),
+        says=f"{says}{where}{chance}",
+        value=row["value"],
+        low=row["low"],
+        high=row["high"],
+        unit=unit,
+        query=query,
+        source=row["model"] or "random vectors",
+        view=views.geometry(),
+    )
+
+
+def models_of(rows: list[Row]) -> tuple[str, ...]:
+    """The models that rows are of, in order."""
+    return tuple(dict.fromkeys(row["model"] for row in rows if row["model"]))

@@ -1,0 +1,93 @@
+"""Two variants of our own pre-trainings held against each other: final loss, paired by seed, against a margin."""
+
+import json
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from analysis.ablation.presets import identify, recipe_of
+from analysis.claims.base import Row, Rows
+from analysis.statistics import Difference, Equivalence, difference, equivalence
+
+FEWEST = 3
+"""Seeds in common, below which no training decides: of two seeds a t interval is 12.7 standard errors wide."""
+LOSS_MARGIN = 0.05
+"""Nats a predicted token: 5 % of perplexity."""
+BETTER, WORSE, SAME, OPEN, FEW = "better", "worse", "the same within the margin", "not resolved", "too few seeds"
+UNIT = "nats a predicted token"
+
+
+def finals(*variants: str) -> str:
+    """SQL: every pre-training of these variants with its final validation loss and settings."""
+    names = ", ".join(f"'{name}'" for name in variants)
+    return (
+        "SELECT variant, preset, seed, final_loss, last_loss, steps, created, run_id, config FROM pretrainings "
+        f"WHERE variant IN ({names}) ORDER BY variant, seed, created, run_id"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A variant less the baseline, in final loss (nats a predicted token; below 0 is better)."""
+
+    variant: str
+    baseline: str
+    preset: str
+    found: Difference
+    against_margin: Equivalence
+    runs: frozenset[str]
+    """Run ids of both sides."""
+
+    @property
+    def standing(self) -> str:
+        """Better or worse by more than nothing and not shown to lie within the margin; the same; or why neither."""
+        if self.found.n < FEWEST:
+            return FEW
+        if self.against_margin.within_margin:
+            return SAME
+        if self.against_margin.verdict == "different":
+            return BETTER if self.found.mean < 0 else WORSE
+        return OPEN
+
+
+def groups(rows: Rows) -> dict[tuple[str, str], list[Row]]:
+    """Runs that may be compared: of one preset and the same settings in all but variant, seed and learning rate."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        recipe = identify(recipe_of(json.loads(row["config"] or "{}")))
+        found.setdefault((str(row["preset"]), recipe), []).append(row)
+    return found
+
+
+def at_one_rate(rows: Iterable[Row]) -> list[Row]:
+    """One run a seed, at the learning rate with most seeds, of equals the best; of repeated runs the newest."""
+    rates: dict[float, dict[Hashable, Row]] = {}
+    for row in sorted(rows, key=lambda row: (str(row["created"]), str(row["run_id"]))):
+        rate = json.loads(row["config"] or "{}").get("learning_rate") or 0.0
+        rates.setdefault(rate, {})[row["seed"]] = row
+    if not rates:
+        return []
+    best = max(rates.values(), key=lambda by: (len(by), -sum(row["last_loss"] or 0.0 for row in by.values()) / len(by)))
+    return list(best.values())
+
+
+def compared(rows: Rows, variant: str, baseline: str, margin: float = LOSS_MARGIN) -> Compared | None:
+    """The comparison with most seeds in common, of equals the longest; None where no two runs may be compared."""
+    best: Compared | None = None
+    most = (0, 0)
+    for (preset, _), group in groups(rows).items():
+        sides = [at_one_rate(row for row in group if row["variant"] == name) for name in (variant, baseline)]
+        whole = all(row["final_loss"] is not None for side in sides for row in side)
+        column = "final_loss" if whole else "last_loss"
+        values = [{row["seed"]: row[column] for row in side if row[column] is not None} for side in sides]
+        shared = values[0].keys() & values[1].keys()
+        size = (len(shared), max((int(row["steps"] or 0) for side in sides for row in side), default=0))
+        if shared and size > most:
+            found = difference(*values)
+            kept = [row for side in sides for row in side]
+            runs = frozenset(str(row["run_id"]) for row in kept)
+            same = equivalence(found, margin)
+            best = Compared(
+                variant=variant, baseline=baseline, preset=preset, found=found, against_margin=same, runs=runs
+            )
+            most = size
+    return best

@@ -1,0 +1,113 @@
+"""Two variants of our own held against each other in the average over GLUE tasks, in points."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims.base import Rows
+from analysis.claims.trainings import BETTER, FEW, FEWEST, OPEN, SAME, WORSE
+from analysis.own.results import POINTS, Results
+from analysis.own.study import AVERAGE, Study
+
+MARGIN = "1"
+"""Points of the average: the least difference that matters, as on the GLUE page."""
+MAJORITY = "SELECT preset, task, value FROM majority_scores ORDER BY preset, task"
+
+
+def tunings(*variants: str) -> str:
+    """SQL: every fine-tuning of these variants."""
+    names = ", ".join(f"'{name}'" for name in variants)
+    return f"SELECT * FROM fine_tunings WHERE variant IN ({names}) ORDER BY variant, task, seed, finetune_seed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """A variant less the baseline in points; above 0 is better. tasks: those that are averaged."""
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+    verdict: str
+    within_margin: bool
+    tasks: tuple[str, ...]
+    not_learnt: tuple[str, ...]
+
+    @property
+    def standing(self) -> str:
+        """As of a pre-training; see `Compared.standing`."""
+        if self.seeds < FEWEST:
+            return FEW
+        if self.within_margin:
+            return SAME
+        if self.verdict == "different":
+            return BETTER if self.value > 0 else WORSE
+        return OPEN
+
+
+def contrast(
+    rows: Rows,
+    majority: Rows,
+    variant: str,
+    baseline: str,
+    *,
+    runs: frozenset[str] | None = None,
+    only: tuple[str, ...] = (),
+) -> Contrast | None:
+    """The difference of averages over the tasks that both have; None where they share none.
+
+    runs: the pre-trainings whose fine-tunings count; None: all. only: of these tasks; (): of all.
+    """
+    kept = [
+        dict(row)
+        for row in rows
+        if row["variant"] in (variant, baseline)
+        and (runs is None or row["pretraining"] in runs)
+        and (not only or row["task"] in only)
+    ]
+    presets = sorted({row["preset"] for row in kept}, key=lambda name: (name != "cpu", str(name)))
+    for preset in presets:
+        found = _of(preset, [row for row in kept if row["preset"] == preset], majority, variant, baseline)
+        if found is not None:
+            return found
+    return None
+
+
+def _of(preset: str, rows: list[dict[str, Any]], majority: Rows, variant: str, baseline: str) -> Contrast | None:
+    tasks = {
+        name: {row["task"] for row in rows if row["variant"] == name and row["glue"]} for name in (variant, baseline)
+    }
+    shared = tasks[variant] & tasks[baseline]
+    frame: Any = pd.DataFrame([row for row in rows if row["task"] in shared])
+    if frame.empty:
+        return None
+    frame["value"] = POINTS * frame["value"].astype(float)
+    about = frame.groupby("task")[["task_title", "glue"]].first().rename(columns={"task_title": "title"})
+    levels = {row["task"]: POINTS * row["value"] for row in majority if row["preset"] == preset}
+    results = Results(
+        preset=preset,
+        rows=frame,
+        titles={baseline: baseline, variant: variant},
+        tasks=about.assign(partial=""),
+        majority=levels,
+        pretrained=None,
+        left_out=0,
+        runs=frame[["run_id"]],
+    )
+    study = Study.of(results, baseline=baseline, protocol="mean", without=(), including=(), margin=MARGIN)
+    made = study.contrasts
+    made = made[made.task == AVERAGE] if len(made) else made
+    if made.empty:
+        return None
+    row = made.iloc[0]
+    return Contrast(
+        value=float(row.difference),
+        low=float(row.low),
+        high=float(row.high),
+        seeds=int(row.seeds),
+        verdict=str(row.verdict),
+        within_margin=bool(row.within_margin),
+        tasks=tuple(study.kept),
+        not_learnt=tuple(study.not_learnt),
+    )

@@ -1,0 +1,63 @@
+"""The views that claims lead to, named once: a page that is renamed is renamed here."""
+
+from typing import Any
+
+from analysis.claims.base import View
+
+
+def training(part: str, *variants: str) -> View:
+    """Our own pre-trainings: curves, gap, convergence, scores or costs."""
+    labels = {
+        "curves": "Learning curves",
+        "gap": "Final loss of every variant",
+        "convergence": "Steps to the baseline's loss",
+        "scores": "Score variance through training",
+        "costs": "Costs of every variant",
+    }
+    values: dict[str, Any] = {"part": part}
+    if variants:
+        values["variants"] = variants
+    return View(label=labels[part], page="training", values=values)
+
+
+def glue(view: str = "difference") -> View:
+    """Our own GLUE scores beside published ones."""
+    return View(label="GLUE, own and published", page="glue", values={"view": view})
+
+
+def published(table: str, label: str) -> View:
+    """A published table; table: citation key|table name."""
+    return View(label=label, page="published", values={"table": table})
+
+
+def encodings(encoding: str, part: str, **more: Any) -> View:
+    """One encoding: values, distance, or all of them."""
+    labels = {"values": f"The values of {encoding}", "distance": f"Distance in {encoding}", "all": "All encodings"}
+    return View(label=labels[part], page="encodings", values={"encoding": encoding, "part": part, **more})
+
+
+def terms(**more: Any) -> View:
+    """The terms of a model over a corpus at layer 0."""
+    return View(label="Terms of every head", page="terms", values=more)
+
+
+def depth(part: str, **more: Any) -> View:
+    """Through the layers: decoding, basis or terms."""
+    labels = {"decoding": "Decoded layer by layer", "basis": "Position basis", "terms": "Terms layer by layer"}
+    return View(label=labels[part], page="depth", values={"part": part, **more})
+
+
+def interventions(*do: str, **more: Any) -> View:
+    """An intervention on a model."""
+    return View(label="Try the intervention", page="interventions", values={"do": do, **more})
+
+
+def vision() -> View:
+    """The terms between the patches of images."""
+    return View(label="Terms between patches", page="vision")
+
+
+def geometry(part: str = "") -> View:
+    """Where the word and position vectors of a model lie."""
+    del part
+    return depth("basis")

@@ -1,0 +1,97 @@
+-- The ledger of claims: what documents say, how it is decided, and what the rest of the store decides. Rules come from
+-- the registry of analysis/claims; verdicts are computed while the store is built, and are written nowhere else.
+
+CREATE TABLE documents (document VARCHAR PRIMARY KEY, title VARCHAR, kind VARCHAR, site VARCHAR, url VARCHAR);
+-- `code` is a digest of what judges, so that a changed rule makes a store out of date.
+CREATE TABLE claim_rules (
+    id VARCHAR PRIMARY KEY, title VARCHAR, question VARCHAR, statement VARCHAR, asks VARCHAR, rule VARCHAR, code VARCHAR
+);
+CREATE TABLE claim_documents (id VARCHAR, document VARCHAR);
+CREATE TABLE claim_queries (id VARCHAR, name VARCHAR, sql VARCHAR);
+-- effect, low, high: in `unit`; `measured` says what the effect is, `threshold` what the rule holds it against.
+CREATE TABLE verdicts (
+    id VARCHAR PRIMARY KEY, verdict VARCHAR, sentence VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, unit VARCHAR,
+    measured VARCHAR, threshold DOUBLE, models VARCHAR[], samples INTEGER, sample_unit VARCHAR, missing VARCHAR,
+    command VARCHAR
+);
+-- side: for, against, or beside (bears on it, decides nothing). page and parameters (JSON) are the view that shows it.
+CREATE TABLE evidence (
+    id VARCHAR, number INTEGER, side VARCHAR, says VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, unit VARCHAR,
+    source VARCHAR, citation VARCHAR, published BOOLEAN, caveat VARCHAR, query VARCHAR, page VARCHAR, parameters VARCHAR
+);
+CREATE TABLE claim_views (id VARCHAR, number INTEGER, label VARCHAR, page VARCHAR, parameters VARCHAR);
+
+CREATE VIEW claims AS
+SELECT id, verdict, effect, low AS lower, high AS upper FROM verdicts ORDER BY id;
+
+-- ---- What rules ask for ----
+
+-- Every model that a results file is about. Own checkpoints say their variant in their name; bert_a_d adds positions to
+-- queries and keys, not to words.
+CREATE VIEW measured_models AS
+WITH named AS (
+    SELECT DISTINCT
+        model, nullif(regexp_extract(model, '^(debug|cpu|gpu)-(.+)-[0-9]+-[0-9a-f]{12}$', 2), '') AS variant
+    FROM runs WHERE model IS NOT NULL
+),
+positioned AS (
+    SELECT model, bool_or(corpus = 'drawn_images') AS images, max(rms) > 0 AS positioned
+    FROM newest_terms WHERE layer = 0 AND term = 'position_to_position' AND aggregation = 'head' GROUP BY model
+)
+SELECT
+    n.model, n.variant, v.combines, coalesce(p.images, false) AS images,
+    CASE WHEN n.variant IS NULL THEN coalesce(p.positioned, false)
+        ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions
+FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model);
+
+-- One row a pre-training of our own; losses in nats a predicted token. final_loss: on the larger sample.
+CREATE VIEW pretrainings AS
+SELECT
+    c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
+    max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
+    arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
+    max(c.step) AS steps, any_value(r.created) AS created, any_value(r.config) AS config
+FROM curves c JOIN runs r USING (run_id)
+GROUP BY c.run_id;
+
+-- One row a fine-tuning of our own by the main metric of its task, a fraction; of repeated ones the newest.
+CREATE VIEW fine_tunings AS
+SELECT
+    s.variant, s.preset, s.task, t.title AS task_title, t.glue, s.metric, s.seed, s.finetune_seed, s.learning_rate,
+    s.pretraining, s.data, s.train_examples, s.dev_examples, s.run_id, s.value
+FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric
+WHERE s.seed IS NOT NULL AND s.variant <> 'majority'
+QUALIFY row_number() OVER (
+    PARTITION BY s.preset, s.variant, s.task, s.seed, s.finetune_seed, s.learning_rate ORDER BY r.created DESC, r.run_id
+) = 1;
+
+-- What the most frequent answer scores, a fraction.
+CREATE VIEW majority_scores AS
+SELECT s.preset, s.task, s.value
+FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric
+WHERE s.variant = 'majority' AND s.value IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY s.preset, s.task ORDER BY r.created DESC, r.run_id) = 1;
+
+-- Every two rows of a published table that differ in variant alone; values as printed.
+CREATE VIEW published_pairs AS
+SELECT
+    a.citation, a.short, a.table_name, a.setting, a.steps, a.task, a.task_title, a.metric, a.metric_title, a.glue,
+    a.higher_is_better, a.variant, b.variant AS baseline, a.printed_value AS value, b.printed_value AS baseline_value,
+    a.caveat
+FROM published_rows a JOIN published_rows b
+    ON b.citation = a.citation AND b.table_name = a.table_name AND b.printed_task = a.printed_task
+    AND b.printed_metric = a.printed_metric AND b.setting IS NOT DISTINCT FROM a.setting AND b.variant <> a.variant
+WHERE a.printed_value IS NOT NULL AND b.printed_value IS NOT NULL;
+
+-- The newest costs of each variant at each preset.
+CREATE VIEW newest_costs AS
+SELECT c.*, r.created, r.device, r.git_sha, r.versions
+FROM costs c JOIN runs r USING (run_id)
+QUALIFY row_number() OVER (PARTITION BY c.preset, c.variant, c.measure ORDER BY r.created DESC, r.run_id) = 1;
+
+CREATE VIEW newest_encoding_measures AS
+SELECT m.*, r.created, r.git_sha, r.versions, e.title, e.enters, e.learned
+FROM encoding_measures m JOIN runs r USING (run_id) JOIN encodings e USING (encoding)
+QUALIFY row_number() OVER (
+    PARTITION BY m.encoding, m.length, m.dim, m.measure ORDER BY r.created DESC, r.run_id
+) = 1;
