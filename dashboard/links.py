@@ -120,6 +120,7 @@ VIEWS: dict[str, View] = {
                 Field("leave", "cola"),
                 Field("variant", "concat_20"),
                 Field("depth", 1),
+                Field("verdict", "all"),
             ),
             (
                 "reading_plane",
@@ -127,6 +128,7 @@ VIEWS: dict[str, View] = {
                 "reading_orthogonal",
                 "reading_concatenation",
                 "reading_order",
+                "reading_open",
             ),
         ),
         View(
@@ -325,6 +327,11 @@ VIEWS: dict[str, View] = {
                 *(field for field in _MAP if field.name != "head"),
             ),
             ("compare_terms", "compare_maps"),
+        ),
+        View(
+            "choose",
+            "Choosing",
+            (Field("needs", ()), Field("part", "needs"), Field("preset", "cpu")),
         ),
         View(
             "runs",

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import catalogue, own, published
+from analysis import catalogue, choosing, own, published
+from analysis.claims import stored as claims
 from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
 from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
@@ -64,6 +65,36 @@ def step_says(step: Step, values: Mapping[str, Any]) -> str:
 @st.cache_data(max_entries=128, show_spinner=False)
 def _step_says(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> str:
     return STEPS[name].says(dict(values))
+
+
+def trained_presets() -> list[str]:
+    """Presets of our own that something was trained or measured with."""
+    return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
+
+
+def choices(values: Mapping[str, Any]) -> list[choosing.Line]:
+    """The ways to tell a position that meet a reader's needs, with what is known of each."""
+    return _choices(store_version(), str(values["part"]), str(values["preset"]), tuple(values["needs"]))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _choices(version: tuple[str, int, int], part: str, preset: str, needs: tuple[str, ...]) -> list[choosing.Line]:
+    return choosing.lines(part, preset, needs)
+
+
+def ledger() -> tuple[claims.Entry, ...]:
+    """Every claim with its verdict."""
+    return claims.ledger()
+
+
+def documents() -> dict[str, claims.Document]:
+    """The documents that make the claims, by key."""
+    return _documents(store_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _documents(version: tuple[str, int, int]) -> dict[str, claims.Document]:
+    return claims.documents()
 
 
 def published_tables() -> pd.DataFrame:

@@ -5,7 +5,6 @@ import streamlit as st
 from analysis.errors import AddendError, NoResults
 from analysis.figures import FIGURES
 from analysis.reading import Step, Touch, ordered
-from analysis.reading.documents import DOCUMENTS
 from dashboard import live, queries, show
 from dashboard.links import VIEWS
 from dashboard.pickers import Pickers
@@ -85,11 +84,15 @@ for field in picked.view.fields:
 values = picked.done()
 chart(step)
 measured(step)
-for number in step.documents:
-    st.caption(plain(f"Document {number}: {DOCUMENTS[number]}."))
-if step.citations:
-    with st.expander("Papers named here"):
-        show.cite(step.citations)
+with st.expander("Who says so, and what the ledger makes of it"):
+    documents = queries.documents()
+    for number in step.documents:
+        one = documents[number]
+        st.markdown(plain(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
+    for entry in queries.ledger():
+        if entry.id in step.claims:
+            st.markdown(f"**{entry.id}, {plain(entry.title)}: {entry.verdict}.** {plain(entry.sentence)}")
+    show.cite(step.citations)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     page = step.more.page
     st.page_link(

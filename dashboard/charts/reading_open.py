@@ -1,0 +1,30 @@
+"""The drawing of the ledger at a glance."""
+
+import altair as alt
+
+from analysis.figures import Figure
+from dashboard.charts.base import BLUE, GREY, ORANGE, PINK, VERMILION, Chart, Look, drawing
+
+COLOURS = (BLUE, VERMILION, ORANGE, PINK, GREY)
+"""Of the verdicts, in their order: supported, contradicted, mixed, inconclusive, not yet measured."""
+
+
+@drawing("reading_open")
+def tiles(figure: Figure, look: Look) -> list[Chart]:
+    """A tile a claim with its id on it."""
+    frame, questions, verdicts = (figure.content[key] for key in ("frame", "questions", "verdicts"))
+    base = alt.Chart(frame).encode(
+        x=alt.X("place:O", axis=None),
+        y=alt.Y("question:N", sort=questions, axis=alt.Axis(title=None, labelLimit=150, ticks=False, domain=False)),
+        opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
+        tooltip=["id:N", "title:N", "verdict:N", alt.Tooltip("sentence:N", title="why")],
+    )
+    cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4).encode(
+        color=alt.Color(
+            "verdict:N",
+            scale=alt.Scale(domain=verdicts, range=list(COLOURS)),
+            legend=alt.Legend(title=None, orient="top", columns=3, symbolType="square"),
+        )
+    )
+    names = base.mark_text(color="white", fontSize=11, fontWeight="bold").encode(text="id:N")
+    return [(cells + names).properties(width=620, height=40 * len(questions))]
