@@ -11,7 +11,7 @@ STYLE = """
 .choosing{width:100%;border-collapse:collapse;font-size:.9rem}
 .choosing th,.choosing td{text-align:left;vertical-align:top;padding:.5rem .6rem;
   border-bottom:1px solid rgba(128,128,128,.35)}
-.choosing small{display:block;opacity:.7;line-height:1.3}
+.choosing small{display:block;font-weight:normal;opacity:.7;line-height:1.3}
 .choosing p{margin:0 0 .45rem}
 .choosing .none{opacity:.6;font-style:italic}
 .choosing a{color:inherit}

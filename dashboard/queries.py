@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import catalogue, choosing, own, published
+from analysis import catalogue, choosing, citing, own, published
 from analysis.claims import stored as claims
 from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
 from analysis.figures.glue_headline import headline
@@ -80,6 +80,11 @@ def choices(values: Mapping[str, Any]) -> list[choosing.Line]:
 @st.cache_data(max_entries=64, show_spinner=False)
 def _choices(version: tuple[str, int, int], part: str, preset: str, needs: tuple[str, ...]) -> list[choosing.Line]:
     return choosing.lines(part, preset, needs)
+
+
+def cited(key: str, title: str, link: str) -> citing.Cited:
+    """How a chart or a claim of today's store is cited."""
+    return citing.cited(key, title, link)
 
 
 def ledger() -> tuple[claims.Entry, ...]:

@@ -66,8 +66,9 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
     st.caption(plain(figure.caption))
     with st.container(horizontal=True, gap="small"):
         _data(figure, page)
-        _exports(figure, page, why_not or address(page, values))
-        _sources(figure, page)
+        link = why_not or address(page, values)
+        _exports(figure, page, link)
+        _sources(figure, page, link)
 
 
 def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
@@ -121,7 +122,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
         st.caption("Every format but CSV carries the manifest inside: link, versions, model, input, command.")
 
 
-def _sources(figure: Figure, page: str) -> None:
+def _sources(figure: Figure, page: str, link: str) -> None:
     popover = _popover(figure, page, "Source", ":material/format_quote:")
     if not popover.open:
         return
@@ -132,14 +133,23 @@ def _sources(figure: Figure, page: str) -> None:
             st.caption("Where they come from")
             for name, value in figure.provenance.items():
                 st.text(f"{name}: {value}")
+        cite_this(figure.name, figure.title, link)
         cite(figure.citation_keys)
+
+
+def cite_this(key: str, title: str, link: str) -> None:
+    """How to cite a chart or a claim, in plain text and in BibTeX: link, date, versions of store and code."""
+    about = queries.cited(key, title, link)
+    st.caption("Cite this")
+    st.code(about.plain(), language=None, wrap_lines=True)
+    st.code(about.bibtex(), language="latex", wrap_lines=True)
 
 
 def cite(keys: tuple[str, ...]) -> None:
     """BibTeX of the works a figure rests on."""
     if not keys:
         return
-    st.caption("Cite")
+    st.caption("Works it rests on")
     marks = ", ".join("?" for _ in keys)
     found = queries.rows(f"SELECT bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key", keys)
     st.code("\n\n".join(found.bibtex), language="latex", wrap_lines=True)

@@ -1,5 +1,7 @@
 """The drawing of the ledger at a glance."""
 
+import textwrap
+
 import altair as alt
 
 from analysis.figures import Figure
@@ -9,13 +11,22 @@ COLOURS = (BLUE, VERMILION, ORANGE, PINK, GREY)
 """Of the verdicts, in their order: supported, contradicted, mixed, inconclusive, not yet measured."""
 
 
+def _broken(question: str) -> str:
+    """A question in short lines, parted by bars."""
+    return "|".join(textwrap.wrap(question, 20))
+
+
 @drawing("reading_open")
 def tiles(figure: Figure, look: Look) -> list[Chart]:
     """A tile a claim with its id on it."""
     frame, questions, verdicts = (figure.content[key] for key in ("frame", "questions", "verdicts"))
-    base = alt.Chart(frame).encode(
+    base = alt.Chart(frame.assign(question=frame.question.map(_broken))).encode(
         x=alt.X("place:O", axis=None),
-        y=alt.Y("question:N", sort=questions, axis=alt.Axis(title=None, labelLimit=150, ticks=False, domain=False)),
+        y=alt.Y(
+            "question:N",
+            sort=[_broken(question) for question in questions],
+            axis=alt.Axis(title=None, labelExpr="split(datum.label, '|')", ticks=False, domain=False),
+        ),
         opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
         tooltip=["id:N", "title:N", "verdict:N", alt.Tooltip("sentence:N", title="why")],
     )
@@ -27,4 +38,4 @@ def tiles(figure: Figure, look: Look) -> list[Chart]:
         )
     )
     names = base.mark_text(color="white", fontSize=11, fontWeight="bold").encode(text="id:N")
-    return [(cells + names).properties(width=620, height=40 * len(questions))]
+    return [(cells + names).properties(width=620, height=48 * len(questions))]
