@@ -32,6 +32,7 @@ chosen = st.navigation(
     {
         "": [page("", "home", default=True), page("read", "auto_stories")],
         "Evidence": [
+            page("claims", "fact_check"),
             page("terms", "grid_on"),
             page("depth", "layers"),
             page("encodings", "waves"),

@@ -132,6 +132,12 @@ VIEWS: dict[str, View] = {
             ),
         ),
         View(
+            "claims",
+            "Claims",
+            (Field("claim", ""), Field("verdict", ""), Field("document", ""), Field("by", "question")),
+            ("claims_verdicts", "claim_evidence"),
+        ),
+        View(
             "terms",
             "Attention terms",
             (

@@ -7,8 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis import catalogue, choosing, citing, own, published
-from analysis.claims import stored as claims
+from analysis.claims import QUESTIONS, WORDS, stored
+from analysis.claims.documents import Document
 from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
+from analysis.figures.claims import evidence
 from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
@@ -17,6 +19,7 @@ from analysis.store import read
 from analysis.store.paths import version as store_version
 
 PROTOCOLS, MARGINS = own.PROTOCOLS, own.MARGINS
+CLAIM_QUESTIONS, VERDICTS = QUESTIONS, WORDS
 GLUE_COMMAND = own.MAKE
 
 
@@ -85,21 +88,6 @@ def _choices(version: tuple[str, int, int], part: str, preset: str, needs: tuple
 def cited(key: str, title: str, link: str) -> citing.Cited:
     """How a chart or a claim of today's store is cited."""
     return citing.cited(key, title, link)
-
-
-def ledger() -> tuple[claims.Entry, ...]:
-    """Every claim with its verdict."""
-    return claims.ledger()
-
-
-def documents() -> dict[str, claims.Document]:
-    """The documents that make the claims, by key."""
-    return _documents(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _documents(version: tuple[str, int, int]) -> dict[str, claims.Document]:
-    return claims.documents()
 
 
 def published_tables() -> pd.DataFrame:
@@ -187,6 +175,31 @@ def verdict(values: Mapping[str, Any]) -> training_verdict.Verdict | None:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.trained(dict(values)))
+
+
+def claims() -> tuple[stored.Entry, ...]:
+    """Every claim with its verdict and evidence."""
+    return stored.ledger()
+
+
+def claim_documents() -> dict[str, Document]:
+    """The documents that make the claims, by key."""
+    return _claim_documents(store_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _claim_documents(version: tuple[str, int, int]) -> dict[str, Document]:
+    return stored.documents()
+
+
+def verdict_counts() -> dict[str, int]:
+    """Verdict -> how many claims have it."""
+    return stored.counts()
+
+
+def claim_evidence(claim: str) -> Frame:
+    """A row a piece of evidence on a claim, numbered as in its figure."""
+    return evidence(stored.claim(claim))
 
 
 def every_run() -> Frame:

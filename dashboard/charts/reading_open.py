@@ -5,10 +5,8 @@ import textwrap
 import altair as alt
 
 from analysis.figures import Figure
-from dashboard.charts.base import BLUE, GREY, ORANGE, PINK, VERMILION, Chart, Look, drawing
-
-COLOURS = (BLUE, VERMILION, ORANGE, PINK, GREY)
-"""Of the verdicts, in their order: supported, contradicted, mixed, inconclusive, not yet measured."""
+from dashboard.charts.base import Chart, Look, drawing
+from dashboard.charts.claims import VERDICTS
 
 
 def _broken(question: str) -> str:
@@ -20,6 +18,7 @@ def _broken(question: str) -> str:
 def tiles(figure: Figure, look: Look) -> list[Chart]:
     """A tile a claim with its id on it."""
     frame, questions, verdicts = (figure.content[key] for key in ("frame", "questions", "verdicts"))
+    # The last, not yet measured, is paler than inconclusive: here no shape tells them apart.
     base = alt.Chart(frame.assign(question=frame.question.map(_broken))).encode(
         x=alt.X("place:O", axis=None),
         y=alt.Y(
@@ -33,9 +32,9 @@ def tiles(figure: Figure, look: Look) -> list[Chart]:
     cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4).encode(
         color=alt.Color(
             "verdict:N",
-            scale=alt.Scale(domain=verdicts, range=list(COLOURS)),
+            scale=alt.Scale(domain=verdicts, range=[*(VERDICTS[word][0] for word in verdicts[:-1]), look.faint]),
             legend=alt.Legend(title=None, orient="top", columns=3, symbolType="square"),
         )
     )
-    names = base.mark_text(color="white", fontSize=11, fontWeight="bold").encode(text="id:N")
+    names = base.mark_text(color="black", fontSize=11, fontWeight="bold").encode(text="id:N")
     return [(cells + names).properties(width=620, height=48 * len(questions))]

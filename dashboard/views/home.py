@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import queries, show
+from dashboard import claim_cards, queries, show
 from dashboard.links import VIEWS
 
 st.title("Why add positions to words, and not concatenate them?", anchor=False)
@@ -11,6 +11,11 @@ st.markdown(
     "kilograms; why are these? Here is evidence: a real model taken apart, published ablations side by side with their "
     "caveats, contrary results included, and live probes to try for yourself."
 )
+with st.container(border=True):
+    counts = queries.verdict_counts()
+    st.markdown(f"**{sum(counts.values())} claims about it, judged by rules that were written first**")
+    claim_cards.tally(counts)
+    st.page_link("views/claims.py", label="Every claim, its verdict and its evidence", icon=":material/arrow_forward:")
 cards = queries.headlines()
 for start in range(0, len(cards), 2):
     for column, card in zip(st.columns(2), cards[start : start + 2], strict=False):
@@ -33,6 +38,7 @@ for name in ("home_terms", "home_published"):
 
 st.header("Where to go", anchor=False)
 ways = {
+    "claims": "What five documents say about adding positions, and what the measurements say to each: for and against.",
     "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
     "encodings": "Twelve ways to write a position down: how they look, what they tell about distance, what they cost.",
     "published": "The ablations in the literature, with their caveats; leave out a task and see what remains.",

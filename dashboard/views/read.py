@@ -5,7 +5,7 @@ import streamlit as st
 from analysis.errors import AddendError, NoResults
 from analysis.figures import FIGURES
 from analysis.reading import Step, Touch, ordered
-from dashboard import live, queries, show
+from dashboard import claim_cards, live, queries, show
 from dashboard.links import VIEWS
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
@@ -85,25 +85,24 @@ values = picked.done()
 chart(step)
 measured(step)
 with st.expander("Who says so, and what the ledger makes of it"):
-    documents = queries.documents()
+    documents = queries.claim_documents()
     for number in step.documents:
         one = documents[number]
         st.markdown(plain(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
-    for entry in queries.ledger():
+    for entry in queries.claims():
         if entry.id in step.claims:
-            st.markdown(f"**{entry.id}, {plain(entry.title)}: {entry.verdict}.** {plain(entry.sentence)}")
+            st.page_link(
+                "views/claims.py",
+                label=f"**{entry.id}, {plain(entry.title)}: {entry.verdict}.** {plain(entry.sentence)}",
+                query_params=claim_cards.parameters("claims", {"claim": entry.id}),
+            )
     show.cite(step.citations)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    page = step.more.page
     st.page_link(
-        f"views/{page}.py",
+        f"views/{step.more.page}.py",
         label=step.more.says,
         icon=":material/arrow_outward:",
-        query_params=[
-            (field, value)
-            for field, given in VIEWS[page].parameters(step.more.values(values)).items()
-            for value in given
-        ],
+        query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
     )
     show.copy_link(PAGE, values)
 turn(step, "below")

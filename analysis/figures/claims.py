@@ -1,0 +1,164 @@
+"""Figures of the ledger: every verdict at once, and the evidence on one claim."""
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import WORDS, stored
+from analysis.claims.said import plural
+from analysis.errors import NoResults
+from analysis.figures.base import Figure, Params, figure
+from analysis.published import Frame
+from analysis.store import read
+
+SIDES = {"for": "speaks for it", "against": "speaks against it", "beside": "bears on it, decides nothing"}
+SHOWN = 24
+"""Rows of one unit that are drawn; all of them are in the figure's data."""
+
+
+def shown_id(params: Params) -> str:
+    """The claim that a link asks for, or the first one."""
+    entries = stored.ledger()
+    if not entries:
+        raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
+    return str(params.get("claim") or entries[0].id)
+
+
+def _provenance() -> dict[str, str]:
+    about = read.query("SELECT built, git_sha, schema_version FROM meta").iloc[0]
+    return {"store": f"built {about.built}, code {about.git_sha}, schema {about.schema_version}"}
+
+
+@figure("claims_verdicts")
+def claims_verdicts(params: Params) -> Figure:
+    """Every claim with its verdict."""
+    del params
+    entries = stored.ledger()
+    if not entries:
+        raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
+    frame: Frame = pd.DataFrame(
+        {
+            "id": entry.id,
+            "claim": f"{entry.id} {entry.title}",
+            "verdict": entry.verdict,
+            "sentence": entry.sentence,
+            "statement": entry.statement,
+            "documents": ", ".join(entry.documents),
+            "measured": entry.measured,
+            "effect": entry.effect,
+            "low": entry.low,
+            "high": entry.high,
+            "unit": entry.unit,
+            "threshold": entry.threshold,
+            "models": ", ".join(entry.models),
+            "samples": entry.samples,
+            "sample_unit": entry.sample_unit,
+            "for": sum(line.side == "for" for line in entry.evidence),
+            "against": sum(line.side == "against" for line in entry.evidence),
+        }
+        for entry in entries
+    )
+    counts = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
+    return Figure(
+        name="claims_verdicts",
+        title="Every claim and its verdict",
+        frame=lambda: frame,
+        caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. Each verdict follows from what "
+        "the store holds, by a rule that was written before; the data behind this chart hold effects, intervals, "
+        "models and numbers of samples.",
+        alt=f"Table of marks, one row a claim, one column a verdict. {counts}.",
+        command='python -m analysis query "SELECT * FROM claims"',
+        provenance=_provenance(),
+        content={"words": WORDS},
+    )
+
+
+@figure("claim_evidence")
+def claim_evidence(params: Params) -> Figure:
+    """The evidence on one claim that has a number, one panel a unit, with the rule's threshold."""
+    entry = stored.claim(shown_id(params))
+    frame = evidence(entry)
+    numbered: Frame = frame[frame.value.notna()]
+    if numbered.empty:
+        raise NoResults(f"No evidence on {entry.id} is a number yet. {entry.sentence}")
+    drawn = pd.concat([_chosen(group) for _, group in numbered.groupby("unit", sort=False)])
+    left = len(numbered) - len(drawn)
+    sides = ", ".join(
+        f"{plural(int((frame.side == side).sum()), 'row')} {SIDES[side]}"
+        for side in SIDES
+        if (frame.side == side).any()
+    )
+    threshold = (
+        f"The dashed line is what the rule holds the effect against ({entry.measured})."
+        if entry.threshold is not None
+        else ""
+    )
+    return Figure(
+        name="claim_evidence",
+        title=f"{entry.id}: the evidence",
+        frame=lambda: frame,
+        caption=" ".join(
+            filter(
+                None,
+                (
+                    f"Numbers are those of the tables below. {sides}. Lines are 95 % intervals, where there is one. "
+                    "Rows "
+                    "of papers are named by the paper.",
+                    threshold,
+                    f"{left} rows that decide nothing are left out of the drawing, not of the data." if left else "",
+                ),
+            )
+        ),
+        alt=f"Dot plot of the evidence on: {entry.statement} {sides}. {entry.sentence}",
+        command="\n".join(f'python -m analysis query "{sql}"' for sql in entry.queries.values()),
+        provenance=_provenance(),
+        citation_keys=tuple(dict.fromkeys(line.citation for line in entry.evidence if line.citation)),
+        content={"drawn": drawn, "threshold": entry.threshold, "unit": entry.unit, "sides": SIDES},
+    )
+
+
+def evidence(entry: stored.Entry) -> Frame:
+    """A row a piece of evidence, numbered; what decides comes first, against and for alike."""
+    order = {"for": 0, "against": 1, "beside": 2}
+    lines = sorted(entry.evidence, key=lambda line: order[line.side])
+    rows: list[dict[str, Any]] = [
+        {
+            "number": number,
+            "side": line.side,
+            "says": line.says,
+            "value": line.value,
+            "low": line.low,
+            "high": line.high,
+            "unit": line.unit,
+            "source": line.source,
+            "kind": "published" if line.published else "measured here",
+            "caveat": line.caveat,
+            "query": line.query,
+            "page": line.page,
+            "values": line.values,
+        }
+        for number, line in enumerate(lines, start=1)
+    ]
+    columns = [
+        "number",
+        "side",
+        "says",
+        "value",
+        "low",
+        "high",
+        "unit",
+        "source",
+        "kind",
+        "caveat",
+        "query",
+        "page",
+        "values",
+    ]
+    found: Frame = pd.DataFrame(rows, columns=columns)
+    return found.astype(dict.fromkeys(("value", "low", "high"), float))
+
+
+def _chosen(rows: Frame) -> Frame:
+    """The rows of a unit that are drawn: all that decide, and others for as long as there is room."""
+    decides = rows[rows.side != "beside"]
+    return pd.concat([decides.head(2 * SHOWN), rows[rows.side == "beside"].head(max(0, SHOWN - len(decides)))])

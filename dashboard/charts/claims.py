@@ -1,0 +1,95 @@
+"""Drawings of the ledger: verdicts as a table of marks, evidence as dots with intervals."""
+
+import altair as alt
+
+from analysis.figures import Figure
+from analysis.published import Frame
+from dashboard.charts.base import BLUE, GREY, ORANGE, VERMILION, Chart, Look, drawing
+
+VERDICTS = {
+    "supported": (BLUE, "circle"),
+    "contradicted": (VERMILION, "cross"),
+    "mixed": (ORANGE, "diamond"),
+    "inconclusive": (GREY, "square"),
+    "not yet measured": (GREY, "stroke"),
+}
+SIDES = {"for": (BLUE, "circle"), "against": (VERMILION, "cross"), "beside": (GREY, "diamond")}
+
+
+@drawing("claims_verdicts")
+def verdicts(figure: Figure, look: Look) -> list[Chart]:
+    """One row a claim, one column a verdict; the mark's shape says the verdict again."""
+    del look
+    frame: Frame = figure.frame()
+    words = list(figure.content["words"])
+    shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
+    chart = (
+        alt.Chart(shown)
+        .mark_point(filled=True, size=130, opacity=1)
+        .encode(
+            x=alt.X(
+                "verdict:N",
+                sort=words,
+                scale=alt.Scale(domain=words),
+                axis=alt.Axis(orient="top", labelAngle=-28),
+                title=None,
+            ),
+            y=alt.Y(
+                "claim:N",
+                sort=list(shown.claim),
+                title="claim",
+                axis=alt.Axis(labelLimit=330, grid=True, labelOverlap=False),
+            ),
+            color=alt.Color(
+                "verdict:N", scale=alt.Scale(domain=words, range=[VERDICTS[word][0] for word in words]), legend=None
+            ),
+            shape=alt.Shape(
+                "verdict:N", scale=alt.Scale(domain=words, range=[VERDICTS[word][1] for word in words]), legend=None
+            ),
+            tooltip=["claim:N", "verdict:N", "for:Q", "against:Q", "sentence:N"],
+        )
+        .properties(width=420, height=22 * len(shown))
+    )
+    return [chart]
+
+
+@drawing("claim_evidence")
+def evidence(figure: Figure, look: Look) -> list[Chart]:
+    """One panel a unit; rows are numbered as in the tables."""
+    drawn: Frame = figure.content["drawn"]
+    units = list(dict.fromkeys(drawn.unit))
+    # What the rule judges by comes first.
+    units.sort(key=lambda unit: unit != figure.content["unit"])
+    return [_panel(drawn[drawn.unit == unit], unit, figure, look) for unit in units]
+
+
+def _panel(rows: Frame, unit: str, figure: Figure, look: Look) -> Chart:
+    rows = rows.drop(columns=["values", "page", "caveat", "query"]).assign(
+        label=[f"{row.number}  {row.source}" for row in rows.itertuples()],
+        bears=[figure.content["sides"][side] for side in rows.side],
+    )
+    known = {figure.content["sides"][side]: style for side, style in SIDES.items()}
+    sides = [name for name in known if name in set(rows.bears)]
+    y = alt.Y("label:N", sort=list(rows.label), title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
+    style = {
+        "color": alt.Color(
+            "bears:N",
+            scale=alt.Scale(domain=sides, range=[known[side][0] for side in sides]),
+            legend=alt.Legend(title=None, orient="top", columns=1, labelLimit=300),
+        ),
+        "shape": alt.Shape("bears:N", scale=alt.Scale(domain=sides, range=[known[side][1] for side in sides])),
+    }
+    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, padding=14))
+    tips = ["number:Q", "says:N", "source:N", "value:Q", "low:Q", "high:Q", "kind:N"]
+    base = alt.Chart(rows)
+    layers: list[Chart] = [
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unit), x2="high:Q", y=y, color=style["color"]),
+        base.mark_point(filled=True, size=80, opacity=1).encode(x=x, y=y, tooltip=tips, **style),
+    ]
+    threshold = figure.content["threshold"]
+    if threshold is not None and unit == figure.content["unit"]:
+        line = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
+        layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x="threshold:Q"))
+    return alt.layer(*layers).properties(
+        width=430, height=max(60, 24 * len(rows)), title=alt.TitleParams(unit or "value", fontSize=13, anchor="start")
+    )

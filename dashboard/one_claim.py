@@ -1,0 +1,125 @@
+"""One claim in full: who says it, the verdict, the rule, the evidence for and against, and every query behind it."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.claims.said import number
+from analysis.claims.stored import Entry
+from analysis.errors import NoResults
+from dashboard import queries, show
+from dashboard.claim_cards import badge, drawn_effect, effect_in_words, parameters
+from dashboard.links import Value
+from dashboard.plain import plain
+
+HEADINGS = {
+    "for": "Speaks for it",
+    "against": "Speaks against it",
+    "beside": "Bears on it, decides nothing",
+}
+NONE = {
+    "for": "Nothing that is stored speaks for it.",
+    "against": "Looked for; nothing that is stored speaks against it.",
+}
+ROWS = 200
+
+
+def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
+    """Everything about one claim."""
+    st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
+    st.header(f"{entry.id}. {plain(entry.title)}", anchor=False)
+    badge(entry.verdict)
+    st.markdown(f"> {plain(entry.statement)}")
+    _who(entry)
+    with st.container(border=True):
+        st.markdown(f"**{plain(entry.sentence)}**")
+        if words := effect_in_words(entry):
+            drawn_effect(entry)
+            st.caption(plain(words))
+        if entry.models:
+            st.caption(plain(f"Measured on: {', '.join(entry.models)}"))
+        if entry.command:
+            st.caption(plain(f"Lacking: {entry.missing}. This makes it, and the verdict then turns by itself:"))
+            st.code(entry.command, language="bash", wrap_lines=True)
+    st.subheader("The rule, written before looking", anchor=False)
+    st.markdown(plain(entry.rule))
+    st.caption(plain(f"Decided by: {entry.asks}"))
+    if entry.views:
+        st.markdown("**See it yourself**")
+        with st.container(horizontal=True):
+            for view in entry.views:
+                st.page_link(
+                    f"views/{view.page}.py",
+                    label=view.label,
+                    icon=":material/arrow_forward:",
+                    query_params=parameters(view.page, view.values),
+                )
+    try:
+        show.show(queries.figure("claim_evidence", {"claim": entry.id}), page, values)
+    except NoResults as missing:
+        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+    _evidence(entry)
+    _queries(entry)
+    with st.expander("How to cite this claim and its verdict"):
+        about = f"{entry.id}. {entry.title}: {entry.verdict}"
+        show.cite_this(entry.id, about, show.address(page, values))
+
+
+def _who(entry: Entry) -> None:
+    documents = queries.claim_documents()
+    for key in entry.documents:
+        said = documents[key]
+        name = f"[{plain(said.title)}]({said.url})" if said.url else plain(said.title)
+        st.caption(f"Said in: {name}, {plain(said.kind)}, {plain(said.site)}")
+
+
+def _evidence(entry: Entry) -> None:
+    found = queries.claim_evidence(entry.id)
+    for side, heading in HEADINGS.items():
+        rows: Any = found[found.side == side]
+        if rows.empty and side not in NONE:
+            continue
+        st.subheader(f"{heading} ({len(rows)})", anchor=False)
+        if rows.empty:
+            st.caption(NONE[side])
+            continue
+        table = rows.assign(
+            value=[_cell(value) for value in rows.value],
+            interval=[
+                "" if low != low else f"{_cell(low)} to {_cell(high)}"
+                for low, high in zip(rows.low, rows.high, strict=True)
+            ],
+            view=[
+                show.address(row.page, row.values) if isinstance(row.page, str) else None for row in rows.itertuples()
+            ],
+        )[["number", "says", "source", "value", "interval", "unit", "view", "kind", "query", "caveat"]]
+        st.dataframe(
+            table.loc[:, [name for name in table if name != "caveat" or (table.caveat != "").any()]],
+            hide_index=True,
+            height="content" if len(table) < 12 else 440,
+            key=f"claims.{side}",
+            column_config={
+                "number": st.column_config.NumberColumn("no.", width=44, pinned=True),
+                "says": st.column_config.TextColumn("what", width="large"),
+                "kind": st.column_config.TextColumn("whose"),
+                "view": st.column_config.LinkColumn("view", display_text="open"),
+            },
+        )
+
+
+def _cell(value: float) -> str:
+    return "" if value != value else number(value)
+
+
+def _queries(entry: Entry) -> None:
+    st.subheader("Every row behind it", anchor=False)
+    st.caption("Each query runs as it stands, here and on the command line.")
+    for name, sql in entry.queries.items():
+        box = st.expander(name.replace("_", " "), key=f"claims.query.{name}", on_change="rerun")
+        if not box.open:
+            continue
+        with box:
+            st.code(f'python -m analysis query "{sql}"', language="bash", wrap_lines=True)
+            rows = queries.rows(sql)
+            st.caption(f"{len(rows):,} rows" + (f", the first {ROWS}" if len(rows) > ROWS else ""))
+            st.dataframe(rows.head(ROWS), hide_index=True)
