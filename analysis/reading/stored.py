@@ -24,5 +24,8 @@ def reading(found: Frame, layer: int, target: str, decoder: str, measure: str) -
         (found.layer == layer) & (found.target == target) & (found.decoder == decoder) & (found.measure == measure)
     ]
     if rows.empty:
-        raise NoResults(f"No {measure} of {target} by {decoder} is stored yet at layer {layer}.")
+        raise NoResults(
+            f"No {measure} of {target} by {decoder} is stored yet at layer {layer}. "
+            "Run: python -m analysis decode --texts TEXT"
+        )
     return rows.iloc[0]

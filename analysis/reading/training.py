@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.errors import NoResults
-from analysis.figures.training import MASKED, UNIT, plural, title, trained
+from analysis.figures.training import MASKED, UNIT, ablate, plural, title, trained
 from analysis.figures.words import signed
 from analysis.reading.base import Step, Touch, Values, Way, register
 from analysis.statistics import difference
@@ -31,7 +31,7 @@ def says(values: Values) -> str:
     found.need_baseline()
     name = str(values["variant"])
     if name not in found.variants:
-        raise NoResults(f"{title(name)} has not been trained yet with these settings.")
+        raise NoResults(f"{title(name)} has not been trained yet. Run: {ablate(OURS['preset'], [name])}")
     gap = difference(found.finals(name), found.finals(found.baseline))
     between = (
         f"95 % interval {signed(gap.low)} to {signed(gap.high)}, {plural(gap.n, 'paired seed')}"

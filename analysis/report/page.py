@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from analysis import citing
 from analysis.claims import QUESTIONS, stored
-from analysis.claims.said import between, number
+from analysis.claims.said import between, number, plural
 from analysis.claims.stored import Entry
 from analysis.errors import NoResults
 from analysis.figures import FIGURES, Figure
@@ -72,6 +72,7 @@ def _claim(entry: Entry, draw: Draw, link: Link) -> dict[str, Any]:
     return {
         "entry": entry,
         "effect": effect,
+        "samples": plural(entry.samples, entry.sample_unit),
         "chart": _drawn("claim_evidence", {"claim": entry.id}, entry.id, draw),
         "evidence": {side: [line for line in entry.evidence if line.side == side] for side in SIDES},
         "address": link("claims", {"claim": entry.id}),
