@@ -35,6 +35,7 @@ chosen = st.navigation(
             page("claims", "fact_check"),
             page("terms", "grid_on"),
             page("depth", "layers"),
+            page("geometry", "architecture"),
             page("encodings", "waves"),
             page("published", "menu_book"),
             page("glue", "leaderboard"),

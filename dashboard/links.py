@@ -164,6 +164,31 @@ VIEWS: dict[str, View] = {
             ("depth_decoding", "depth_basis", "depth_heads", "depth_terms"),
         ),
         View(
+            "geometry",
+            "Geometry",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("part", "angles"),
+                Field("dim", 384),
+                Field("word", ""),
+            ),
+            (
+                "geometry_cosines",
+                "geometry_dimension",
+                "geometry_subspaces",
+                "geometry_layers",
+                "geometry_spectra",
+                "geometry_ranks",
+                "geometry_energies",
+                "geometry_heads",
+                "geometry_kept",
+                "geometry_calls",
+                "geometry_collisions",
+                "geometry_decoded",
+                "geometry_order",
+            ),
+        ),
+        View(
             "encodings",
             "Encodings",
             (

@@ -33,6 +33,12 @@ def standing(row: Row) -> str | None:
     return ABOVE if least > high else BELOW if most < low else LIKE
 
 
+PARTS = {"head_overlap": "heads", "head_loss": "heads", "effective_rank": "ranks", "dimension_participation": "ranks"}
+PARTS |= {"dimension_correlation": "ranks", "word_kept_everywhere": "words", "collision_ratio": "collisions"}
+PARTS |= {"abs_cosine": "angles"}
+"""Where a measure is shown, if not among the subspaces."""
+
+
 def evidence(row: Row, query: str, says: str, sides: dict[str, str], *, unit: str) -> Evidence:
     """A row of geometry with its baseline in words. sides: standing -> side; beside where it is not named."""
     found = standing(row)
@@ -55,7 +61,9 @@ def evidence(row: Row, query: str, says: str, sides: dict[str, str], *, unit: st
         unit=unit,
         query=query,
         source=row["model"] or "random vectors",
-        view=views.geometry(),
+        view=views.geometry(
+            PARTS.get(row["measure"], "subspaces"), **({"model": row["model"]} if row["model"] else {})
+        ),
     )
 
 

@@ -57,7 +57,14 @@ def vision() -> View:
     return View(label="Terms between patches", page="vision")
 
 
-def geometry(part: str = "") -> View:
+def geometry(part: str, **more: Any) -> View:
     """Where the word and position vectors of a model lie."""
-    del part
-    return depth("basis")
+    labels = {
+        "angles": "Near-orthogonality",
+        "subspaces": "Subspaces of word and position",
+        "ranks": "Ranks and dimensions",
+        "heads": "What heads divide",
+        "words": "Words that positions change",
+        "collisions": "Sums that nearly meet",
+    }
+    return View(label=labels[part], page="geometry", values={"part": part, **more})

@@ -34,6 +34,7 @@ COMMANDS = (
     "measure_means",
     "decode",
     "measure_encodings",
+    "measure_geometry",
     "ablate",
     "measure_costs",
 )

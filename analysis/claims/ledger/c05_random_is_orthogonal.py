@@ -47,7 +47,7 @@ def judge(found: Found) -> Verdict:
             unit="|cosine|",
             query="random_vectors",
             source="random vectors",
-            view=views.geometry("cosines"),
+            view=views.geometry("angles"),
         )
         for row in found["random_vectors"]
     ]
@@ -108,6 +108,6 @@ register(
         "drawn at random, is C06; their cosines stand beside.",
         queries=QUERIES,
         judge=judge,
-        views=(views.geometry("cosines"),),
+        views=(views.geometry("angles"),),
     )
 )

@@ -110,6 +110,6 @@ register(
         "model that is.",
         queries=QUERIES,
         judge=judge,
-        views=(views.geometry("dimensions"), views.geometry("subspaces")),
+        views=(views.geometry("ranks"), views.geometry("subspaces")),
     )
 )

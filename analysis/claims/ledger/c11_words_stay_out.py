@@ -105,6 +105,6 @@ register(
         "otherwise; inconclusive with one model that agrees.",
         queries=QUERIES,
         judge=judge,
-        views=(views.geometry("subspaces"), views.geometry("dimensions")),
+        views=(views.geometry("subspaces"), views.geometry("ranks")),
     )
 )

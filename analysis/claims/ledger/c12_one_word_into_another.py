@@ -62,7 +62,7 @@ def judge(found: Found) -> Verdict:
                 unit="distance gained",
                 query="changed_words",
                 source=row["model"],
-                view=views.geometry("neighbours"),
+                view=views.geometry("words"),
             )
         )
     for row in found["nearest_collisions"][:8]:
@@ -75,7 +75,7 @@ def judge(found: Found) -> Verdict:
                 unit="distance",
                 query="nearest_collisions",
                 source=row["model"],
-                view=views.geometry("neighbours"),
+                view=views.geometry("collisions"),
             )
         )
     kept, ratios = found["kept_everywhere"], found["collision_ratio"]
@@ -129,6 +129,6 @@ register(
         "neither does in any, mixed if one does. How often is the effect.",
         queries=QUERIES,
         judge=judge,
-        views=(views.geometry("neighbours"),),
+        views=(views.geometry("words"), views.geometry("collisions")),
     )
 )

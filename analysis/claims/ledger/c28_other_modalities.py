@@ -12,6 +12,7 @@ from analysis.claims.base import (
     Claim,
     Evidence,
     Found,
+    Row,
     Verdict,
     register,
     unmeasured,
@@ -31,6 +32,11 @@ QUERIES = {
 }
 
 
+def _takes_part(row: Row) -> bool:
+    low, high = row["share_low"], row["share_high"]
+    return low is not None and high is not None and (low > TAKES_PART or high < -TAKES_PART)
+
+
 def judge(found: Found) -> Verdict:
     """The same identity, and whether position takes part."""
     rows = [
@@ -46,18 +52,18 @@ def judge(found: Found) -> Verdict:
         )
         for row in found["reconstruction"]
     ]
+    parts = [_takes_part(row) for row in found["position_shares"]]
     takes: dict[str, bool] = {}
-    for row in found["position_shares"]:
-        low, high = row["share_low"], row["share_high"]
-        part = low is not None and high is not None and (low > TAKES_PART or high < -TAKES_PART)
+    for row, part in zip(found["position_shares"], parts, strict=True):
         takes[row["model"]] = takes.get(row["model"], False) or part
+    for row, part in zip(found["position_shares"], parts, strict=True):
         rows.append(
             Evidence(
-                side=FOR if part else BESIDE,
+                side=FOR if part else BESIDE if takes[row["model"]] else AGAINST,
                 says=f"{row['term'].replace('_', ' ').replace('word', 'patch')}, layer 0, mean over heads",
                 value=row["share"],
-                low=low,
-                high=high,
+                low=row["share_low"],
+                high=row["share_high"],
                 unit="share of the score's variation",
                 query="position_shares",
                 source=row["model"],

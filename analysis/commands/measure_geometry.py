@@ -1,0 +1,53 @@
+"""python -m analysis measure-geometry: where words and positions lie, beside random vectors, into results files."""
+
+from typing import Annotated
+
+import typer
+
+
+def measure_geometry(
+    model: Annotated[
+        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
+    ] = "all-MiniLM-L6-v2",
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    encodings: Annotated[
+        bool, typer.Option("--encodings", help="The position probes of every encoding instead of a model.")
+    ] = False,
+    words: Annotated[
+        int, typer.Option(help="Words searched for changes and collisions; all of them on a GPU.", min=2)
+    ] = 300,
+    called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
+    name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
+) -> None:
+    """Measures tables, subspaces, heads and collisions of a model; layers need the model's stored position means."""
+    from rich.progress import Progress
+
+    from analysis import catalogue
+    from analysis.geometry.base import MEASURES, Options
+
+    with Progress() as progress:
+        from analysis.geometry import run
+
+        options = Options(words=words)
+        bar = progress.add_task("Geometry", total=None if encodings else len(MEASURES))
+
+        def each(title: str) -> None:
+            progress.update(bar, description=title)
+            progress.advance(bar)
+
+        if encodings:
+            paths = [run.write_encodings(options, name=name, each=each)]
+        else:
+            from analysis.geometry.model import held_by
+            from analysis.models.load import load
+            from analysis.models.source import resolve
+            from analysis.store import read
+
+            catalogue.refresh()
+            texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = 'probe_set' ORDER BY text_id")
+            spoken = [part for row in texts.to_numpy() for part in row if isinstance(part, str)]
+            loaded = load(resolve(model, revision))
+            held = held_by(loaded, spoken, each=lambda what: progress.update(bar, description=f"Reading {what}"))
+            paths = run.write(loaded, held, options, called=called, name=name, each=each)
+    catalogue.refresh()
+    typer.echo(f"{' and '.join(str(path) for path in paths)} written and in the store.")

@@ -1,0 +1,64 @@
+"""Geometry: where words and positions lie, and where random vectors would."""
+
+import streamlit as st
+
+from analysis.errors import NoResults
+from analysis.figures.geometry_cosines import DIMENSIONS
+from dashboard import queries, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+PAGE = "geometry"
+PARTS = {
+    "angles": "Near-orthogonality",
+    "subspaces": "Subspaces",
+    "ranks": "Ranks and dimensions",
+    "heads": "Heads",
+    "words": "Words changed",
+    "collisions": "Collisions",
+    "read": "Read from sums and tables",
+}
+FIGURES = {
+    "angles": ("geometry_cosines", "geometry_dimension"),
+    "subspaces": ("geometry_subspaces", "geometry_layers"),
+    "ranks": ("geometry_spectra", "geometry_ranks", "geometry_energies"),
+    "heads": ("geometry_heads",),
+    "words": ("geometry_kept", "geometry_calls"),
+    "collisions": ("geometry_collisions",),
+    "read": ("geometry_decoded", "geometry_order"),
+}
+USES = {"geometry_cosines": ("dim",), "geometry_dimension": ("dim",), "geometry_calls": ("word",)}
+
+show.header(
+    PAGE,
+    "If words and positions kept to directions of their own, adding them would lose nothing. Do they? Every chart "
+    "shows "
+    "in grey what random vectors do.",
+)
+picked = Pickers(PAGE)
+known = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
+if not known:
+    st.info("No geometry is stored yet. Run: python -m analysis measure-geometry", icon=":material/hourglass_empty:")
+    st.stop()
+with st.container(width=360):
+    model = picked.choice("model", "Model", known)
+part = picked.segments("part", "Look at", list(PARTS), PARTS)
+if part == "angles":
+    picked.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
+elif part == "words":
+    words = queries.rows(
+        "SELECT word FROM newest_neighbours WHERE model = ? AND measure = 'nearest_word' ORDER BY word", [model]
+    )
+    with st.container(width=360):
+        picked.choice("word", "Word", ["", *words.word], lambda word: word or "the closest call")
+for name in ("dim", "word"):
+    picked.get(name)
+values = picked.done()
+show.copy_link(PAGE, values)
+for name in FIGURES[part]:
+    try:
+        figure = queries.figure(name, {field: values[field] for field in ("model", *USES.get(name, ()))})
+    except NoResults as missing:
+        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        continue
+    show.show(figure, PAGE, values)
