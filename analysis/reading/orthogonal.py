@@ -45,6 +45,6 @@ register(
         figure="reading_orthogonal",
         touches=(Touch(field="dim", label="Dimensions", options=lambda: list(DIMENSIONS)),),
         says=says,
-        more=Way(page="encodings", says="Encodings of every kind, dimension by dimension"),
+        more=Way(page="geometry", says="A real model’s words and positions, beside random vectors"),
     )
 )
