@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.claims.said import number
+from analysis.claims.said import between, number
 from analysis.claims.stored import Entry
 from analysis.errors import NoResults
 from dashboard import queries, show
@@ -22,6 +22,8 @@ NONE = {
     "against": "Looked for; nothing that is stored speaks against it.",
 }
 ROWS = 200
+AT_ONCE = 12
+"""Rows of evidence shown before a reader asks for more."""
 
 
 def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
@@ -83,32 +85,23 @@ def _evidence(entry: Entry) -> None:
         if rows.empty:
             st.caption(NONE[side])
             continue
-        table = rows.assign(
-            value=[_cell(value) for value in rows.value],
-            interval=[
-                "" if low != low else f"{_cell(low)} to {_cell(high)}"
-                for low, high in zip(rows.low, rows.high, strict=True)
-            ],
-            view=[
-                show.address(row.page, row.values) if isinstance(row.page, str) else None for row in rows.itertuples()
-            ],
-        )[["number", "says", "source", "value", "interval", "unit", "view", "kind", "query", "caveat"]]
-        st.dataframe(
-            table.loc[:, [name for name in table if name != "caveat" or (table.caveat != "").any()]],
-            hide_index=True,
-            height="content" if len(table) < 12 else 440,
-            key=f"claims.{side}",
-            column_config={
-                "number": st.column_config.NumberColumn("no.", width=44, pinned=True),
-                "says": st.column_config.TextColumn("what", width="large"),
-                "kind": st.column_config.TextColumn("whose"),
-                "view": st.column_config.LinkColumn("view", display_text="open"),
-            },
-        )
+        lines = [_line(row) for row in rows.itertuples()]
+        st.markdown("  \n".join(lines[:AT_ONCE]))
+        if rest := lines[AT_ONCE:]:
+            with st.expander(f"{len(rest)} more", key=f"claims.more.{side}"):
+                st.markdown("  \n".join(rest))
 
 
-def _cell(value: float) -> str:
-    return "" if value != value else number(value)
+def _line(row: Any) -> str:
+    """One piece of evidence as a line of Markdown: what, how much, whose, where to see it, what to be told."""
+    parts = [f"**{row.number}.** {plain(row.says)}"]
+    if row.value == row.value:
+        parts.append(f"**{number(row.value)}**{plain(between(row.low, row.high, '.3g'))} {plain(row.unit)}")
+    parts.append(plain(row.source) + (" (published)" if row.kind == "published" else ""))
+    if isinstance(row.page, str):
+        parts.append(f"[see it]({show.address(row.page, row.values)})")
+    caveat = f" *{plain(row.caveat)}*" if row.caveat else ""
+    return " · ".join(parts) + caveat
 
 
 def _queries(entry: Entry) -> None:

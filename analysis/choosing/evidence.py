@@ -102,7 +102,7 @@ def compared(pair: Pair) -> list[Said]:
         most = rows.loc[rows.difference.abs().idxmax()]
         said.append(
             Said(
-                f"{word} than {pair.baseline} in {len(rows)} of {len(found)} columns, by up to "
+                f"{word} than {pair.baseline} in {len(rows)} of {plural(len(found), 'column')}, by up to "
                 f"{abs(most.difference):.3g} {most.unit} ({most.column})",
                 f"{table.title}, {table.kinds}, {plural(len(table.notes), 'caveat')} there",
                 "published",

@@ -91,5 +91,7 @@ def _panel(rows: Frame, unit: str, figure: Figure, look: Look) -> Chart:
         line = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
         layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x="threshold:Q"))
     return alt.layer(*layers).properties(
-        width=430, height=max(60, 24 * len(rows)), title=alt.TitleParams(unit or "value", fontSize=13, anchor="start")
+        width=430,
+        height=24 * len(rows) + 22 * len(sides) + 20,
+        title=alt.TitleParams(unit or "value", fontSize=13, anchor="start"),
     )
