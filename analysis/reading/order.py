@@ -19,7 +19,7 @@ def says(values: Values) -> str:
         told.append(f"{' and '.join(signed(gap) for gap in gaps)} for {kind} language models")
     return (
         f"Without positions, Haviv et al. (2022) print a perplexity that differs from that with learned positions by "
-        f"{', and by '.join(told)}: what the mask gives away, the other models lack."
+        f"{', and by '.join(told)} (one figure a model and corpus)."
     )
 
 

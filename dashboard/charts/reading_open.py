@@ -11,7 +11,7 @@ from dashboard.charts.claims import VERDICTS
 
 def _broken(question: str) -> str:
     """A question in short lines, parted by bars."""
-    return "|".join(textwrap.wrap(question, 20))
+    return "|".join(textwrap.wrap(question, 15))
 
 
 @drawing("reading_open")
@@ -33,7 +33,7 @@ def tiles(figure: Figure, look: Look) -> list[Chart]:
         color=alt.Color(
             "verdict:N",
             scale=alt.Scale(domain=verdicts, range=[*(VERDICTS[word][0] for word in verdicts[:-1]), look.faint]),
-            legend=alt.Legend(title=None, orient="top", columns=3, symbolType="square"),
+            legend=alt.Legend(title=None, orient="top", columns=2, symbolType="square"),
         )
     )
     names = base.mark_text(color="black", fontSize=11, fontWeight="bold").encode(text="id:N")

@@ -73,7 +73,7 @@ def test_what_would_ask_is_found_by_this_test() -> None:
     assert not asks(Read("<a href='https://x'>x</a><use href='#y'/><img src='data:image/png;base64,'>"))
 
 
-def test_it_holds_every_claim_in_full(made: str) -> None:
+def test_it_holds_every_claim_in_full(store: Path, made: str) -> None:
     found = Read(made)
     sections = [given["id"] for tag, given in found.tags if tag == "section"]
     assert sorted(sections) == sorted(CLAIMS)
@@ -98,7 +98,7 @@ def test_every_name_inside_is_given_once_and_every_inner_link_leads_somewhere(ma
     assert "url(#C09-clip0)" in made
 
 
-def test_it_can_be_cited_and_says_what_it_is_of(made: str) -> None:
+def test_it_can_be_cited_and_says_what_it_is_of(store: Path, made: str) -> None:
     about = page.citing.cited("report", "x", "x")
     assert about.store[:12] in made
     assert about.code in made
