@@ -52,12 +52,11 @@ register(
         text=(
             "Published tables differ in more than one thing at a time, and few print how much seeds differ. So we "
             "train the same small encoder from scratch with every way of combining word and position, the same texts "
-            "in the same order. Document 003 reports rumours that concatenation wins; documents 001 and 003 expect "
-            "sinusoids and learned tables to be alike; document 004 expects untying to be faster. Choose a way and "
-            "hold it against plain addition. These models are tiny and seeds are few: what is not resolved is said "
-            "to be."
+            "in the same order. Document 003 reports rumours that concatenation wins and expects sinusoids and learned "
+            "tables to be alike; document 004 expects untying to be faster. Choose a way and hold it against plain "
+            "addition. These models are tiny and seeds are few: what is not resolved is said to be."
         ),
-        documents=("001", "003", "004"),
+        documents=("003", "004"),
         claims=("C15", "C16", "C17", "C18"),
         figure="training_curves",
         page="training",

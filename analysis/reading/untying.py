@@ -41,11 +41,11 @@ register(
         name="untying",
         title="Asking fewer questions",
         text=(
-            "If the cross terms do little, why keep them? Ke et al. (2021), whom document 004 follows, take them out: in "
-            "**TUPE**, words are compared with words and positions with positions, each by matrices of their own, and "
-            "[CLS] is treated apart. They report faster pre-training and higher GLUE scores. An average over a few "
-            "tasks may lean on one of them: leave out a column and see what remains. TUPE also changes more than the "
-            "cross terms, and other work keeps cross terms on purpose (He et al. 2021, DeBERTa)."
+            "If the cross terms do little, why keep them? Ke et al. (2021), whom document 004 follows, take them "
+            "out: in **TUPE**, words are compared with words and positions with positions, each by matrices of their "
+            "own, and [CLS] is treated apart. They report faster pre-training and higher GLUE scores. An average "
+            "over a few tasks may lean on one of them: leave out a column and see what remains. TUPE also changes "
+            "more than the cross terms, and other work keeps cross terms on purpose (He et al. 2021, DeBERTa)."
         ),
         documents=("004",),
         claims=("C18", "C19", "C21"),
