@@ -31,7 +31,7 @@ def page(path: str, icon: str, *, default: bool = False) -> st.Page:
 st.set_page_config(page_title="Addend", page_icon=str(ROOT / "dashboard/assets/icon.png"), layout="wide")
 chosen = st.navigation(
     {
-        "": [page("", "home", default=True)],
+        "": [page("", "home", default=True), page("read", "auto_stories")],
         "Evidence": [
             page("claims", "fact_check"),
             page("terms", "grid_on"),
@@ -48,7 +48,12 @@ chosen = st.navigation(
             page("vision", "image"),
             page("interventions", "build"),
         ],
-        "Reference": [page("runs", "list_alt"), page("about", "info"), page("status", "monitor_heart")],
+        "Reference": [
+            page("choose", "checklist"),
+            page("runs", "list_alt"),
+            page("about", "info"),
+            page("status", "monitor_heart"),
+        ],
     }
 )
 st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")

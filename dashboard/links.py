@@ -106,6 +106,32 @@ VIEWS: dict[str, View] = {
     for view in (
         View("", "Home", figures=("home_terms", "home_published")),
         View(
+            "read",
+            "Guided reading",
+            (
+                Field("step", "objection"),
+                Field("angle", 0),
+                Field("word", "king"),
+                Field("position", 7),
+                Field("head", 0),
+                Field("dim", 8),
+                Field("layer", 0),
+                Field("split", 2),
+                Field("leave", "cola"),
+                Field("variant", "concat_20"),
+                Field("depth", 1),
+                Field("verdict", "all"),
+            ),
+            (
+                "reading_plane",
+                "reading_sum",
+                "reading_orthogonal",
+                "reading_concatenation",
+                "reading_order",
+                "reading_open",
+            ),
+        ),
+        View(
             "claims",
             "Claims",
             (Field("claim", ""), Field("verdict", ""), Field("document", ""), Field("by", "question")),
@@ -332,6 +358,11 @@ VIEWS: dict[str, View] = {
                 *(field for field in _MAP if field.name != "head"),
             ),
             ("compare_terms", "compare_maps"),
+        ),
+        View(
+            "choose",
+            "Choosing",
+            (Field("needs", ()), Field("part", "needs"), Field("preset", "cpu")),
         ),
         View(
             "runs",

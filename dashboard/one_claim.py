@@ -62,6 +62,9 @@ def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
         st.info(plain(str(missing)), icon=":material/hourglass_empty:")
     _evidence(entry)
     _queries(entry)
+    with st.expander("How to cite this claim and its verdict"):
+        about = f"{entry.id}. {entry.title}: {entry.verdict}"
+        show.cite_this(entry.id, about, show.address(page, values))
 
 
 def _who(entry: Entry) -> None:

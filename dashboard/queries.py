@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import catalogue, own, published
+from analysis import catalogue, choosing, citing, own, published
 from analysis.claims import QUESTIONS, WORDS, stored
 from analysis.claims.documents import Document
 from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
@@ -14,6 +14,7 @@ from analysis.figures.claims import evidence
 from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
+from analysis.reading import STEPS, Step
 from analysis.store import read
 from analysis.store.paths import version as store_version
 
@@ -57,6 +58,36 @@ def headlines() -> list[Headline]:
 @st.cache_data(max_entries=4, show_spinner=False)
 def _headlines(version: tuple[str, int, int]) -> list[Headline]:
     return home.headlines(figure("home_published", {}))
+
+
+def step_says(step: Step, values: Mapping[str, Any]) -> str:
+    """The sentence of a step of the guided reading."""
+    return _step_says(store_version(), step.name, tuple(sorted(values.items())))
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def _step_says(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> str:
+    return STEPS[name].says(dict(values))
+
+
+def trained_presets() -> list[str]:
+    """Presets of our own that something was trained or measured with."""
+    return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
+
+
+def choices(values: Mapping[str, Any]) -> list[choosing.Line]:
+    """The ways to tell a position that meet a reader's needs, with what is known of each."""
+    return _choices(store_version(), str(values["part"]), str(values["preset"]), tuple(values["needs"]))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _choices(version: tuple[str, int, int], part: str, preset: str, needs: tuple[str, ...]) -> list[choosing.Line]:
+    return choosing.lines(part, preset, needs)
+
+
+def cited(key: str, title: str, link: str) -> citing.Cited:
+    """How a chart or a claim of today's store is cited."""
+    return citing.cited(key, title, link)
 
 
 def published_tables() -> pd.DataFrame:

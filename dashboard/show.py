@@ -29,8 +29,10 @@ def look() -> charts.Look:
 
 
 def address(page: str, values: Mapping[str, Value]) -> str:
-    """The link to this page in a state, at the address the reader came by (which may end in the page's own path)."""
-    return links.link(page, values, (st.context.url or "").rstrip("/").removesuffix(f"/{page}"))
+    """The link to a page in a state, at the address the reader came by (which may end in the path of a page)."""
+    seen = (st.context.url or "").rstrip("/")
+    stem, _, last = seen.rpartition("/")
+    return links.link(page, values, stem if last in links.VIEWS else seen)
 
 
 def header(page: str, lead: str) -> None:
@@ -79,8 +81,9 @@ def show(figure: Figure, page: str, values: Mapping[str, Value], *, title: bool 
     st.caption(plain(figure.caption))
     with st.container(horizontal=True, gap="small"):
         _data(figure, page)
-        _exports(figure, page, why_not or address(page, values))
-        _sources(figure, page)
+        link = why_not or address(page, values)
+        _exports(figure, page, link)
+        _sources(figure, page, link)
 
 
 def _public(figure: Figure) -> Figure:
@@ -151,7 +154,7 @@ def _rendered(figure: Figure, form: str, link: str) -> bytes:
         return render.render(figure, form, link)
 
 
-def _sources(figure: Figure, page: str) -> None:
+def _sources(figure: Figure, page: str, link: str) -> None:
     popover = _popover(figure, page, "Source", ":material/format_quote:")
     if not popover.open:
         return
@@ -162,14 +165,23 @@ def _sources(figure: Figure, page: str) -> None:
             st.caption("Where they come from")
             for name, value in figure.provenance.items():
                 st.text(f"{name}: {value}")
+        cite_this(figure.name, figure.title, link)
         cite(figure.citation_keys)
+
+
+def cite_this(key: str, title: str, link: str) -> None:
+    """How to cite a chart or a claim, in plain text and in BibTeX: link, date, versions of store and code."""
+    about = queries.cited(key, title, link)
+    st.caption("Cite this")
+    st.code(about.plain(), language=None, wrap_lines=True)
+    st.code(about.bibtex(), language="latex", wrap_lines=True)
 
 
 def cite(keys: tuple[str, ...]) -> None:
     """BibTeX of the works a figure rests on."""
     if not keys:
         return
-    st.caption("Cite")
+    st.caption("Works it rests on")
     marks = ", ".join("?" for _ in keys)
     found = queries.rows(f"SELECT bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key", keys)
     st.code("\n\n".join(found.bibtex), language="latex", wrap_lines=True)

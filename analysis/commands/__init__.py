@@ -28,6 +28,7 @@ COMMANDS = (
     "probe_image",
     "intervene",
     "export",
+    "report",
     "measure",
     "measure_images",
     "measure_means",

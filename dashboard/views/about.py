@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from analysis import __version__
-from analysis.provenance import git_sha
 from dashboard import queries, show
 from dashboard.plain import public
 
@@ -78,11 +76,7 @@ result.shares(), result.effects(), result.max_error""",
 )
 
 st.header("Cite", anchor=False)
-st.code(
-    f"@software{{addend,\n  title = {{Addend: why are position embeddings added to words?}},\n"
-    f"  version = {{{__version__}}},\n  note = {{code {git_sha()}, store built {meta.built}}},\n}}",
-    language="latex",
-)
-st.caption("Every chart's Source button gives the works it rests on; the literature is listed below.")
+show.cite_this("addend", "The whole dashboard", show.address("", {}))
+st.caption("Every chart's Source button cites that chart and the works it rests on; the literature is listed below.")
 with st.expander("All works cited"):
     st.code("\n\n".join(queries.rows("SELECT bibtex FROM citations ORDER BY citation_key").bibtex), language="latex")

@@ -1,0 +1,129 @@
+"""The ways to tell a position that an engineer may choose, and the published rows that are about each."""
+
+from dataclasses import dataclass
+
+from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants.base import Variant
+
+TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
+HAVIV, MASKED, PRESS = "haviv2022nopos|Table 1", "haviv2022nopos|Table 4", "press2022alibi|App. Table 2"
+LENGTHS, FUSION = "kazemnejad2023length|Figure 1", "hallam2026fusion|Table 1"
+ADDED_IN_DIET = "Devlin 2018 (pos input, seg input)"
+SINUSOIDAL = "APE (sinusoidal)"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A row of a published table and the row of the same table that adds positions to words."""
+
+    table: str
+    row: str
+    baseline: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One way.
+
+    variant: ours, whose settings say what it needs. pairs: published comparisons with added positions. longer:
+    published rows (table, row) on texts longer than in training. claims: those of the ledger that are about it.
+    """
+
+    variant: str
+    pairs: tuple[Pair, ...] = ()
+    longer: tuple[tuple[str, str], ...] = ()
+    claims: tuple[str, ...] = ()
+
+    @property
+    def setup(self) -> Variant:
+        """The variant's description and settings."""
+        return VARIANTS[self.variant]
+
+
+METHODS = (
+    Method(variant="bert_a", pairs=(Pair(HAVIV, "Learned", "Sinusoidal"),), claims=("C08", "C09", "C15")),
+    Method(
+        variant="sinusoidal",
+        pairs=(
+            Pair(
+                "vaswani2017attention|Table 3",
+                "base (sinusoidal, added)",
+                "(E) learned positional embedding instead of sinusoids",
+            ),
+            Pair(HAVIV, "Sinusoidal", "Learned"),
+        ),
+        longer=((PRESS, "Sinusoidal"), (LENGTHS, SINUSOIDAL)),
+        claims=("C02", "C03", "C15"),
+    ),
+    Method(variant="bert_r", pairs=(Pair(TUPE, "BERT-R", "BERT-A"),), claims=("C22",)),
+    Method(
+        variant="relative_only",
+        pairs=(
+            Pair(DIET, "Raffel 2020 T5 bias (per-head, seg input)", ADDED_IN_DIET),
+            Pair(PRESS, "T5 bias", "Sinusoidal"),
+            Pair(LENGTHS, "T5 relative bias", SINUSOIDAL),
+        ),
+        longer=((PRESS, "T5 bias"), (LENGTHS, "T5 relative bias")),
+        claims=("C22",),
+    ),
+    Method(
+        variant="alibi",
+        pairs=(
+            Pair(HAVIV, "ALiBi", "Learned"),
+            Pair(MASKED, "ALiBi", "Learned"),
+            Pair(PRESS, "ALiBi", "Sinusoidal"),
+            Pair(LENGTHS, "ALiBi", SINUSOIDAL),
+        ),
+        longer=((PRESS, "ALiBi"), (LENGTHS, "ALiBi")),
+    ),
+    Method(
+        variant="rotary",
+        pairs=(
+            Pair("su2021roformer|Table 1", "RoFormer", "Transformer-base"),
+            Pair("su2021roformer|Table 2", "RoFormer", "BERT (Devlin 2019, as quoted)"),
+            Pair(PRESS, "Rotary", "Sinusoidal"),
+            Pair(LENGTHS, "Rotary", SINUSOIDAL),
+        ),
+        longer=((PRESS, "Rotary"), (LENGTHS, "Rotary")),
+        claims=("C22", "C25"),
+    ),
+    Method(
+        variant="deberta",
+        pairs=(Pair(DEBERTA, "DeBERTa-base", "RoBERTa-ReImp-base"),),
+        claims=("C22",),
+    ),
+    Method(
+        variant="tupe_a",
+        pairs=(Pair(TUPE, "TUPE-A", "BERT-A"), Pair(DIET, "Ke 2020 TUPE (per-head, seg input)", ADDED_IN_DIET)),
+        claims=("C18", "C19", "C20", "C21"),
+    ),
+    Method(variant="tupe_r", pairs=(Pair(TUPE, "TUPE-R", "BERT-A"),), claims=("C18", "C19", "C22")),
+    Method(variant="bert_a_d", pairs=(Pair(TUPE, "BERT-A^d", "BERT-A"),), claims=("C08",)),
+    Method(variant="concat_20", pairs=(Pair(FUSION, "Concat+projection W[E;P]", "Add"),), claims=("C01", "C10", "C17")),
+    Method(variant="concat_wide", claims=("C01", "C17")),
+    Method(
+        variant="concat_blocked",
+        pairs=(
+            Pair(
+                "kitaev2018constituency|sec 3",
+                "factored attention q.k = qc.kc + qp.kp (block-diagonal weights)",
+                "additive z=w+m+p",
+            ),
+        ),
+        claims=("C17", "C18"),
+    ),
+    Method(variant="multiply", claims=("C25",)),
+    Method(variant="recurrent"),
+    Method(variant="window"),
+    Method(
+        variant="no_position",
+        pairs=(
+            Pair(HAVIV, "NoPos", "Learned"),
+            Pair(MASKED, "NoPos", "Learned"),
+            Pair(LENGTHS, "NoPE", SINUSOIDAL),
+        ),
+        longer=((LENGTHS, "NoPE"),),
+        claims=("C14", "C16"),
+    ),
+)
+"""In the order of the page: added, relative, untied, concatenated, others, none."""

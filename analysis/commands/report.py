@@ -1,0 +1,26 @@
+"""python -m analysis report: the whole ledger with its charts as one HTML file that opens offline."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.errors import AddendError
+
+
+def report(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")] = Path("report.html"),
+) -> None:
+    """Writes every claim with its verdict, rule, evidence, caveats, charts and citations as one stand-alone file."""
+    from analysis import catalogue
+    from analysis.report import html
+    from dashboard import links
+    from dashboard.charts import render
+
+    catalogue.refresh()
+    page = html(draw=lambda figure: render.render(figure, "svg", links.link("claims")).decode(), link=links.link)
+    try:
+        output.write_text(page, encoding="utf-8")
+    except OSError as refused:
+        raise AddendError(f"{output} could not be written ({refused.strerror}); choose another file.") from None
+    typer.echo(f"{output}, {len(page) / 1024:,.0f} KiB")

@@ -1,0 +1,40 @@
+"""The drawing of the ledger at a glance."""
+
+import textwrap
+
+import altair as alt
+
+from analysis.figures import Figure
+from dashboard.charts.base import Chart, Look, drawing
+from dashboard.charts.claims import VERDICTS
+
+
+def _broken(question: str) -> str:
+    """A question in short lines, parted by bars."""
+    return "|".join(textwrap.wrap(question, 15))
+
+
+@drawing("reading_open")
+def tiles(figure: Figure, look: Look) -> list[Chart]:
+    """A tile a claim with its id on it."""
+    frame, questions, verdicts = (figure.content[key] for key in ("frame", "questions", "verdicts"))
+    # The last, not yet measured, is paler than inconclusive: here no shape tells them apart.
+    base = alt.Chart(frame.assign(question=frame.question.map(_broken))).encode(
+        x=alt.X("place:O", axis=None),
+        y=alt.Y(
+            "question:N",
+            sort=[_broken(question) for question in questions],
+            axis=alt.Axis(title=None, labelExpr="split(datum.label, '|')", ticks=False, domain=False),
+        ),
+        opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
+        tooltip=["id:N", "title:N", "verdict:N", alt.Tooltip("sentence:N", title="why")],
+    )
+    cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4).encode(
+        color=alt.Color(
+            "verdict:N",
+            scale=alt.Scale(domain=verdicts, range=[*(VERDICTS[word][0] for word in verdicts[:-1]), look.faint]),
+            legend=alt.Legend(title=None, orient="top", columns=2, symbolType="square"),
+        )
+    )
+    names = base.mark_text(color="black", fontSize=11, fontWeight="bold").encode(text="id:N")
+    return [(cells + names).properties(width=620, height=48 * len(questions))]

@@ -1,0 +1,45 @@
+"""Choosing: what is known of each way to tell a position, for who must pick one. Facts are filtered, not weighed."""
+
+import streamlit as st
+
+from analysis.choosing import NEEDS, PARTS
+from analysis.errors import AddendError
+from dashboard import choosing_table, queries, show
+from dashboard.pickers import Pickers
+
+PAGE = "choose"
+TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts", "evidence": "Evidence"}
+
+show.header(
+    PAGE,
+    "Say what you need: ways that lack it are left out. Nothing is ranked, every cell names its source, and a cell "
+    "that nothing stands behind says so. Parts of an ablation that nobody would ship are on the page Training.",
+)
+picked = Pickers(PAGE)
+needs = picked.pressed(
+    "needs", "I need", list(NEEDS), list(NEEDS), lambda need: NEEDS[need].title, help="Press several: all must hold."
+)
+for need in needs:
+    st.caption(f"{NEEDS[need].title}: {NEEDS[need].means}")
+left, right = st.columns([4, 2], vertical_alignment="bottom")
+with left:
+    part = picked.segments("part", "Show", list(PARTS), TITLES)
+with right:
+    presets = queries.trained_presets()
+    if presets:
+        picked.choice("preset", "Own models of the preset", presets)
+    else:
+        picked.get("preset")
+values = picked.done()
+show.copy_link(PAGE, values)
+try:
+    lines = queries.choices(values)
+except AddendError as problem:
+    show.sentence(problem)
+    st.stop()
+st.caption(
+    f"{len(lines)} ways. Own models are small encoders trained alike; BERT-A adds learned positions and is what the "
+    "others are held against. A published column counts as better or worse by its printed difference, however small: "
+    "most tables print no spread."
+)
+st.html(choosing_table.html(lines, PARTS[part], show.address))

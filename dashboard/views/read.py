@@ -1,0 +1,111 @@
+"""Guided reading: the question step by step, each with a chart to touch and a sentence computed from the store."""
+
+import streamlit as st
+
+from analysis.errors import AddendError, NoResults
+from analysis.figures import FIGURES
+from analysis.reading import Step, Touch, ordered
+from dashboard import claim_cards, live, queries, show
+from dashboard.links import VIEWS
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+PAGE = "read"
+steps = {step.name: step for step in ordered()}
+names = list(steps)
+
+
+def touch(one: Touch) -> None:
+    """The control that a reader changes the chart with."""
+    options = list(one.options())
+    if not options:
+        return
+    if one.slides:
+        picked.slider(one.field, one.label, options, format_func=one.show)
+    else:
+        picked.choice(one.field, one.label, options, one.show, width=420)
+
+
+def turn(step: Step, where: str) -> None:
+    """To the step before and to the one after."""
+    here = names.index(step.name)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        for label, icon, to in (("Back", "arrow_back", here - 1), ("Next", "arrow_forward", here + 1)):
+            st.button(
+                label,
+                icon=f":material/{icon}:",
+                key=f"{PAGE}.{where}.{label}",
+                disabled=not 0 <= to < len(names),
+                on_click=lambda to=to: picked.set("step", names[to]),
+                type="primary" if label == "Next" else "secondary",
+            )
+
+
+def chart(step: Step) -> None:
+    """The step's figure; one of another page links and exports as there."""
+    asked = {**VIEWS[step.page].defaults(), **step.params(values)}
+    try:
+        if FIGURES[step.figure].live:
+            figure = live.figure(step.figure, asked, live.decomposition(asked))
+        else:
+            figure = queries.figure(step.figure, asked)
+    except NoResults as missing:
+        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+    except AddendError as problem:
+        show.sentence(problem)
+    else:
+        show.show(figure, step.page, asked)
+
+
+def measured(step: Step) -> None:
+    """The step's sentence, or what is missing for it."""
+    with st.container(border=True):
+        try:
+            st.markdown(f"**What the store says.** {plain(queries.step_says(step, values))}")
+        except NoResults as missing:
+            st.markdown(f"**Not measured yet.** {plain(str(missing))}")
+        except AddendError as problem:
+            show.sentence(problem)
+
+
+picked = Pickers(PAGE)
+st.title(VIEWS[PAGE].title, anchor=False)
+titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
+name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
+step = steps[name]
+st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
+turn(step, "above")
+st.header(step.title, anchor=False)
+st.markdown(step.text)
+for one in step.touches:
+    touch(one)
+for field in picked.view.fields:
+    picked.get(field.name)
+values = picked.done()
+chart(step)
+measured(step)
+with st.expander("Who says so, and what the ledger makes of it"):
+    documents = queries.claim_documents()
+    for number in step.documents:
+        one = documents[number]
+        st.markdown(plain(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
+    for entry in queries.claims():
+        if entry.id in step.claims:
+            st.page_link(
+                "views/claims.py",
+                label=f"**{entry.id}, {plain(entry.title)}: {entry.verdict}.** {plain(entry.sentence)}",
+                query_params=claim_cards.parameters("claims", {"claim": entry.id}),
+            )
+    show.cite(step.citations)
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    st.page_link(
+        f"views/{step.more.page}.py",
+        label=step.more.says,
+        icon=":material/arrow_outward:",
+        query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
+    )
+    show.copy_link(PAGE, values)
+turn(step, "below")
+# A new step begins at its top; the browser would stay where the last one ended. Runs when the step changes.
+TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
+st.html(f"<script>/* {step.name} */ {TOP}</script>", unsafe_allow_javascript=True)

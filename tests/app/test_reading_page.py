@@ -1,0 +1,91 @@
+"""The guided reading and the page Choosing: every step opens, Back and Next lead on, needs leave ways out."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.reading import ordered
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+STEPS = ordered()
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "reading.duckdb"))
+
+
+def opened(page: str, **parameters: str | list[str]) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=180)
+    app.run()
+    app.switch_page(f"views/{page}.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_every_step_opens_with_its_text_its_chart_and_its_sentence(step):
+    app = opened("read", step=step.name)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert app.header[0].value == step.title
+    texts = [box.value for box in app.markdown]
+    assert step.text in texts
+    assert any(text.startswith(("**What the store says.**", "**Not measured yet.**")) for text in texts)
+    assert app.subheader, "a chart has a title"
+    assert len(app.select_slider) + len(app.selectbox) - 1 == len(step.touches), "the first box is that of the steps"
+
+
+def test_next_and_back_turn_the_pages():
+    app = opened("read")
+    assert app.header[0].value == STEPS[0].title
+    assert [button.disabled for button in app.button if button.label == "Back"] == [True, True]
+    for step in STEPS[1:3]:
+        next(button for button in app.button if button.label == "Next").click()
+        app.run()
+        assert app.header[0].value == step.title
+        assert app.query_params["step"] == step.name
+    next(button for button in app.button if button.label == "Back").click()
+    app.run()
+    assert app.header[0].value == STEPS[1].title
+    assert not app.exception
+
+
+def test_what_is_touched_is_in_the_link_and_changes_the_chart():
+    app = opened("read", angle="90")
+    assert app.subheader[0].value.endswith("90° apart")
+    app.select_slider[0].set_value(45)
+    app.run()
+    assert app.subheader[0].value.endswith("45° apart")
+    assert app.query_params["angle"] == "45"
+
+
+def test_a_step_that_is_none_is_said():
+    app = opened("read", step="nowhere")
+    assert not app.exception
+    assert any("step 'nowhere'" in warning.value for warning in app.warning)
+    assert app.header[0].value == STEPS[0].title
+
+
+def test_needs_leave_ways_out():
+    every = opened("choose")
+    few = opened("choose", needs=["longer", "order"])
+    assert not few.exception
+    counts = [int(app.caption[-1].value.split()[0]) for app in (every, few)]
+    assert counts[0] > counts[1] > 0
+
+
+@pytest.mark.parametrize("part", ["needs", "cost", "length", "evidence"])
+def test_every_part_of_choosing_opens(part):
+    app = opened("choose", part=part)
+    assert not app.exception
+    assert not app.error
+
+
+def test_a_need_that_is_none_is_said():
+    app = opened("choose", needs=["speed"])
+    assert not app.exception
+    assert any("speed" in warning.value for warning in app.warning)

@@ -1,0 +1,134 @@
+"""Proves that the page Choosing states facts: needs as the encoder's own forward pass shows them, sources that exist.
+
+The encoder is built for every way, with random weights, and asked: is a token told of later ones under a causal mask;
+does shuffling the words do more than shuffle the output; does a longer text need rows that are not there.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from analysis import published
+from analysis.ablation.encoder import AddendConfig, AddendModel, seeded
+from analysis.choosing import METHODS, NEEDS, PARTS, Method, lines
+from analysis.choosing.evidence import compared
+from analysis.claims import CLAIMS
+from analysis.errors import LinkError
+from dashboard.choosing_table import html
+
+LENGTH = 9
+WAYS = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.variant)
+
+
+def built(method: Method, **more: Any) -> AddendModel:
+    """A way's encoder, small, in float64, random. A window of one neighbour, so that it hides something."""
+    fields = method.setup.fields(hidden_size=32, heads=4)
+    fields |= {"window": 1} if fields.get("window") else {}
+    fields |= {"vocab_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+    fields.setdefault("hidden_size", 32)
+    model = AddendModel(AddendConfig(**{**fields, "max_position_embeddings": LENGTH, "initializer_range": 0.4, **more}))
+    seeded(model, 0)
+    return model.double().eval()
+
+
+def output(model: AddendModel, ids: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return model(ids[None]).last_hidden_state[0]
+
+
+IDS = torch.arange(2, 2 + LENGTH)
+
+
+@WAYS
+def test_what_tells_order_is_moved_by_shuffling(method: Method) -> None:
+    model = built(method)
+    shuffle = torch.tensor([0, 3, 1, 2, 6, 4, 5, 8, 7])  # [CLS] stays first, as it always stands.
+    moved = (output(model, IDS)[shuffle] - output(model, IDS[shuffle])).abs().max().item()
+    assert (moved > 1e-6) == NEEDS["order"].met(method), moved
+
+
+@WAYS
+def test_what_works_causally_tells_no_token_of_later_ones(method: Method) -> None:
+    model = built(method, causal=True)
+    other = IDS.clone()
+    other[-1] = 30
+    leaks = (output(model, IDS)[:-1] - output(model, other)[:-1]).abs().max().item() > 1e-9
+    needs_cls = bool(method.setup.settings.get("untie_cls"))
+    assert NEEDS["causal"].met(method) == (not leaks and not needs_cls)
+
+
+@WAYS
+def test_a_table_that_ends_is_learned(method: Method) -> None:
+    trained = [
+        name
+        for name, weight in built(method).named_parameters()
+        if weight.requires_grad and weight.shape[0] in (LENGTH, LENGTH + 1) and weight.shape[-1] != 4
+    ]
+    assert bool(trained) == (not NEEDS["longer"].met(method)), trained
+
+
+@WAYS
+def test_the_words_width_is_the_word_tables(method: Method) -> None:
+    model = built(method)
+    assert (model.embeddings.word_embeddings.weight.shape[1] == 32) == NEEDS["width"].met(method)
+
+
+@WAYS
+def test_published_rows_and_claims_exist(store: Path, method: Method) -> None:
+    for pair in method.pairs:
+        rows = published.load(pair.table).variants
+        assert {pair.row, pair.baseline} <= set(rows)
+    for table, row in method.longer:
+        assert row in published.load(table).variants
+    assert set(method.claims) <= set(CLAIMS)
+
+
+def test_a_comparison_counts_columns_as_the_table_prints_them(store: Path) -> None:
+    pair = next(m for m in METHODS if m.variant == "tupe_a").pairs[0]
+    printed = published.load(pair.table).scores
+    printed = printed[printed.glue].pivot(index="column", columns="row", values="value")
+    gaps = (printed[pair.row] - printed[pair.baseline]).dropna()
+    better, worse = compared(pair)
+    assert f"better than BERT-A in {(gaps > 0).sum()} of {len(gaps)} columns" in better.text
+    assert f"worse than BERT-A in {(gaps < 0).sum()} of {len(gaps)} columns" in worse.text
+    assert f"{gaps.max():.3g} points" in better.text
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_cell_says_something_and_where_from(store: Path, part: str) -> None:
+    found = lines(part, "cpu")
+    assert [line.name for line in found] == [method.variant for method in METHODS]
+    for line in found:
+        assert set(line.cells) == set(PARTS[part])
+        for cell in line.cells.values():
+            assert cell.said
+            for said in cell.said:
+                assert said.source or said.text in ("not measured", "none of what was compared")
+
+
+def test_needs_filter_and_rank_nothing(store: Path) -> None:
+    every = [line.name for line in lines("needs", "cpu")]
+    for need, meant in NEEDS.items():
+        kept = [line.name for line in lines("needs", "cpu", [need])]
+        assert kept == [name for name in every if meant.met(next(m for m in METHODS if m.variant == name))]
+        assert 0 < len(kept) < len(every), "a need that filters nothing is none"
+    both = {line.name for line in lines("needs", "cpu", ["longer", "order"])}
+    assert "rotary" in both
+    assert "no_position" not in both
+    assert "bert_a" not in both
+
+
+def test_an_unknown_need_or_part_is_said(store: Path) -> None:
+    with pytest.raises(LinkError, match=r"needs='speed'; expected one of: longer"):
+        lines("needs", "cpu", ["speed"])
+    with pytest.raises(LinkError, match=r"part='all'; expected one of: needs"):
+        lines("all", "cpu")
+
+
+def test_the_table_escapes_what_it_is_given(store: Path) -> None:
+    made = html(lines("evidence", "cpu"), PARTS["evidence"], lambda page, values: f"/{page}?a=1&b='><script>")
+    assert "<script" not in made
+    assert "BERT-A^d" in made
+    assert "additive z=w+m+p" in made
