@@ -21,6 +21,10 @@ class StoreLocked(StoreError):
     """Another process holds the store; it may be fine in a moment."""
 
 
+class QueryError(AddendError):
+    """A reader's SQL that is refused, fails, or takes more than it may."""
+
+
 class ModelError(AddendError):
     """A model cannot be found, is refused, or is of no supported architecture."""
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from analysis.errors import LinkError
 from analysis.random_vit import NAME
+from analysis.sql.examples import DEFAULT
 
 Value = str | int | bool | tuple[str, ...]
 
@@ -307,6 +308,19 @@ VIEWS: dict[str, View] = {
             "Runs",
             (Field("kind", ""), Field("variant", ""), Field("preset", ""), Field("run", "")),
             ("runs_curve",),
+        ),
+        View(
+            "sql",
+            "SQL",
+            (
+                Field("query", DEFAULT),
+                Field("part", "table"),
+                Field("mark", "line"),
+                Field("x", ""),
+                Field("y", ""),
+                Field("colour", ""),
+            ),
+            ("sql_chart",),
         ),
         View("about", "Method and data"),
     )
