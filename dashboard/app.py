@@ -45,7 +45,12 @@ chosen = st.navigation(
             page("vision", "image"),
             page("interventions", "build"),
         ],
-        "Reference": [page("runs", "list_alt"), page("sql", "database"), page("about", "info")],
+        "Reference": [
+            page("runs", "list_alt"),
+            page("sql", "database"),
+            page("import", "upload"),
+            page("about", "info"),
+        ],
     }
 )
 st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")

@@ -322,6 +322,7 @@ VIEWS: dict[str, View] = {
             ),
             ("sql_chart",),
         ),
+        View("import", "Bring your own"),
         View("about", "Method and data"),
     )
 }

@@ -12,7 +12,7 @@ from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
 from analysis.sql.ask import Answer, ask
-from analysis.sql.copy import PRIVATE
+from analysis.sql.public import PRIVATE
 from analysis.store import read
 from analysis.store.paths import version as store_version
 
@@ -47,7 +47,7 @@ def sql_chart(values: Mapping[str, Any]) -> Figure:
     return FIGURES["sql_chart"].build(values)
 
 
-def open_columns() -> pd.DataFrame:
+def open_columns() -> Frame:
     """What readers' queries may read: view or table, column, type."""
     found = rows(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "

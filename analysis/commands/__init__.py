@@ -35,10 +35,17 @@ COMMANDS = (
     "measure_encodings",
     "ablate",
     "measure_costs",
+    "import_",
 )
 
+
+def spoken(command: str) -> str:
+    """A command as it is typed: `import` is a word of Python's, so its file and function end in an underscore."""
+    return command.rstrip("_").replace("_", "-")
+
+
 for command in COMMANDS:
-    app.command(command.replace("_", "-"))(getattr(import_module(f"analysis.commands.{command}"), command))
+    app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
 
 
 def main() -> None:

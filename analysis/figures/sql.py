@@ -54,10 +54,10 @@ def sql_chart(params: Params) -> Figure:
         raise AddendError(f"There is no chart of {mark!r}; there are: {', '.join(MARKS)}.")
     sql = str(params["query"])
     answer = ask(sql)
-    frame = answer.frame
+    frame: Frame = answer.frame
     x, y, colour = columns(frame, params)
     kind = "temporal" if types.is_datetime64_any_dtype(frame[x]) else "quantitative" if numeric(frame, x) else "nominal"
-    rows = pd.DataFrame({"x": frame[x], "y": pd.to_numeric(frame[y]).astype(float)})
+    rows = pd.DataFrame({"x": frame[x], "y": frame[y].astype(float)})
     rows["colour"] = frame[colour].astype(str) if colour else ""
     if kind == "nominal":
         rows["x"] = rows.x.astype(str)

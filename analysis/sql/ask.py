@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from analysis.errors import QueryError, StoreError
-from analysis.sql import copy
+from analysis.sql import public
 from analysis.sql.limits import LIMITS, Limits
 from analysis.store.paths import store_path, version
 
@@ -30,7 +30,7 @@ _turns = threading.BoundedSemaphore(LIMITS.at_once)
 class Answer:
     """The rows of a query.
 
-    table: as DuckDB gave them, with a name of its own for every column. cut: "rows" or "size" where the result was
+    table: as DuckDB gave them. cut: "rows" or "size" where the result was
     longer than that limit and its end is left out; else "".
     """
 
@@ -71,19 +71,19 @@ def _kept(store: tuple[str, int, int], sql: str, limits: Limits) -> Answer:
     if not _turns.acquire(timeout=limits.wait_seconds):
         raise QueryError(f"{limits.at_once} queries of others are running. Try again in a moment.")
     try:
-        said, rows = _run(sql, limits, copy.folder())
+        said, rows = _run(sql, limits, public.folder())
     finally:
         _turns.release()
     if "error" in said:
         raise QueryError(said["error"])
     with pa.ipc.open_stream(rows) as stream:
         table = stream.read_all()
-    return Answer(table=table.rename_columns(_apart(table.column_names)), cut=said["cut"])
+    return Answer(table=table, cut=said["cut"])
 
 
 def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, Any], bytes]:
     """What the child said and its rows. The child is gone when this returns or raises."""
-    told = {"store": copy.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
+    told = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
     process = subprocess.Popen(
         [sys.executable, "-I", "-B", str(CHILD), json.dumps(told)],
         stdin=subprocess.PIPE,
@@ -128,20 +128,6 @@ def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, Any], bytes]
 
 _TIME = {24, 14}
 """SIGXCPU and SIGALRM: the child's own limits of time."""
-
-
-def _apart(names: list[str]) -> list[str]:
-    """Column names of which no two are the same."""
-    seen: set[str] = set()
-    found = []
-    for name in names:
-        free, count = name or "column", 1
-        while free in seen:
-            count += 1
-            free = f"{name}_{count}"
-        seen.add(free)
-        found.append(free)
-    return found
 
 
 def _plain(table: pa.Table) -> pa.Table:

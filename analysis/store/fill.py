@@ -74,6 +74,26 @@ def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
             seen.add(run["run_id"])
 
 
+def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """Variants and tasks that only imported runs have: a row each, so that pages can name them."""
+    theirs = f"preset LIKE '{files.IMPORTED}%'"
+    connection.execute(
+        "INSERT INTO variants BY NAME SELECT DISTINCT variant, variant AS title, 'imported' AS combines, "
+        f"'Imported; not one of ours.' AS summary FROM runs WHERE {theirs} AND variant IS NOT NULL "
+        "AND variant NOT IN (SELECT variant FROM variants) ORDER BY variant"
+    )
+    connection.execute(
+        "INSERT INTO tasks BY NAME SELECT task, task AS title, false AS glue, min(metric) AS metric, "
+        f"'Imported; not one of ours.' AS summary FROM scores WHERE {theirs} "
+        "AND task NOT IN (SELECT task FROM tasks) GROUP BY task ORDER BY task"
+    )
+    connection.execute(
+        "UPDATE tasks SET metric = found.metric FROM "
+        f"(SELECT task, min(metric) AS metric FROM scores WHERE {theirs} GROUP BY task) found "
+        "WHERE tasks.task = found.task AND tasks.metric IS NULL"
+    )
+
+
 def _insert_probe(
     connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any], config: Mapping[str, Any]
 ) -> None:

@@ -120,6 +120,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows]) -> Report:
             fill.published(connection, problems)
             fill.probe_set(connection, problems)
             fill.results(connection, problems)
+            fill.imported_names(connection)
             fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
             about = {
                 "schema_version": schema_version(),

@@ -1,6 +1,7 @@
 """SQL: readers ask the store themselves; the result as a table, a chart, CSV and Parquet."""
 
 import io
+from typing import Any
 
 import pyarrow.parquet as parquet
 import streamlit as st
@@ -34,8 +35,14 @@ def example() -> None:
         begin(EXAMPLES[name])
 
 
-def downloads() -> None:
+def downloads(answer: queries.Answer) -> None:
     """The rows as files."""
+
+    def as_parquet() -> bytes:
+        written = io.BytesIO()
+        parquet.write_table(answer.table, written, compression="zstd")
+        return written.getvalue()
+
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "CSV", lambda: answer.frame.to_csv(index=False).encode(), "addend-query.csv", "text/csv",
@@ -47,26 +54,16 @@ def downloads() -> None:
         )  # fmt: skip
 
 
-def as_parquet() -> bytes:
-    """The rows with the types that DuckDB gave them."""
-    written = io.BytesIO()
-    parquet.write_table(answer.table, written, compression="zstd")
-    return written.getvalue()
-
-
-def chart() -> None:
+def chart(frame: Any) -> None:
     """Pickers of the columns, and the chart."""
-    names = list(answer.frame.columns)
-    numbers = [name for name in names if numeric(answer.frame, name)]
+    names = list(frame.columns)
+    numbers = [name for name in names if numeric(frame, name)]
     with st.container(horizontal=True):
         picked.choice("mark", "As", list(MARKS), MARKS, width=120)
         picked.choice("x", "x", ["", *names], lambda name: name or "first column", width=210)
         picked.choice("y", "y", ["", *numbers], lambda name: name or "last number", width=210)
         picked.choice("colour", "Colour", ["", *names], lambda name: name or "by itself", width=210)
-    try:
-        show.show(queries.sql_chart(picked.values()), PAGE, picked.values())
-    except AddendError as problem:
-        show.sentence(problem)
+    show.show(queries.sql_chart(picked.values()), PAGE, picked.values())
 
 
 show.header(PAGE, "Ask the store yourself: one SELECT, read-only, over everything that is stored but readers' probes.")
@@ -89,33 +86,30 @@ with st.expander("Views and columns"):
     there = queries.open_columns()
     for view, says in VIEWS.items():
         st.markdown(f"**`{view}`** {says}")
-        own = there[there.table_name == view]
-        st.caption(plain(", ".join(f"{one.column_name} ({one.data_type.lower()})" for one in own.itertuples())))
+        own = there[there.table_name == view][["column_name", "data_type"]].values
+        st.caption(plain(", ".join(f"{name} ({kind.lower()})" for name, kind in own)))
     st.caption("These keep their columns from version to version. What follows may change.")
     st.dataframe(there[~there.table_name.isin(VIEWS)], hide_index=True, height=260)
-
-try:
-    with st.spinner("Asking"):
-        answer = queries.asked(str(picked.get("query")))
-        shown = answer.frame
-except AddendError as problem:
-    answer = None
-    show.sentence(problem)
 
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
     part = picked.segments("part", "Show", list(PARTS), PARTS)
     place_of_link = st.container(width="content")
 for field in ("mark", "x", "y", "colour"):
     picked.get(field)
-if answer is not None:
+try:
+    with st.spinner("Asking"):
+        answer = queries.asked(str(picked.get("query")))
+        shown = answer.frame
     if answer.cut:
         st.warning(CUT[answer.cut], icon=":material/content_cut:")
     if part == "chart":
-        chart()
+        chart(shown)
     else:
         st.dataframe(shown, hide_index=True, height=460 if len(shown) > 12 else "auto")
         st.caption(f"{len(shown):,} rows, {len(shown.columns)} columns.")
-        downloads()
+        downloads(answer)
+except AddendError as problem:
+    show.sentence(problem)
 with place_of_link:
     show.copy_link(PAGE, picked.done())
 st.caption(

@@ -1,0 +1,15 @@
+"""How much may be imported at once, and whether the dashboard may."""
+
+import os
+
+MOST_MIB = 20
+"""Of all files of one import together."""
+MOST_FILES = 2_000
+MOST_ROWS = 200_000
+MOST_PROBLEMS = 50
+"""Bad rows that are listed; the rest are counted."""
+
+
+def uploads() -> bool:
+    """Whether readers may import by the dashboard: not where ADDEND_IMPORT is 0."""
+    return os.environ.get("ADDEND_IMPORT", "1") != "0"
