@@ -39,7 +39,8 @@ FROM runs r LEFT JOIN (SELECT run_id, max(step) AS steps FROM curves GROUP BY ru
 -- Probes that readers saved are theirs alone.
 WHERE r.kind <> 'probe' OR r.run_id LIKE 'example-%'
 UNION ALL BY NAME
-SELECT file AS run_id, 'unreadable' AS kind, file, problem AS command FROM problems WHERE file LIKE 'results/%'
+SELECT file AS run_id, 'unreadable' AS kind, file, problem AS command FROM problems
+WHERE (file LIKE 'results/%' OR file LIKE 'imported/%') AND file NOT IN (SELECT file FROM runs)
 ORDER BY created DESC NULLS FIRST, run_id
 """
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def _in_a_line(error: Exception) -> str:
 def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
     """Every results file: its run and its rows."""
     seen: set[str] = set()
+    soon = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     for path in files.results_files():
         name = str(path.relative_to(data_folder()))
         with _whole(connection, name, problems):
@@ -72,6 +74,11 @@ def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
             else:
                 insert(connection, kind, table.append_column("run_id", pa.array([run["run_id"]] * len(table))))
             seen.add(run["run_id"])
+            if str(run["created"]) > soon:
+                said = (
+                    f"{path.name} says that it was made at {run['created']}, which is yet to come. It is taken in and "
+                )
+                problems.append((name, said + "counts as the newest. Check the clock of the machine that made it."))
 
 
 def imported_names(connection: duckdb.DuckDBPyConnection) -> None:

@@ -90,7 +90,7 @@ READERS.add(
     "mlflow",
     Reader(
         title="MLflow: a file store's runs, or runs as CSV",
-        expects="an mlruns folder, or the CSV of `mlflow experiments csv` (run_id, metrics.*, params.*)",
+        expects="an mlruns folder, or the CSV of mlflow experiments csv (run_id, metrics.*, params.*)",
         read=read,
     ),
 )
