@@ -326,8 +326,8 @@ def write(
             Path(temporary).unlink(missing_ok=True)
     except OSError as refused:
         raise StoreError(
-            f"{target} could not be written ({refused.strerror or refused}). Make the folder writable, "
-            "or set ADDEND_DATA to one that is."
+            f"{target} could not be written ({refused.strerror or refused}). Free space or make the "
+            "folder writable, or set ADDEND_DATA to one that is."
         ) from None
     return target
 

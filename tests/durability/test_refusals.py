@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def disk(data: Path) -> Iterator[Path]:
     if done.returncode:
         pytest.skip("mounting a disk of a test's own needs rights that this user has not")
     yield data
-    subprocess.run(["umount", str(data)], check=True)
+    subprocess.run(["umount", "--lazy", str(data)], check=True)
 
 
 def brought(count: int, start: int = 0) -> dict[str, bytes]:
@@ -64,9 +65,9 @@ def test_a_full_disk_is_said_and_the_rest_is_served(disk: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         (disk / "filler").write_bytes(b"x" * (1 << 20))
     before = sorted(path for path in disk.rglob("*"))
-    with pytest.raises(StoreError, match=r"could not be written \(No space left on device\)\. .*"):
+    with pytest.raises(StoreError, match=r"could not be written \(.*No space left on device\)\. Free space"):
         worker.scores(1, 5)
-    with pytest.raises(StoreError, match=r"(?i)could not be written \(No space left on device\)\. .*"):
+    with pytest.raises(StoreError, match=r"could not be written \(.*No space left on device\)\. Free space"):
         carry_out(plan(brought(20, 100)))
     assert sorted(path for path in disk.rglob("*")) == before, "nothing half-written may be left"
     assert rows() == 7
@@ -82,7 +83,7 @@ def test_a_read_only_data_folder_is_said_and_still_served(disk: Path) -> None:
     assert sync({}).rebuilt, "the store lies elsewhere"
     assert rows() == 5
     for act in (lambda: worker.scores(1, 5), lambda: worker.probe(1, 5), lambda: carry_out(plan(brought(2)))):
-        with pytest.raises(StoreError, match=r"could not be written \(Read-only file system\)\. .*writable"):
+        with pytest.raises(StoreError, match=r"could not be written \(Read-only file system\)\. Free space or make"):
             act()
     assert rows() == 5
 
@@ -107,7 +108,7 @@ for act in (lambda: worker.scores(1, 5), lambda: carry_out(plan({brought(9, 50)!
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     said = done.stdout.splitlines()
     assert len(said) == 2, done.stderr
-    assert all("could not be written (File too large)." in line for line in said)
+    assert all("could not be written (" in line and "File too large). Free space" in line for line in said)
     assert len(files.results_files()) == 2
     assert not [path for path in data.rglob("*") if ".partial" in path.name]
 
@@ -172,7 +173,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from analysis.store.sync import sync
 from tests.durability import worker
 seed = int(sys.argv[1])
-for place in range(5):
+for place in range(3):
     worker.scores(seed, place)
     worker.imported(seed, place)
     worker.imported(7, place)
@@ -188,6 +189,7 @@ for place in range(5):
                 found = read.query("SELECT count(*) AS n, count(DISTINCT variant) AS v FROM scores")
                 seen.append(int(found.n[0]))
                 assert found.v[0] % 2 == 1, "one variant of ours and two of every import"
+                time.sleep(0.02)
         except BaseException as problem:
             wrong.append(problem)
             raise
@@ -201,5 +203,5 @@ for place in range(5):
     assert wrong == []
     assert all(seen == sorted(seen) for seen in counts)
     assert sync({}).problems == []
-    each = sum(1 + place % 5 for place in range(5))
+    each = sum(1 + place % 5 for place in range(3))
     assert rows() == 5 + 2 * each + 3 * 2 * each
