@@ -11,5 +11,5 @@ MOST_PROBLEMS = 50
 
 
 def uploads() -> bool:
-    """Whether readers may import by the dashboard: as ADDEND_IMPORT says; else unless the app is hosted for strangers."""
+    """Whether readers may import by the dashboard: as ADDEND_IMPORT says; else unless it is hosted for strangers."""
     return os.environ.get("ADDEND_IMPORT", "0" if os.environ.get("ADDEND_HOSTED") == "1" else "1") != "0"
