@@ -21,6 +21,14 @@ class StoreLocked(StoreError):
     """Another process holds the store; it may be fine in a moment."""
 
 
+class QueryError(AddendError):
+    """A reader's SQL that is refused, fails, or takes more than it may."""
+
+
+class ImportProblem(AddendError):
+    """Results of a reader's that cannot be imported as they are."""
+
+
 class ModelError(AddendError):
     """A model cannot be found, is refused, or is of no supported architecture."""
 

@@ -13,8 +13,8 @@ from typing import Literal
 from analysis.errors import SettingError
 
 PREFIX = "ADDEND_"
-ELSEWHERE = ("ADDEND_VENV",)
-"""Variables of our own scripts, which the app does not read."""
+ELSEWHERE = ("ADDEND_VENV", "ADDEND_KILLS")
+"""Variables of our own scripts and tests, which the app does not read."""
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 
@@ -56,6 +56,13 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(
             name="ADDEND_SAVE_PROBES", kind="switch", default="1", hosted="0", says="`0` switches saving of probes off"
+        ),
+        Setting(
+            name="ADDEND_IMPORT",
+            kind="switch",
+            default="1",
+            hosted="0",
+            says="`0` switches uploads on the page Bring your own off",
         ),
         Setting(
             name="ADDEND_MODELS",

@@ -51,6 +51,8 @@ chosen = st.navigation(
         "Reference": [
             page("choose", "checklist"),
             page("runs", "list_alt"),
+            page("sql", "database"),
+            page("import", "upload"),
             page("about", "info"),
             page("status", "monitor_heart"),
         ],

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from analysis import settings
 from analysis.errors import LinkError
 from analysis.random_vit import NAME
+from analysis.sql.examples import DEFAULT
 
 Value = str | int | bool | tuple[str, ...]
 
@@ -370,6 +371,20 @@ VIEWS: dict[str, View] = {
             (Field("kind", ""), Field("variant", ""), Field("preset", ""), Field("run", "")),
             ("runs_curve",),
         ),
+        View(
+            "sql",
+            "SQL",
+            (
+                Field("query", DEFAULT),
+                Field("part", "table"),
+                Field("mark", "line"),
+                Field("x", ""),
+                Field("y", ""),
+                Field("colour", ""),
+            ),
+            ("sql_chart",),
+        ),
+        View("import", "Bring your own"),
         View("about", "Method and data"),
         View("status", "Status"),
     )

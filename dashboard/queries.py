@@ -15,6 +15,8 @@ from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
 from analysis.reading import STEPS, Step
+from analysis.sql.ask import Answer, ask
+from analysis.sql.public import PRIVATE
 from analysis.store import read
 from analysis.store.paths import version as store_version
 
@@ -38,6 +40,25 @@ def rows(sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
 @st.cache_data(max_entries=256, show_spinner=False)
 def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
     return read.query(sql, parameters)
+
+
+def asked(query: str) -> Answer:
+    """The rows of a reader's own query; see analysis.sql."""
+    return ask(query)
+
+
+def sql_chart(values: Mapping[str, Any]) -> Figure:
+    """A chart of a reader's own query. Not kept with the others: its rows are the reader's choice, and many."""
+    return FIGURES["sql_chart"].build(values)
+
+
+def open_columns() -> Frame:
+    """What readers' queries may read: view or table, column, type."""
+    found = rows(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
+        "ORDER BY table_name, column_index"
+    )
+    return found[~found.table_name.isin(PRIVATE)]
 
 
 def figure(name: str, values: Mapping[str, Any]) -> Figure:

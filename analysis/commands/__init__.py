@@ -38,10 +38,17 @@ COMMANDS = (
     "ablate",
     "measure_costs",
     "keep_checkpoint",
+    "import_",
 )
 
+
+def spoken(command: str) -> str:
+    """A command as it is typed: `import` is a word of Python's, so its file and function end in an underscore."""
+    return command.rstrip("_").replace("_", "-")
+
+
 for command in COMMANDS:
-    app.command(command.replace("_", "-"))(getattr(import_module(f"analysis.commands.{command}"), command))
+    app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from analysis.figures.words import signed
 from analysis.own import AVERAGE, Beside, Study
 from analysis.own.results import MAKE, Frame
 from analysis.statistics import protocol
+from analysis.store.files import IMPORTED
 
 TUPE = "ke2021tupe|Table 1"
 PUBLISHED = "published"
@@ -83,8 +84,13 @@ def kept(study: Study, beside: Beside | None) -> list[str]:
 
 
 def source(study: Study) -> str:
-    """What our own rows are called."""
-    return f"own, preset {study.results.preset}"
+    """What the rows of a preset are called."""
+    return f"{whose(study)}, preset {study.results.preset}"
+
+
+def whose(study: Study) -> str:
+    """Whether the runs are our own or were brought by a reader."""
+    return IMPORTED if study.results.preset.startswith(IMPORTED) else "own"
 
 
 def rows(study: Study, beside: Beside | None) -> Frame:
@@ -162,8 +168,8 @@ def _own(study: Study, shows: str) -> str:
     out = [study.title(task) for task in study.glue if task not in study.kept]
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
     parts = [
-        f"Own: preset {study.results.preset}, {len(study.results.variants)} variants, {_span(cells.seeds)} "
-        f"pre-training seeds, on dev sets, at the best learning rate of each variant and task"
+        f"{whose(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
+        f"{_span(cells.seeds)} pre-training seeds, on dev sets, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol],
         f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")

@@ -23,8 +23,13 @@ KINDS = {
     "patch_positions": "positions of patches",
     "probe": "probe",
 }
-LOSSES = {"validation_loss": "validation", "training_loss": "training"}
-FINISHED, STOPPED, UNREADABLE = "finished", "stopped early", "unreadable"
+LOSSES = {
+    "validation_loss": "validation",
+    "training_loss": "training",
+    "finetuning_validation_loss": "fine-tuning, dev set",
+    "finetuning_training_loss": "fine-tuning, training set",
+}
+FINISHED, STOPPED, UNREADABLE, IMPORTED = "finished", "stopped early", "unreadable", "imported"
 
 NUMBERS = ("seed", "seconds", "steps")
 RUNS = """
@@ -34,7 +39,8 @@ FROM runs r LEFT JOIN (SELECT run_id, max(step) AS steps FROM curves GROUP BY ru
 -- Probes that readers saved are theirs alone.
 WHERE r.kind <> 'probe' OR r.run_id LIKE 'example-%'
 UNION ALL BY NAME
-SELECT file AS run_id, 'unreadable' AS kind, file, problem AS command FROM problems WHERE file LIKE 'results/%'
+SELECT file AS run_id, 'unreadable' AS kind, file, problem AS command FROM problems
+WHERE (file LIKE 'results/%' OR file LIKE 'imported/%') AND file NOT IN (SELECT file FROM runs)
 ORDER BY created DESC NULLS FIRST, run_id
 """
 
@@ -50,6 +56,8 @@ def listed() -> Frame:
 def _status(run: Mapping[str, Any]) -> str:
     if run["kind"] == UNREADABLE:
         return UNREADABLE
+    if str(run["preset"]).startswith(IMPORTED):
+        return IMPORTED
     planned = json.loads(run["config"]).get("steps") if run["kind"] == "curves" else None
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
 
@@ -87,8 +95,8 @@ def run_curve(params: Params) -> Figure:
     run = known.iloc[0]
     rows = read.query(
         "SELECT variant, seed, metric, step, tokens, seconds, value, run_id FROM curves "
-        "WHERE run_id = ? AND metric IN ('validation_loss', 'training_loss') ORDER BY step",
-        [run.run_id],
+        f"WHERE run_id = ? AND metric IN ({', '.join('?' for _ in LOSSES)}) ORDER BY step",
+        [run.run_id, *LOSSES],
     )
     if rows.empty:
         raise AddendError(f"The run {run.run_id!r} holds no losses; its file is {run.file}.")
@@ -96,17 +104,26 @@ def run_curve(params: Params) -> Figure:
     ends = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
     variant = str(rows.variant.iloc[0])
     task = "every masked word" if objective(variant) == MASKED else "every next token"
+    label = f"loss ({UNIT})"
+    what = f"Loss in {UNIT}, of {task}; the training loss is the mean since the evaluation before, on other texts than "
+    what += "the validation loss."
+    if str(run.preset).startswith(IMPORTED):
+        label = "loss (as logged)"
+        what = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
     return Figure(
         name="runs_curve",
         title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
         frame=lambda: rows,
-        caption=f"Loss in {UNIT}, of {task}; the training loss is the mean since the evaluation before, on other texts "
-        f"than the validation loss. In the end: {ends}.",
+        caption=f"{what} In the end: {ends}.",
         alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {ends}.",
         command=run.command,
         provenance={
             run.run_id: f"{run.file}, {run.device}, {run.created}, code {run.git_sha}",
             "versions": run.versions,
         },
-        content={"rows": thinned(rows).assign(loss=lambda found: found.metric.map(LOSSES))},
+        content={
+            "rows": thinned(rows).assign(loss=lambda found: found.metric.map(LOSSES)),
+            "losses": list(LOSSES.values()),
+            "label": label,
+        },
     )

@@ -37,7 +37,7 @@ SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset,
     max(c.step) AS steps, any_value(r.device) AS device, any_value(r.created) AS created,
     any_value(r.git_sha) AS git_sha, any_value(r.config) AS config
 FROM curves c JOIN runs r USING (run_id)
-GROUP BY c.run_id ORDER BY created, c.run_id
+GROUP BY c.run_id HAVING last_loss IS NOT NULL ORDER BY created, c.run_id
 """
 
 
@@ -77,7 +77,7 @@ def _told(recipe: Mapping[str, Any], preset: str) -> str:
         for name, value in recipe.items()
         if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
     ]
-    return ", ".join(changed) or "the preset's own"
+    return ", ".join(changed) or ("the preset's own" if preset in PRESETS else "settings not said")
 
 
 @dataclass(frozen=True, eq=False)

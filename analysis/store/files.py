@@ -22,6 +22,8 @@ from analysis.provenance import git_sha, library_versions, now
 from analysis.store.paths import data_folder
 
 Upgrade = Callable[[pa.Table], pa.Table]
+IMPORTED = "imported"
+"""The folder of imports under data/, and how the preset of every imported run begins."""
 RUN_NEEDS = {"run_id", "kind", "command", "created", "config"}
 """What a file must say of its run. The rest may be missing: older files lack what later ones say."""
 
@@ -286,10 +288,12 @@ KINDS = {
 }
 
 
-def write(kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None = None) -> Path:
+def write(
+    kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None = None, folder: Path | None = None
+) -> Path:
     """Writes one results file, whole or not at all, and returns its path.
 
-    columns: column name -> values, as `KINDS[kind].schema` lists them.
+    columns: column name -> values, as `KINDS[kind].schema` lists them. folder: where, if not in the kind's own.
     Raises StoreError when the folder cannot be written or the columns are not those of the kind.
     """
     entry = KINDS[kind]
@@ -308,7 +312,7 @@ def write(kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None =
             "of the types that analysis/store/files.py lists."
         ) from None
     about = {"addend.kind": kind, "addend.version": str(entry.version), "addend.run": json.dumps(asdict(run))}
-    folder = data_folder() / entry.folder
+    folder = folder or data_folder() / entry.folder
     target = folder / f"{name or run.run_id}.parquet"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -322,8 +326,8 @@ def write(kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None =
             Path(temporary).unlink(missing_ok=True)
     except OSError as refused:
         raise StoreError(
-            f"{target} could not be written ({refused.strerror or refused}). Make the folder writable, "
-            "or set ADDEND_DATA to one that is."
+            f"{target} could not be written ({refused.strerror or refused}). Free space or make the "
+            "folder writable, or set ADDEND_DATA to one that is."
         ) from None
     return target
 
@@ -395,4 +399,10 @@ def _run(path: Path, stated: str) -> dict[str, Any]:
 def results_files() -> list[Path]:
     """Every Parquet results file under the data folder, sorted."""
     folder = data_folder()
-    return sorted(path for kind in KINDS.values() for path in (folder / kind.folder).glob("*.parquet"))
+    own = sorted(path for kind in KINDS.values() for path in (folder / kind.folder).glob("*.parquet"))
+    return [*own, *imported_files()]
+
+
+def imported_files() -> list[Path]:
+    """Results that readers brought: a folder an import. One that begins with a dot is not finished, or never was."""
+    return sorted((data_folder() / IMPORTED).glob("[!.]*/*.parquet"))

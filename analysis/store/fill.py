@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def _in_a_line(error: Exception) -> str:
 def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
     """Every results file: its run and its rows."""
     seen: set[str] = set()
+    soon = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     for path in files.results_files():
         name = str(path.relative_to(data_folder()))
         with _whole(connection, name, problems):
@@ -99,6 +101,31 @@ def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
             else:
                 insert(connection, kind, table.append_column("run_id", pa.array([run["run_id"]] * len(table))))
             seen.add(run["run_id"])
+            if str(run["created"]) > soon:
+                said = (
+                    f"{path.name} says that it was made at {run['created']}, which is yet to come. It is taken in and "
+                )
+                problems.append((name, said + "counts as the newest. Check the clock of the machine that made it."))
+
+
+def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """Variants and tasks that only imported runs have: a row each, so that pages can name them."""
+    theirs = f"preset LIKE '{files.IMPORTED}%'"
+    connection.execute(
+        "INSERT INTO variants BY NAME SELECT DISTINCT variant, variant AS title, 'imported' AS combines, "
+        f"'Imported; not one of ours.' AS summary FROM runs WHERE {theirs} AND variant IS NOT NULL "
+        "AND variant NOT IN (SELECT variant FROM variants) ORDER BY variant"
+    )
+    connection.execute(
+        "INSERT INTO tasks BY NAME SELECT task, task AS title, false AS glue, min(metric) AS metric, "
+        f"'Imported; not one of ours.' AS summary FROM scores WHERE {theirs} "
+        "AND task NOT IN (SELECT task FROM tasks) GROUP BY task ORDER BY task"
+    )
+    connection.execute(
+        "UPDATE tasks SET metric = found.metric FROM "
+        f"(SELECT task, min(metric) AS metric FROM scores WHERE {theirs} GROUP BY task) found "
+        "WHERE tasks.task = found.task AND tasks.metric IS NULL"
+    )
 
 
 def _insert_probe(

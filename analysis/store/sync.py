@@ -121,6 +121,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             fill.published(connection, problems)
             fill.probe_set(connection, problems)
             fill.results(connection, problems)
+            fill.imported_names(connection)
             if judge is not None:
                 with fill.asking(connection) as ask:
                     judged = judge(ask)

@@ -239,19 +239,20 @@ def _decades(low: float, high: float) -> list[float]:
 def run_curve(figure: Figure, look: Look) -> list[Chart]:
     """Validation and training loss of one run."""
     rows = figure.content["rows"]
-    kinds = [name for name in ("validation", "training") if name in set(rows.loss)]
-    hues = [look.ink, ORANGE]
+    kinds = [name for name in figure.content["losses"] if name in set(rows.loss)]
+    hues = [look.ink, ORANGE, BLUE, VERMILION]
+    dashes = [[1, 0] if place % 2 == 0 else [5, 3] for place in range(len(kinds))]
     lines = alt.Chart(rows[["step", "value", "loss"]]).mark_line(strokeWidth=2, point={"size": 18})
     return [
         lines.encode(
             x=alt.X("step:Q", title="steps", axis=alt.Axis(format=",d"), scale=alt.Scale(nice=False)),
-            y=alt.Y("value:Q", title="loss (nats a predicted token)", scale=alt.Scale(zero=False)),
+            y=alt.Y("value:Q", title=figure.content["label"], scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "loss:N",
                 scale=alt.Scale(domain=kinds, range=hues[: len(kinds)]),
                 legend=alt.Legend(title=None, orient="top", symbolOpacity=1),
             ),
-            strokeDash=alt.StrokeDash("loss:N", scale=alt.Scale(domain=kinds, range=[[1, 0], [5, 3]]), legend=None),
+            strokeDash=alt.StrokeDash("loss:N", scale=alt.Scale(domain=kinds, range=dashes), legend=None),
             tooltip=[
                 alt.Tooltip("loss:N"),
                 alt.Tooltip("step:Q", format=","),

@@ -50,7 +50,7 @@ with st.expander("Tables and their rows"):
     st.dataframe(counts, hide_index=True)
 problems = queries.rows("SELECT file, problem FROM problems")
 if len(problems):
-    st.warning("Some results files could not be read; the rest is shown.")
+    st.warning("Some results files need a look; the rest is shown.")
     st.dataframe(problems.map(public), hide_index=True)
 
 st.header("Use it elsewhere", anchor=False)

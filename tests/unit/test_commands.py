@@ -76,7 +76,7 @@ def test_help_lists_every_command() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     listed = re.findall(r"^│ ([a-z][a-z-]*)  +\S", done.stdout, flags=re.M)
-    assert listed == [name.replace("_", "-") for name in commands.COMMANDS]
+    assert listed == [commands.spoken(name) for name in commands.COMMANDS]
 
 
 def test_every_commands_file_is_registered_and_documented() -> None:
@@ -91,7 +91,7 @@ def test_every_commands_file_is_registered_and_documented() -> None:
 
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_every_command_has_help(run: Run, name: str) -> None:
-    code, out, _ = run(name.replace("_", "-"), "--help")
+    code, out, _ = run(commands.spoken(name), "--help")
     assert code == 0
     assert "Usage: " in out
 
@@ -414,3 +414,31 @@ def test_a_model_of_text_is_not_measured_over_images(run: Run, data: Path) -> No
     code, _, error = run("measure-images", "--model", "all-MiniLM-L6-v2")
     assert code == 1
     assert "reads text, not images" in " ".join(error.split())
+
+
+# import
+
+
+def test_import_shows_adds_and_adds_nothing_twice(run: Run, data: Path, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,0.6\n")
+    code, out, _ = run("import", str(table), "--dry-run")
+    assert code == 0
+    assert "Would add 1 rows of 1 runs. Nothing was written." in out
+    assert not (data / "imported").exists()
+    code, out, _ = run("import", str(table))
+    assert code == 0
+    assert "1 rows of 1 runs added" in out
+    code, out, _ = run("query", "SELECT variant, value FROM own_scores", "--csv")
+    assert out == "variant,value\nmine,0.6\n"
+    code, out, _ = run("import", str(table))
+    assert "1 rows are stored already.\nThere is nothing to add." in out
+
+
+def test_import_lists_bad_rows_by_file_and_line(run: Run, data: Path, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,60\n")
+    code, _, error = run("import", str(table))
+    assert code == 1
+    assert "mine.csv, line 2: value is 60; expected a fraction" in error
+    assert not (data / "imported").exists()

@@ -1,0 +1,46 @@
+"""python -m analysis import: adds results that were made elsewhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.errors import AddendError
+
+
+def import_(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="CSV, JSONL or Parquet in the tidy form; run_glue.py's output; exports of W&B or MLflow."),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added, and add nothing.")] = False,
+    variant: Annotated[str | None, typer.Option(help="The variant, where the files do not say it.")] = None,
+    task: Annotated[str | None, typer.Option(help="The task, where the files do not say it.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The pre-training's seed, where the files do not say it.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The same of fine-tuning's peak learning rate.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A name for runs that may be compared with one another.")] = None,
+) -> None:
+    """Adds results made elsewhere, whole or not at all. The same twice adds nothing twice."""
+    from analysis import catalogue
+    from analysis.imports.base import Said
+    from analysis.imports.plan import carry_out, gather, plan
+
+    said = Said(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
+    made = plan(gather(paths), said)
+    for left in made.left:
+        typer.echo(f"Not taken: {left}")
+    if made.bad:
+        listed = "\n".join(made.problems)
+        raise AddendError(f"Nothing was imported. What was found wrong:\n{listed}")
+    for run in made.runs:
+        typer.echo(f"{run.kind}: {run.preset}, {run.variant}, seed {run.seed}: {len(run.rows):,} rows ({run.form})")
+    if made.known:
+        typer.echo(f"{made.known:,} rows are stored already.")
+    if not made.runs:
+        typer.echo("There is nothing to add.")
+    elif dry_run:
+        typer.echo(f"Would add {made.rows:,} rows of {len(made.runs):,} runs. Nothing was written.")
+    else:
+        folder = carry_out(made)
+        catalogue.refresh()
+        typer.echo(f"{made.rows:,} rows of {len(made.runs):,} runs added, in {folder}. To undo it, remove that folder.")

@@ -1,0 +1,132 @@
+"""Runs as tracking tools log them - settings, last values, series - as rows of the tidy form."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.ablation.glue.tasks import TASKS
+from analysis.imports.base import Reading, Row, Said, names
+from analysis.imports.rows import METRICS
+
+TASK = ("task", "task_name")
+VARIANT = ("variant", "model_name_or_path", "_name_or_path", "base_model", "model_name")
+PREFIX = re.compile(r"^(eval|evaluation|dev|val|valid|validation|test|final|best|summary|metrics)[/_.]")
+LOSSES = {
+    "training_loss": {"loss", "train/loss", "train_loss", "training_loss", "train.loss"},
+    "validation_loss": {"eval_loss", "eval/loss", "val_loss", "val/loss", "valid_loss", "valid/loss",
+                        "validation_loss", "validation/loss", "eval.loss"},
+}  # fmt: skip
+ALIASES = {"acc": "accuracy", "mcc": "matthews_correlation", "matthews": "matthews_correlation",
+           "spearman": "spearmanr", "pearsonr": "pearson"}  # fmt: skip
+
+
+@dataclass(kw_only=True)
+class Logged:
+    """One run of a tool. series: key -> (step, value, seconds since the run began or None)."""
+
+    file: str
+    line: int | None
+    name: str
+    settings: Mapping[str, Any]
+    scalars: Mapping[str, Any] = field(default_factory=dict)
+    series: Mapping[str, list[tuple[Any, Any, float | None]]] = field(default_factory=dict)
+
+
+def number(cell: Any) -> Any:
+    """A cell as the number it writes, else as it is."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return cell
+
+
+def simple(name: str) -> str:
+    """A task's or metric's name without case and signs."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+SIMPLE_TASKS = {simple(name): name for name in TASKS} | {
+    "mnlimm": "mnli_mismatched",
+    "swappedneighbors": "swapped_neighbours",
+}
+
+
+def known_task(text: Any) -> str | None:
+    """Our name for a task; the text itself where we have none, None where there is no text."""
+    return SIMPLE_TASKS.get(simple(str(text)), str(text)) if text not in (None, "") else None
+
+
+def score_key(key: str) -> tuple[str | None, str] | None:
+    """The task (None: not in the key) and the metric that a key names; None where it names no metric of ours."""
+    key = PREFIX.sub("", key)
+    mismatched = key.endswith("_mm")
+    key = key.removesuffix("_mm")
+    for metric in sorted([*METRICS, *ALIASES], key=len, reverse=True):
+        if key == metric or re.search(rf"[/_.]{metric}$", key):
+            before = PREFIX.sub("", key[: -len(metric)].rstrip("/_."))
+            before = re.sub(r"[/_.]?(eval|dev|val|valid|validation)$", "", before)
+            task = SIMPLE_TASKS.get(simple(before)) if before else None
+            if before and task is None:
+                return None
+            return ("mnli_mismatched" if mismatched else task), ALIASES.get(metric, metric)
+    return None
+
+
+def first(settings: Mapping[str, Any], keys: Iterable[str]) -> Any:
+    """The first of the settings that is there."""
+    return next((settings[key] for key in keys if settings.get(key) not in (None, "")), None)
+
+
+def add(run: Logged, said: Said, reading: Reading) -> None:
+    """Adds the rows of a run to a reading, and says which of its numbers are left."""
+    task = said.task or known_task(first(run.settings, TASK))
+    variant = said.variant or first(run.settings, VARIANT[:1]) or first(run.settings, VARIANT[1:]) or run.name
+    seed = first(run.settings, ("seed",))
+    shared = {
+        "variant": variant,
+        "preset": said.preset or first(run.settings, ("preset",)),
+        "seed": said.seed if said.seed is not None else seed,
+    }
+    rate = said.learning_rate if said.learning_rate is not None else first(run.settings, ("learning_rate", "lr"))
+    left = []
+    scored: set[tuple[str | None, str]] = set()
+    for key, value in run.scalars.items():
+        found = score_key(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            continue
+        if found is None or (found[0] or task) is None or found in scored:
+            left.append(key)
+            continue
+        scored.add(found)
+        reading.rows.append(
+            Row(
+                run.file,
+                run.line,
+                {
+                    **shared,
+                    "task": found[0] or task,
+                    "metric": found[1],
+                    "value": value,
+                    "learning_rate": rate,
+                    # Fine-tunings of one checkpoint share its seed, which their tool does not know.
+                    "seed": said.seed if said.seed is not None else first(run.settings, ("pretraining_seed",)) or 0,
+                    "finetune_seed": seed,
+                    "pretraining": first(run.settings, ("pretraining", *VARIANT[1:])),
+                    "train_examples": first(run.settings, ("train_samples", "train_examples")),
+                    "dev_examples": first(run.settings, ("eval_samples", "dev_examples")),
+                    "seconds": first(run.settings, ("train_runtime",)),
+                },
+            )
+        )
+    for key, points in run.series.items():
+        metric = next((name for name, keys in LOSSES.items() if key in keys), None)
+        if metric is None:
+            left += [key] if score_key(key) is None else []
+            continue
+        for step, value, seconds in points:
+            values = {**shared, "metric": f"finetuning_{metric}" if task else metric, "step": step, "value": value}
+            reading.rows.append(Row(run.file, run.line, {**values, "seconds": seconds}))
+    reading.settings[run.file if run.line is None else f"{run.file}:{run.line}"] = {"name": run.name, **run.settings}
+    if left:
+        reading.left.append(f"{run.file}: {run.name}: {names(sorted(set(left)))}")

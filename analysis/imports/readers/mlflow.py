@@ -1,0 +1,96 @@
+"""Runs of MLflow: its file store (experiment/run/metrics, params, tags, meta.yaml), or a runs table as CSV.
+
+The CSV has the columns run_id, metrics.NAME, params.NAME and tags.NAME, as `mlflow experiments csv` and search_runs
+give. A file of metrics has lines of milliseconds, value and step.
+"""
+
+import csv
+import io
+import re
+from typing import Any
+
+from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Said
+from analysis.imports.logged import Logged, add, number
+
+PART = re.compile(r"(?P<run>(?:.*/)?[^/]+)/(?P<part>metrics|params|tags)/(?P<key>.+)")
+META = re.compile(r"(?P<run>(?:.*/)?[^/]+)/meta\.yaml")
+
+
+def read(files: Files, said: Said) -> Reading:
+    """Folders with a meta.yaml that names a run, and CSV files with run_id and metrics columns."""
+    reading = Reading()
+    for path, content in files.items():
+        if path.lower().endswith(".csv"):
+            _table(path, content, said, reading)
+    runs = {
+        found["run"]: path
+        for path, content in files.items()
+        if (found := META.fullmatch(path)) and re.search(rb"^run_(uu)?id:", content, re.MULTILINE)
+    }
+    # What lies in an experiment's folder beside its runs says nothing of results.
+    reading.used.update(p for p, c in files.items() if META.fullmatch(p) and re.search(rb"^experiment_id:", c, re.M))
+    for run, meta in runs.items():
+        _folder(run, meta, files, said, reading)
+    return reading
+
+
+def _folder(run: str, meta: str, files: Files, said: Said, reading: Reading) -> None:
+    held: dict[str, dict[str, str]] = {"metrics": {}, "params": {}, "tags": {}}
+    for path, content in files.items():
+        if path.startswith(f"{run}/"):
+            reading.used.add(path)
+            if (found := PART.fullmatch(path)) and found["run"] == run:
+                held[found["part"]][found["key"]] = content.decode("utf-8", "replace")
+    series: dict[str, list[tuple[Any, Any, float | None]]] = {}
+    scalars: dict[str, Any] = {}
+    began = re.search(rb"^start_time: *(\d+)", files[meta], re.MULTILINE)
+    for key, text in held["metrics"].items():
+        points = []
+        for line, row in enumerate(text.splitlines(), start=1):
+            cells = [number(cell) for cell in row.split()]
+            # Older stores have no step.
+            if not 2 <= len(cells) <= 3 or not all(isinstance(cell, float) for cell in cells):
+                reading.bad.append(Bad(f"{run}/metrics/{key}", line, "expected milliseconds, value and step"))
+                break
+            seconds = (cells[0] - int(began[1])) / 1000 if began else None
+            points.append((cells[2] if len(cells) == 3 else line - 1, cells[1], seconds))
+        else:
+            if points:
+                series[key], scalars[key] = points, points[-1][1]
+    name = held["tags"].get("mlflow.runName", run.rpartition("/")[2]).strip()
+    settings = {key: number(text.strip()) for key, text in held["params"].items()}
+    add(Logged(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series), said, reading)
+
+
+def _table(path: str, content: bytes, said: Said, reading: Reading) -> None:
+    try:
+        table = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        header = list(table.fieldnames or [])
+        if "run_id" not in header or not any(name.startswith("metrics.") for name in header):
+            return
+        rows = list(table)
+    except (csv.Error, UnicodeDecodeError):
+        return  # Not of this form; the tidy reader says what is wrong with it.
+    reading.used.add(path)
+    for line, row in enumerate(rows, start=2):
+        held: dict[str, dict[str, Any]] = {"metrics": {}, "params": {}, "tags": {}}
+        for key, cell in row.items():
+            part, dot, name = str(key).partition(".")
+            if dot and part in held and cell not in (None, ""):
+                held[part][name] = number(cell)
+        name = str(held["tags"].get("mlflow.runName") or row["run_id"])
+        add(
+            Logged(file=path, line=line, name=name, settings=held["params"], scalars=held["metrics"]),
+            said,
+            reading,
+        )
+
+
+READERS.add(
+    "mlflow",
+    Reader(
+        title="MLflow: a file store's runs, or runs as CSV",
+        expects="an mlruns folder, or the CSV of mlflow experiments csv (run_id, metrics.*, params.*)",
+        read=read,
+    ),
+)

@@ -1,0 +1,113 @@
+"""The tidy form: CSV with a header, JSON lines, or Parquet; one row a number."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.errors import AddendError
+from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Row, Said
+from analysis.imports.limits import MOST_ROWS
+from analysis.imports.rows import COLUMNS, LONGEST
+
+SUFFIXES = (".csv", ".jsonl", ".parquet")
+
+
+def read(files: Files, said: Said) -> Reading:
+    """Every file that ends so is of this form."""
+    reading = Reading()
+    for path, content in files.items():
+        if not path.lower().endswith(SUFFIXES):
+            continue
+        reading.used.add(path)
+        lines = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}["." + path.lower().rpartition(".")[2]]
+        try:
+            for line, row in lines(content):
+                if isinstance(row, str):
+                    reading.bad.append(Bad(path, line, row))
+                else:
+                    reading.rows.append(Row(path, line, _with(row, said)))
+        except (csv.Error, UnicodeDecodeError, pa.ArrowException, OSError, AddendError) as wrong:
+            reading.bad.append(Bad(path, None, f"could not be read ({' '.join(str(wrong).split())[:200]})"))
+    return reading
+
+
+def _with(row: dict[str, Any], said: Said) -> dict[str, Any]:
+    """What the reader says stands where the row says nothing."""
+    given = {name: value for name, value in vars(said).items() if value is not None}
+    if row.get("step") not in (None, ""):
+        given = {name: value for name, value in given.items() if name not in ("task", "learning_rate")}
+    return {**row, **{name: value for name, value in given.items() if row.get(name) in (None, "")}}
+
+
+def _unknown(names: Any) -> str | None:
+    odd = sorted(str(name)[:40] for name in set(names) - set(COLUMNS))
+    return f"the column {odd[0]!r} is not known; expected of: {', '.join(COLUMNS)}" if odd else None
+
+
+def _csv(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    table = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+    header = [name.strip() for name in next(table, [])]
+    if not header or len(set(header)) < len(header):
+        raise AddendError("expected a header row that names each column once")
+    if problem := _unknown(header):
+        raise AddendError(problem)
+    for cells in table:
+        if len(cells) == len(header):
+            yield table.line_num, {name: cell.strip() or None for name, cell in zip(header, cells, strict=True)}
+        elif cells:
+            yield table.line_num, f"has {len(cells)} cells; expected {len(header)}, as the header has"
+
+
+def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    for line, text in enumerate(content.decode("utf-8-sig").split("\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            yield line, "is no JSON; expected one object a line"
+            continue
+        if not isinstance(row, dict):
+            yield line, "is no JSON object; expected one a line"
+        elif problem := _unknown(row):
+            yield line, problem
+        else:
+            yield line, row
+
+
+def _parquet(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    schema = pq.read_schema(pa.BufferReader(content))
+    names = schema.names
+    if problem := _unknown(names):
+        raise AddendError(problem)
+    if any(pa.types.is_nested(column.type) for column in schema):
+        raise AddendError("has a column of lists or structures; expected plain numbers and texts")
+    # Repeated texts stay where they are said once: a small file can hold the same long text a million times.
+    file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=names)
+    if file.metadata.num_rows > MOST_ROWS:
+        raise AddendError(f"has {file.metadata.num_rows:,} rows; expected at most {MOST_ROWS:,}")
+    line = 0
+    for batch in file.iter_batches(batch_size=1_024):
+        for column in batch.columns:
+            held = column.dictionary if pa.types.is_dictionary(column.type) else column
+            if held.nbytes > 64 * LONGEST * 1_024:
+                raise AddendError("has texts that are too long for names")
+        for row in batch.to_pylist():
+            line += 1
+            yield line, row
+
+
+READERS.add(
+    "tidy",
+    Reader(
+        title="Tidy table (CSV, JSONL, Parquet)",
+        expects=f"one row a number, with columns of: {', '.join(COLUMNS)}",
+        read=read,
+        last=True,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Exports of Weights & Biases: the runs table as CSV; runs with config, summary and history as JSON.
+
+The CSV has a column "Name" and a column a setting or last value. The JSON is what its API gives: one run, a list of
+runs, or {"runs": [...]}, each with "name", "config", "summary" and, for curves, "history" (rows with "_step").
+"""
+
+import csv
+import io
+import json
+from typing import Any
+
+from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Said
+from analysis.imports.logged import Logged, add, number
+
+ITS_OWN = {"State", "Created", "Runtime", "Sweep", "User", "Notes", "Tags", "ID"}
+"""Columns that the runs table has of its own; two of them tell it from another CSV with names."""
+
+
+def read(files: Files, said: Said) -> Reading:
+    """A CSV whose header has "Name" and two columns of the tool's own; a JSON of runs."""
+    reading = Reading()
+    for path, content in files.items():
+        try:
+            if path.lower().endswith(".csv"):
+                _table(path, content.decode("utf-8-sig"), said, reading)
+            elif path.lower().endswith(".json"):
+                _runs(path, json.loads(content.decode("utf-8-sig")), said, reading)
+        except (ValueError, RecursionError, csv.Error):
+            continue  # Not of this form; who takes it says what is wrong, or nobody does and that is said.
+    return reading
+
+
+def _table(path: str, text: str, said: Said, reading: Reading) -> None:
+    table = csv.DictReader(io.StringIO(text, newline=""))
+    header = set(table.fieldnames or [])
+    if "Name" not in header or len(header & ITS_OWN) < 2:
+        return
+    reading.used.add(path)
+    for row in table:
+        values = {key: number(cell) for key, cell in row.items() if key and cell not in (None, "")}
+        name = str(values.pop("Name", "")) or f"line {table.line_num}"
+        add(_logged(path, table.line_num, name, values, values), said, reading)
+
+
+def _logged(path: str, line: int | None, name: str, settings: dict, scalars: dict, series: Any = None) -> Logged:
+    own = {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
+    return Logged(file=path, line=line, name=name, settings=own, scalars=scalars, series=series or {})
+
+
+def _runs(path: str, found: Any, said: Said, reading: Reading) -> None:
+    if isinstance(found, dict):
+        found = found.get("runs", [found])
+    if not isinstance(found, list) or not found or not all(_is_run(one) for one in found):
+        return
+    reading.used.add(path)
+    for place, run in enumerate(found, start=1):
+        config = {key: _value(value) for key, value in run["config"].items()}
+        summary = {key: value for key, value in run["summary"].items() if not key.startswith("_")}
+        series: dict[str, list[tuple[Any, Any, float | None]]] = {}
+        history = run.get("history") or []
+        if not isinstance(history, list) or not all(isinstance(row, dict) for row in history):
+            reading.bad.append(Bad(path, place, "has a history that is no list of rows"))
+            continue
+        for row in history:
+            for key, value in row.items():
+                if not key.startswith("_") and value is not None and "_step" in row:
+                    seconds = row.get("_runtime")
+                    series.setdefault(key, []).append((row["_step"], value, seconds))
+        name = str(run.get("name") or run.get("display_name") or run.get("id") or f"run {place}")
+        add(_logged(path, place, name, config, summary, series), said, reading)
+
+
+def _is_run(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("config"), dict) and isinstance(one.get("summary"), dict)
+
+
+def _value(setting: Any) -> Any:
+    """Raw configs say {"value": x, "desc": ...}."""
+    return setting["value"] if isinstance(setting, dict) and "value" in setting else setting
+
+
+READERS.add(
+    "wandb",
+    Reader(
+        title="Weights & Biases: runs as CSV or JSON",
+        expects='the exported runs table (a column "Name"), or a JSON of runs with "config", "summary", "history"',
+        read=read,
+    ),
+)

@@ -1,0 +1,147 @@
+"""The tidy form: one row a number. What a row must say, and the checks of every value.
+
+A row with a `task` is a score of a fine-tuning, one with a `step` a point of a curve.
+"""
+
+import math
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from analysis.ablation.glue.tasks import TASKS
+from analysis.errors import AddendError
+from analysis.store.files import IMPORTED
+
+LONGEST = 80
+METRICS = {metric for task in TASKS for metric in TASKS[task].metrics}
+SIGNED = {"matthews_correlation", "pearson", "spearmanr"}
+CURVES = {
+    "validation_loss": "loss of a pre-training on held-out text, nats a predicted token",
+    "training_loss": "its loss on the texts it learns from",
+    "finetuning_validation_loss": "loss of a fine-tuning on its dev set, as its tool logged it",
+    "finetuning_training_loss": "its loss on the training set",
+}
+"""What a curve can be of."""
+
+
+class Wrong(AddendError):
+    """A value that is not what was expected."""
+
+
+def _name(value: Any) -> str:
+    text = str(value).strip()
+    if not 0 < len(text) <= LONGEST or any(unicodedata.category(sign)[0] == "C" for sign in text):
+        raise Wrong(f"{text[:40]!r}; expected a name of 1 to {LONGEST} visible characters")
+    return text
+
+
+def _whole(value: Any) -> int:
+    try:
+        number = float(value) if not isinstance(value, bool) else math.nan
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number != int(number) or not 0 <= number < 2**53:
+        raise Wrong(f"{_cut(value)}; expected a whole number from 0")
+    return int(number)
+
+
+def _small(value: Any) -> int:
+    if (number := _whole(value)) >= 2**31:
+        raise Wrong(f"{number}; expected a whole number below 2,147,483,648")
+    return number
+
+
+def _real(value: Any) -> float:
+    try:
+        number = float(value) if not isinstance(value, bool) else math.nan
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise Wrong(f"{_cut(value)}; expected a finite number")
+    return number
+
+
+def _not_negative(value: Any) -> float:
+    if (number := _real(value)) < 0:
+        raise Wrong(f"{number:g}; expected a number from 0")
+    return number
+
+
+def _cut(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+Check = Callable[[Any], Any]
+SHARED: dict[str, Check] = {"variant": _name, "preset": _name, "metric": _name, "seed": _small, "value": _real}
+SCORE: dict[str, Check] = SHARED | {
+    "task": _name,
+    "finetune_seed": _small,
+    "learning_rate": _not_negative,
+    "pretraining": _name,
+    "data": _name,
+    "train_examples": _small,
+    "dev_examples": _small,
+    "seconds": _not_negative,
+}
+CURVE: dict[str, Check] = SHARED | {"step": _whole, "tokens": _whole, "seconds": _not_negative}
+COLUMNS = list(dict.fromkeys([*SCORE, *CURVE]))
+NEEDS = {
+    "scores": ("variant", "task", "metric", "seed", "learning_rate", "value"),
+    "curves": ("variant", "metric", "seed", "step", "value"),
+}
+KEYS = {
+    "scores": ("preset", "variant", "task", "metric", "seed", "finetune_seed", "learning_rate"),
+    "curves": ("preset", "variant", "metric", "seed", "step"),
+}
+"""What no two rows may share."""
+
+
+def kind(row: Mapping[str, Any]) -> str:
+    """Whether a row is of scores or of curves. Raises Wrong where it is of neither or both."""
+    task, step = row.get("task") is not None, row.get("step") is not None
+    if task == step:
+        raise Wrong(f"the row says {'a task and a step' if task else 'neither task nor step'}; expected one of them")
+    return "scores" if task else "curves"
+
+
+def checked(row: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind and the row as it is stored, every column of the kind in it. Raises Wrong for the first bad value."""
+    values = {name: value for name, value in row.items() if value is not None and value != ""}
+    which = kind(values)
+    checks = SCORE if which == "scores" else CURVE
+    if unknown := sorted(set(values) - set(checks)):
+        raise Wrong(f"the column {unknown[0]!r} is not known of {which}; expected: {', '.join(checks)}")
+    for name in NEEDS[which]:
+        if name not in values:
+            raise Wrong(f"says no {name}; expected {', '.join(NEEDS[which])}")
+    found: dict[str, Any] = dict.fromkeys(checks)
+    for name, value in values.items():
+        try:
+            found[name] = checks[name](value)
+        except Wrong as wrong:
+            raise Wrong(f"{name} is {wrong}") from None
+    given = found["preset"]
+    if given is None or given == IMPORTED:
+        found["preset"] = IMPORTED
+    elif not given.startswith(f"{IMPORTED}-"):
+        found["preset"] = f"{IMPORTED}-{given}"
+    if which == "scores":
+        _score(found)
+    elif found["metric"] not in CURVES:
+        raise Wrong(f"metric is {found['metric']!r}; expected of a curve: {', '.join(CURVES)}")
+    return which, found
+
+
+def _score(row: dict[str, Any]) -> None:
+    metric, value = row["metric"], row["value"]
+    if metric not in METRICS:
+        raise Wrong(f"metric is {metric!r}; expected one of {', '.join(sorted(METRICS))}")
+    low = -1 if metric in SIGNED else 0
+    if not low <= value <= 1:
+        raise Wrong(f"value is {value:g}; expected a fraction from {low} to 1, so 0.843 rather than 84.3")
+    if row["variant"] == "majority":
+        raise Wrong("variant is 'majority', which names the most frequent answer here; expected another name")
+    row["finetune_seed"] = row["finetune_seed"] or 0
+    row["data"] = row["data"] or "not said"
+    row["pretraining"] = row["pretraining"] or f"{row['preset']}-{row['variant']}-{row['seed']}"

@@ -1,0 +1,142 @@
+"""One reader's query, from its text to its rows: a child process, watched and ended."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+
+from analysis.errors import QueryError, StoreError
+from analysis.sql import public
+from analysis.sql.limits import LIMITS, Limits
+from analysis.store.paths import store_path, version
+
+CHILD = Path(__file__).with_name("child.py")
+ENVIRONMENT = {"LANG": "C.UTF-8", "TZ": "UTC", "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1"}
+"""All that the child gets of ours: no path, no token."""
+
+_turns = threading.BoundedSemaphore(LIMITS.at_once)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """The rows of a query.
+
+    table: as DuckDB gave them. cut: "rows" or "size" where the result was
+    longer than that limit and its end is left out; else "".
+    """
+
+    table: pa.Table
+    cut: str
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit."""
+        try:
+            return _plain(self.table).to_pandas()
+        except (pa.ArrowException, ValueError, OverflowError) as wrong:
+            raise QueryError(
+                f"The result holds values that cannot be shown ({wrong}). Cast that column to VARCHAR."
+            ) from None
+
+
+def ask(sql: str, limits: Limits = LIMITS) -> Answer:
+    """The rows of one SELECT over the store without saved probes. The last few answers are kept.
+
+    Raises QueryError, in one sentence, for what is refused, fails, or takes more than the limits; StoreError where
+    there is no store.
+    """
+    if not sql.strip():
+        raise QueryError("The query is empty; expected one SELECT over the tables and views listed on the page.")
+    if len(sql) > limits.characters:
+        raise QueryError(f"The query has {len(sql):,} characters; at most {limits.characters:,} are taken.")
+    if "\0" in sql:
+        raise QueryError("The query holds a NUL character; expected text.")
+    if not store_path().is_file():
+        raise StoreError("There is no store yet. Run: python -m analysis sync")
+    return _kept(version(), sql, limits)
+
+
+@lru_cache(maxsize=8)
+def _kept(store: tuple[str, int, int], sql: str, limits: Limits) -> Answer:
+    del store  # Only tells one store from another.
+    if not _turns.acquire(timeout=limits.wait_seconds):
+        raise QueryError(f"{limits.at_once} queries of others are running. Try again in a moment.")
+    try:
+        said, rows = _run(sql, limits, public.folder())
+    finally:
+        _turns.release()
+    if "error" in said:
+        raise QueryError(said["error"])
+    with pa.ipc.open_stream(rows) as stream:
+        table = stream.read_all()
+    return Answer(table=table, cut=said["cut"])
+
+
+def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, Any], bytes]:
+    """What the child said and its rows. The child is gone when this returns or raises."""
+    told = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-B", str(CHILD), json.dumps(told)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env=ENVIRONMENT,
+        start_new_session=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    started = time.monotonic()
+    ending = threading.Timer(limits.seconds, process.kill)
+    ending.start()
+    try:
+        try:
+            process.stdin.write(sql.encode("utf-8", "replace"))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # It ended before it read; what follows says so.
+        most = (limits.result_mib << 20) * 2
+        found = process.stdout.read(most + 1)
+    finally:
+        ending.cancel()
+        process.kill()
+        code = process.wait()
+        process.stdout.close()
+    line, newline, rows = found.partition(b"\n")
+    if len(found) > most:
+        raise QueryError(f"The result is larger than {limits.result_mib} MiB. Ask for fewer rows or columns.")
+    if not newline:
+        # The kill above is ours too, so the clock tells which it was.
+        late = time.monotonic() - started >= limits.seconds or -code in _TIME
+        raise QueryError(
+            f"The query took longer than {limits.seconds} s and was ended. Ask for less, or aggregate."
+            if late
+            else f"The query needs more than {limits.memory_mib} MiB of memory or is nested too deeply, and was ended. "
+            "Ask for less."
+        )
+    return json.loads(line), rows
+
+
+_TIME = {24, 14}
+"""SIGXCPU and SIGALRM: the child's own limits of time."""
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    for place, column in enumerate(table.schema):
+        if pa.types.is_decimal(column.type):
+            for simple in (pa.int64(), pa.float64()) if column.type.scale == 0 else (pa.float64(),):
+                try:
+                    table = table.set_column(place, column.name, table.column(place).cast(simple))
+                    break
+                except pa.ArrowInvalid:
+                    continue  # Larger than 64 bits.
+    return table

@@ -1,0 +1,23 @@
+"""How much a reader's query may take. The operating system holds the child process to it, not DuckDB alone."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds of one query, and of how many run at once."""
+
+    characters: int = 6_000
+    rows: int = 10_000
+    result_mib: int = 8
+    memory_mib: int = 1_024
+    """Of address space: Python, Arrow and DuckDB take about half of it."""
+    cpu_seconds: int = 8
+    seconds: int = 10
+    """By the clock."""
+    at_once: int = 2
+    wait_seconds: int = 5
+    """How long a query waits for its turn before it is told to come again."""
+
+
+LIMITS = Limits()

@@ -1,0 +1,81 @@
+"""The copy of the store that readers' queries see: without the probes that readers saved.
+
+It is made anew when the store changes, in a folder of this process's own that goes when the process does.
+"""
+
+import atexit
+import shutil
+import tempfile
+import threading
+from functools import lru_cache
+from pathlib import Path
+
+import duckdb
+
+from analysis.errors import StoreError
+from analysis.store import read
+from analysis.store.paths import store_path, version
+from analysis.store.sync import SCHEMA
+
+PRIVATE = {"saved_probes": "VIEW", "probe_heads": "TABLE", "probes": "TABLE"}
+"""What holds readers' texts or the names of their probes, in the order in which it can be dropped."""
+PUBLIC_ROWS = {"runs": "kind <> 'probe'", "problems": "file NOT LIKE 'probes/%'"}
+"""What is kept of tables that speak of saved probes among other things."""
+NAME = "store.duckdb"
+
+_making = threading.Lock()
+_made: list[tuple[tuple[str, int, int], Path]] = []
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="addend-sql-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def folder() -> Path:
+    """The folder of the copy of the store as it is now; the copy's name is `NAME`.
+
+    Raises StoreError when there is no room for it.
+    """
+    with _making:
+        now = version()
+        if not _made or _made[-1][0] != now or not (_made[-1][1] / NAME).is_file():
+            _made.append((now, _make()))
+        # The one before stays: a query may be about to open it.
+        while len(_made) > 2:
+            shutil.rmtree(_made.pop(0)[1], ignore_errors=True)
+        return _made[-1][1]
+
+
+def _make() -> Path:
+    try:
+        target = Path(tempfile.mkdtemp(dir=_folder()))
+        with read.in_process:
+            connection = duckdb.connect(str(target / NAME))
+            try:
+                _fill(connection)
+            finally:
+                connection.close()
+    except (OSError, duckdb.Error) as refused:
+        # DuckDB's own words would name this machine's folders to whoever asked.
+        said = getattr(refused, "strerror", None) or "DuckDB could not write it"
+        raise StoreError(f"The store could not be copied to temporary files ({said}). Free space there.") from None
+    return target
+
+
+def _fill(connection: duckdb.DuckDBPyConnection) -> None:
+    for migration in sorted(SCHEMA.glob("*.sql")):
+        connection.execute(migration.read_text(encoding="utf-8"))
+    path = str(store_path()).replace("'", "''")
+    connection.execute(f"ATTACH '{path}' AS original (READ_ONLY)")
+    tables = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'original'").fetchall()
+    for (table,) in tables:
+        if table not in PRIVATE:
+            kept = f" WHERE {PUBLIC_ROWS[table]}" if table in PUBLIC_ROWS else ""
+            connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM original.main."{table}"{kept}')
+    connection.execute("DETACH original")
+    for name, kind in PRIVATE.items():
+        connection.execute(f"DROP {kind} {name}")
+    connection.execute("CHECKPOINT")

@@ -1,0 +1,109 @@
+"""Bring your own: results made elsewhere, shown as they would be stored, then stored with the rest."""
+
+import pandas as pd
+import streamlit as st
+
+from analysis.errors import AddendError
+from analysis.imports.base import READERS, Said
+from analysis.imports.limits import MOST_FILES, MOST_MIB, uploads
+from analysis.imports.plan import Plan, carry_out, plan
+from analysis.imports.rows import CURVES, METRICS, NEEDS
+from dashboard import show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain as safe
+
+PAGE = "import"
+EXAMPLE = """\
+variant,task,metric,seed,learning_rate,value
+my_concat,rte,accuracy,0,0.0001,0.612
+my_concat,rte,accuracy,1,0.0001,0.604"""
+CURVE = """\
+variant,metric,seed,step,value
+my_concat,validation_loss,0,1000,6.21
+my_concat,validation_loss,0,2000,5.87"""
+
+
+def forms() -> None:
+    """What is read."""
+    for reader in (READERS[name] for name in READERS):
+        st.markdown(f"**{reader.title}**: {safe(reader.expects)}.")
+    left, right = st.columns(2)
+    left.caption(f"A score a row: {', '.join(NEEDS['scores'])}. Metrics: {', '.join(sorted(METRICS))}, as fractions.")
+    left.code(EXAMPLE, language=None)
+    right.caption(f"A point of a curve a row: {', '.join(NEEDS['curves'])}. Metrics: {', '.join(CURVES)}.")
+    right.code(CURVE, language=None)
+    st.caption(
+        "seed is the pre-training's: fine-tunings of one checkpoint share it and differ in finetune_seed. preset names "
+        "runs that may be compared with one another. Imported runs are kept apart from ours: their preset begins with "
+        "'imported', their status is 'imported', and their file says where they came from."
+    )
+
+
+def said() -> Said:
+    """What the files may not say."""
+    with st.expander("What the files do not say (optional)"), st.container(horizontal=True):
+        variant = st.text_input("Variant", key="import.variant", width=200)
+        task = st.text_input("Task", key="import.task", width=150)
+        seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)
+        rate = st.number_input("Learning rate", 0.0, 10.0, None, format="%g", key="import.rate", width=150)
+        preset = st.text_input("Preset", key="import.preset", width=150)
+    return Said(variant=variant or None, task=task or None, seed=seed, learning_rate=rate, preset=preset or None)
+
+
+def preview(made: Plan) -> None:
+    """What would be added, or every bad row."""
+    for left in made.left:
+        st.caption(f"Not taken: {safe(left)}")
+    if made.bad:
+        st.error(f"Nothing can be imported: {len(made.bad):,} bad rows or files.", icon=":material/error:")
+        bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in made.bad[:500]]
+        st.dataframe(pd.DataFrame(bad), hide_index=True)
+        return
+    if made.known:
+        st.info(f"{made.known:,} rows are stored already and are not added again.")
+    if not made.runs:
+        return
+    st.markdown(f"This would add {made.rows:,} rows of {len(made.runs):,} runs.")
+    runs = [
+        {"kind": run.kind, "preset": run.preset, "variant": run.variant, "seed": run.seed, "rows": len(run.rows),
+         "form": run.form, "from": ", ".join(run.sources[:3])}
+        for run in made.runs
+    ]  # fmt: skip
+    st.dataframe(pd.DataFrame(runs), hide_index=True)
+    if st.button("Add them", type="primary", icon=":material/add:"):
+        carry_out(made)
+        st.session_state["import.done"] = f"{made.rows:,} rows of {len(made.runs):,} runs were added."
+        st.session_state["import.round"] = st.session_state.get("import.round", 0) + 1
+        st.rerun()
+
+
+show.header(PAGE, "Results made elsewhere, beside ours: in every table, chart and statistic, labelled as imported.")
+values = Pickers(PAGE).done()
+show.copy_link(PAGE, values)
+with st.expander("What is read"):
+    forms()
+if done := st.session_state.pop("import.done", ""):
+    st.success(done, icon=":material/check:")
+    st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
+if not uploads():
+    st.info("This dashboard takes no uploads. On a machine of your own, run: python -m analysis import FILES")
+    st.stop()
+folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
+sent = st.file_uploader(
+    f"At most {MOST_MIB} MiB together",
+    type=None if folder else ["csv", "jsonl", "parquet", "json"],
+    accept_multiple_files="directory" if folder else True,
+    max_upload_size=MOST_MIB,
+    key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
+)
+asked = said()
+if sent:
+    if sum(one.size for one in sent) > MOST_MIB << 20 or len(sent) > MOST_FILES:
+        st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send their parts.")
+        st.stop()
+    try:
+        preview(plan({one.name.replace("\\", "/"): one.getvalue() for one in sent}, asked))
+    except AddendError as problem:
+        show.sentence(problem)
+else:
+    st.caption("Nothing is stored before you have seen what would be added.")

@@ -1,0 +1,118 @@
+"""SQL: readers ask the store themselves; the result as a table, a chart, CSV and Parquet."""
+
+import io
+from typing import Any
+
+import pyarrow.parquet as parquet
+import streamlit as st
+
+from analysis.errors import AddendError
+from analysis.figures.sql import MARKS, numeric
+from analysis.sql.examples import EXAMPLES, VIEWS
+from analysis.sql.limits import LIMITS
+from dashboard import queries, show
+from dashboard.pickers import Pickers
+from dashboard.plain import plain
+
+PAGE = "sql"
+PARTS = {"table": "Table", "chart": "Chart"}
+CUT = {
+    "rows": f"The result is longer: its first {LIMITS.rows:,} rows are shown and exported.",
+    "size": f"The result is larger than {LIMITS.result_mib} MiB: the rows that fit are shown and exported.",
+}
+
+
+def begin(query: str) -> None:
+    """A new query begins with what suits its own columns."""
+    for name, value in {"query": query, "x": "", "y": "", "colour": ""}.items():
+        picked.set(name, value)
+    st.session_state["sql.text"] = query
+
+
+def example() -> None:
+    """An example that is picked takes the place of the text."""
+    if name := st.session_state["sql.example"]:
+        begin(EXAMPLES[name])
+
+
+def downloads(answer: queries.Answer) -> None:
+    """The rows as files."""
+
+    def as_parquet() -> bytes:
+        written = io.BytesIO()
+        parquet.write_table(answer.table, written, compression="zstd")
+        return written.getvalue()
+
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "CSV", lambda: answer.frame.to_csv(index=False).encode(), "addend-query.csv", "text/csv",
+            icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            "Parquet", as_parquet, "addend-query.parquet", "application/vnd.apache.parquet",
+            icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+
+
+def chart(frame: Any) -> None:
+    """Pickers of the columns, and the chart."""
+    names = list(frame.columns)
+    numbers = [name for name in names if numeric(frame, name)]
+    with st.container(horizontal=True):
+        picked.choice("mark", "As", list(MARKS), MARKS, width=120)
+        picked.choice("x", "x", ["", *names], lambda name: name or "first column", width=210)
+        picked.choice("y", "y", ["", *numbers], lambda name: name or "last number", width=210)
+        picked.choice("colour", "Colour", ["", *names], lambda name: name or "by itself", width=210)
+    show.show(queries.sql_chart(picked.values()), PAGE, picked.values())
+
+
+show.header(PAGE, "Ask the store yourself: one SELECT, read-only, over everything that is stored but readers' probes.")
+picked = Pickers(PAGE)
+held = str(picked.get("query"))
+if st.session_state.get("sql.shown") != held:  # A link, or an example, brought another query.
+    st.session_state["sql.text"] = st.session_state["sql.shown"] = held
+st.html("<style>.st-key-sql-text textarea{font-family:monospace}</style>")
+st.pills("Begin with", list(EXAMPLES), key="sql.example", on_change=example)
+with st.form("sql.form", border=False):
+    st.text_area("Query", key="sql.text", height=170, max_chars=LIMITS.characters)
+    if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
+        begin_with = st.session_state["sql.text"]
+        if begin_with != held:
+            for name, value in {"query": begin_with, "x": "", "y": "", "colour": ""}.items():
+                picked.set(name, value)
+            st.session_state["sql.shown"] = begin_with
+
+with st.expander("Views and columns"):
+    there = queries.open_columns()
+    for view, says in VIEWS.items():
+        st.markdown(f"**`{view}`** {says}")
+        own = there[there.table_name == view][["column_name", "data_type"]].values
+        st.caption(plain(", ".join(f"{name} ({kind.lower()})" for name, kind in own)))
+    st.caption("These keep their columns from version to version. What follows may change.")
+    st.dataframe(there[~there.table_name.isin(VIEWS)], hide_index=True, height=260)
+
+with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+    part = picked.segments("part", "Show", list(PARTS), PARTS)
+    place_of_link = st.container(width="content")
+for field in ("mark", "x", "y", "colour"):
+    picked.get(field)
+try:
+    with st.spinner("Asking"):
+        answer = queries.asked(str(picked.get("query")))
+        shown = answer.frame
+    if answer.cut:
+        st.warning(CUT[answer.cut], icon=":material/content_cut:")
+    if part == "chart":
+        chart(shown)
+    else:
+        st.dataframe(shown, hide_index=True, height=460 if len(shown) > 12 else "auto")
+        st.caption(f"{len(shown):,} rows, {len(shown.columns)} columns.")
+        downloads(answer)
+except AddendError as problem:
+    show.sentence(problem)
+with place_of_link:
+    show.copy_link(PAGE, picked.done())
+st.caption(
+    f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows of "
+    f"{LIMITS.result_mib} MiB come back. The same without these limits: python -m analysis query."
+)

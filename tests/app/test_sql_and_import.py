@@ -1,0 +1,80 @@
+"""The pages SQL and Bring your own: a query in the link is run, a bad one is said, and an upload is shown first."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import APP
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "pages.duckdb"))
+
+
+def opened(page: str, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.run()
+    app.switch_page(f"views/{page}.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def test_a_query_in_a_link_is_run_and_drawn():
+    app = opened("sql", query="SELECT range AS a, range * 2 AS b FROM range(4)", part="chart", x="a", y="b")
+    assert not app.exception
+    assert not app.error
+    assert app.text_area[0].value == "SELECT range AS a, range * 2 AS b FROM range(4)"
+    assert any("b against a, 4 rows" in caption.value for caption in app.caption)
+
+
+def test_a_query_that_is_typed_replaces_that_of_the_link():
+    app = opened("sql", query="SELECT 1 AS one")
+    assert app.dataframe[-1].value.columns.tolist() == ["one"]
+    app.text_area[0].set_value("SELECT 2 AS two")
+    next(button for button in app.button if button.label == "Run").click()
+    app.run()
+    assert not app.exception
+    assert app.dataframe[-1].value.columns.tolist() == ["two"]
+    assert app.query_params["query"] == "SELECT 2 AS two"
+
+
+def test_a_refused_query_is_said_and_the_page_goes_on():
+    app = opened("sql", query="SELECT * FROM read_text('/etc/passwd')")
+    assert not app.exception
+    assert any("The table function" in error.value for error in app.error)
+    assert app.text_area[0].value.startswith("SELECT * FROM read_text")
+
+
+def test_a_column_that_a_link_invents_is_said():
+    app = opened("sql", query="SELECT 1 AS one", part="chart", x="nope")
+    assert not app.exception
+    assert any("nope" in warning.value for warning in app.warning)
+
+
+def test_uploads_can_be_switched_off(monkeypatch):
+    assert len(opened("import").get("file_uploader")) == 1
+    for name, value in (("ADDEND_HOSTED", "1"), ("ADDEND_IMPORT", "0")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            app = opened("import")
+            assert not app.exception
+            assert not app.get("file_uploader")
+            assert any("takes no uploads" in note.value for note in app.info)
+
+
+def test_a_table_that_is_uploaded_is_shown_and_only_then_stored(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
+    (tmp_path / "data").mkdir()
+    app = opened("import")
+    table = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,0.6\n"
+    app.get("file_uploader")[0].upload("mine.csv", table, "text/csv").run()
+    assert not app.exception
+    assert any("This would add 1 rows of 1 runs." in text.value for text in app.markdown)
+    assert not (tmp_path / "data/imported").exists()
+    next(button for button in app.button if button.label == "Add them").click()
+    app.run()
+    assert not app.exception
+    assert any("were added" in note.value for note in app.success)
+    assert len(list((tmp_path / "data/imported").glob("*/*.parquet"))) == 1

@@ -1,0 +1,519 @@
+"""Proves that a reader's query is answered, and that no query does more than read stored results.
+
+Every hostile query is run as a reader would send it, against a store that holds a saved probe with a secret text, in
+a folder that is watched: it must be refused in one sentence that names none of this machine's folders, or end within
+its limits; the store and the folder stay as they were; no child is left alive; the secret never comes back.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import psutil
+import pyarrow as pa
+import pytest
+
+from analysis import catalogue, probes
+from analysis.errors import AddendError, QueryError
+from analysis.figures import FIGURES
+from analysis.sql import ask as module
+from analysis.sql import public
+from analysis.sql.ask import ask
+from analysis.sql.examples import EXAMPLES, VIEWS
+from analysis.sql.limits import LIMITS, Limits
+from analysis.store.paths import store_path
+from dashboard import charts, links
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "a secret of one reader"
+SHORT = Limits(seconds=4, cpu_seconds=2)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A store of the committed data and one probe that a reader saved."""
+    folder = tmp_path_factory.mktemp("world")
+    shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("store"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(folder / "data"))
+        patch.setenv("ADDEND_STORE", str(folder / "data/store/addend.duckdb"))
+        patch.setenv("ADDEND_TOKEN", SECRET)
+        probes.save(probes.Request(model="all-MiniLM-L6-v2", text=SECRET).run())
+        catalogue.refresh()
+        yield folder
+
+
+def everything(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_size for path in folder.rglob("*")}
+
+
+def children() -> list[str]:
+    """Processes of ours that run the child's code."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            found += [line for line in process.cmdline() if line.endswith("child.py")]
+        except psutil.Error:
+            continue
+    return found
+
+
+# What is answered
+
+
+def test_a_query_gives_what_duckdb_gives(world):
+    sql = "SELECT term, avg(share) AS share, count(*) AS n FROM term_stats GROUP BY term ORDER BY term"
+    with duckdb.connect(str(store_path()), read_only=True) as connection:
+        expected = connection.execute(sql).fetchall()
+    terms, shares, counts = zip(*expected, strict=True)
+    found = ask(sql).frame
+    assert (found.term.tolist(), found.n.tolist()) == (list(terms), list(counts))
+    assert found.share.tolist() == pytest.approx(list(shares), rel=1e-12)
+    assert len(expected) > 16
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_has_an_answer(world, name):
+    if name == "What shuffling positions does":
+        assert "shuffle" in str(ask(EXAMPLES[name]).frame.intervention.tolist())
+    assert len(ask(EXAMPLES[name]).frame), "an example without rows teaches nothing"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_stable_view_can_be_read(world, view):
+    with duckdb.connect(str(store_path()), read_only=True) as connection:
+        expected = connection.execute(f"SELECT count(*) FROM {view}").fetchall()
+    assert ask(f"SELECT count(*) AS n FROM {view}").frame.n.tolist() == [expected[0][0]]
+
+
+def test_the_order_of_the_query_is_kept(world):
+    sql = "SELECT range AS a FROM range(5000) ORDER BY hash(range)"
+    assert ask(sql).frame.a.tolist() == [a for (a,) in duckdb.execute(sql).fetchall()]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT 1 AS a, 2 AS a, 3 AS a", {"a": 1, "a_1": 2, "a_2": 3}),
+        ("SELECT sum(i) AS s FROM range(10) t(i)", {"s": 45}),
+        ("SELECT 1.5::DECIMAL(4, 1) AS d", {"d": 1.5}),
+        ("SELECT ';--' AS text -- the end", {"text": ";--"}),
+        ("WITH t AS (SELECT 2 AS i) SELECT i FROM T;", {"i": 2}),
+        ("WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < 9) SELECT max(i) AS m FROM t",
+         {"m": 9}),
+        ("SELECT max(i) AS m FROM unnest([1, 5]) AS t(i)", {"m": 5}),
+        ("SELECT count(*) AS n FROM main.papers WHERE false", {"n": 0}),
+        ("SELECT '日本語 🙂 \u202e' AS text", {"text": "日本語 🙂 \u202e"}),
+    ],
+)  # fmt: skip
+def test_what_is_harmless_is_answered(world, sql, expected):
+    assert ask(sql).frame.iloc[0].to_dict() == expected
+
+
+def test_a_long_result_is_cut_and_says_so(world):
+    many = ask("SELECT range AS i FROM range(100000000)")
+    assert (many.cut, many.frame.i.tolist()) == ("rows", list(range(LIMITS.rows)))
+    large = ask("SELECT repeat('x', 100000) AS x FROM range(5000)")
+    assert large.cut == "size"
+    assert 0 < len(large.frame) < 5000
+    assert large.table.nbytes <= LIMITS.result_mib << 20
+
+
+def test_the_copy_follows_the_store(data):
+    catalogue.refresh()
+    assert ask("SELECT count(*) AS n FROM runs").frame.n[0] == 0
+    (data / "results").mkdir()
+    shutil.copytree(ROOT / "data/results/curves", data / "results/curves")
+    catalogue.refresh()
+    assert ask("SELECT count(*) AS n FROM runs").frame.n[0] == len(list((ROOT / "data/results/curves").iterdir()))
+
+
+# What is refused
+
+
+HOSTILE = [
+    "COPY runs TO '{folder}/out.csv'",
+    "COPY (SELECT 1) TO '{store}.tmp/out.csv'",
+    "COPY runs TO 'out.parquet' (FORMAT parquet)",
+    "COPY runs FROM '/etc/passwd'",
+    "COPY FROM DATABASE store TO other",
+    "EXPORT DATABASE '{folder}/all'",
+    "IMPORT DATABASE '{folder}/all'",
+    "ATTACH '{store}' AS original",
+    "ATTACH ':memory:' AS m",
+    "ATTACH 'https://example.org/x.duckdb' AS far",
+    "DETACH store",
+    "USE system",
+    "INSTALL httpfs",
+    "FORCE INSTALL httpfs FROM community",
+    "LOAD httpfs",
+    "LOAD '{folder}/evil.duckdb_extension'",
+    "UPDATE EXTENSIONS",
+    "PRAGMA database_list",
+    "PRAGMA table_info('runs')",
+    "PRAGMA enable_profiling",
+    "PRAGMA profiling_output = '{folder}/profile.json'",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET temp_directory = '{folder}'",
+    "SET VARIABLE x = 1",
+    "RESET memory_limit",
+    "CHECKPOINT",
+    "FORCE CHECKPOINT",
+    "VACUUM",
+    "ANALYZE",
+    "CALL pragma_version()",
+    "CALL enable_logging()",
+    "EXPLAIN SELECT 1",
+    "EXPLAIN ANALYZE SELECT 1",
+    "DESCRIBE runs",
+    "SHOW TABLES",
+    "SUMMARIZE runs",
+    "PREPARE p AS SELECT 1",
+    "EXECUTE p",
+    "BEGIN",
+    "COMMIT",
+    "CREATE TABLE t AS SELECT 1",
+    "CREATE TEMP TABLE t (i INTEGER)",
+    "CREATE MACRO f() AS TABLE SELECT * FROM read_text('/etc/passwd')",
+    "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')",
+    "CREATE PERSISTENT SECRET s (TYPE http, BEARER_TOKEN 'b')",
+    "INSERT INTO problems VALUES ('a', 'b')",
+    "UPDATE runs SET kind = 'x'",
+    "DELETE FROM runs",
+    "TRUNCATE runs",
+    "DROP TABLE runs",
+    "ALTER TABLE runs ADD COLUMN x INTEGER",
+    "MERGE INTO runs USING papers ON true WHEN MATCHED THEN DELETE",
+    "COMMENT ON TABLE runs IS 'x'",
+    "PIVOT runs ON kind USING count(*)",
+    "WITH x AS (INSERT INTO problems VALUES ('a', 'b') RETURNING *) SELECT * FROM x",
+    "WITH x AS (DELETE FROM runs RETURNING *) SELECT count(*) FROM x",
+    "WITH x AS (UPDATE runs SET kind = 'x' RETURNING *) SELECT count(*) FROM x",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; DROP TABLE runs",
+    "SELECT 1 --\n; DROP TABLE runs",
+    "SELECT ''; COPY runs TO 'x.csv' --'",
+    "/* SELECT 1 */ DROP TABLE runs",
+    "SELECT /* ; */ 1; /* */ CHECKPOINT",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_csv_auto('/etc/passwd', sep=':')",
+    "SELECT * FROM sniff_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM READ_TEXT('/etc/passwd')",
+    'SELECT * FROM "read_text"(\'/etc/passwd\')',
+    "SELECT * FROM system.main.read_text('/etc/passwd')",
+    "SELECT * FROM read_blob('store.duckdb')",
+    "SELECT * FROM read_blob('/proc/self/environ')",
+    "SELECT * FROM read_json('/proc/self/status')",
+    "SELECT * FROM read_parquet('{folder}/data/probes/*.parquet')",
+    "SELECT * FROM parquet_metadata('{folder}/data/probes/x.parquet')",
+    "SELECT * FROM read_duckdb('{store}')",
+    "SELECT * FROM glob('/**')",
+    "SELECT * FROM (SELECT * FROM (SELECT * FROM glob('/*')))",
+    "SELECT (SELECT count(*) FROM glob('/*'))",
+    "SELECT * FROM papers WHERE EXISTS (SELECT * FROM glob('/*'))",
+    "SELECT * FROM papers p, LATERAL (SELECT * FROM read_text(p.url))",
+    "SELECT 1 UNION ALL SELECT size FROM read_text('/etc/passwd')",
+    "WITH x AS (SELECT * FROM read_text('/etc/passwd')) SELECT * FROM x",
+    "SELECT 1 LIMIT (SELECT size FROM read_text('/etc/passwd'))",
+    "SELECT 1 ORDER BY (SELECT size FROM read_text('/etc/passwd'))",
+    "SELECT sum(1) OVER (ORDER BY (SELECT size FROM read_text('/etc/passwd')))",
+    "SELECT list_transform([1], lambda x: (SELECT size FROM read_text('/etc/passwd')))",
+    "VALUES ((SELECT size FROM read_text('/etc/passwd')))",
+    "FROM '/etc/passwd'",
+    "FROM '{store}'",
+    "FROM 'store.duckdb'",
+    "SELECT * FROM '{folder}/data/probes/example-order.parquet'",
+    "SELECT * FROM 'https://example.org/x.csv'",
+    "WITH \"/etc/passwd\" AS (SELECT 1) SELECT * FROM papers, '/etc/passwd'",
+    "SELECT * FROM (WITH duckdb_settings AS (SELECT 1) SELECT 1), duckdb_settings",
+    "SELECT * FROM query('SELECT * FROM duckdb_settings()')",
+    "SELECT * FROM query_table('runs')",
+    "SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
+    "SELECT * FROM sql_auto_complete('SEL')",
+    "SELECT * FROM seq_scan('runs')",
+    "SELECT * FROM duckdb_settings()",
+    "SELECT * FROM duckdb_settings",
+    "SELECT * FROM duckdb_secrets()",
+    "SELECT * FROM which_secret('s3://x', 's3')",
+    "SELECT * FROM duckdb_databases()",
+    "SELECT * FROM duckdb_extensions()",
+    "SELECT * FROM duckdb_logs",
+    "SELECT * FROM pragma_database_list",
+    "SELECT * FROM pragma_storage_info('runs')",
+    "SELECT * FROM information_schema.tables",
+    "SELECT * FROM sqlite_master",
+    "SELECT * FROM pg_catalog.pg_settings",
+    "SELECT * FROM store.main.runs",
+    "SELECT * FROM enable_logging()",
+    "SELECT * FROM checkpoint()",
+    "SELECT current_setting('secret_directory')",
+    "SELECT CURRENT_SETTING('temp_directory')",
+    "SELECT getenv('ADDEND_TOKEN')",
+    "SELECT getvariable('x')",
+    "SELECT write_log('x')",
+    "SELECT nextval('s')",
+    "SELECT * FROM probes",
+    "SELECT * FROM probe_heads",
+    'SELECT * FROM "PROBES"',
+    "SELECT * FROM main.saved_probes",
+    "SELECT * FROM ｐrobes",
+    "SELECT * FROM world",
+    "SELECT * FROM children",
+    "SELECT * FROM python_scan",
+    "SELECT ?",
+    "SELECT $secret",
+    "SELEC 1",
+    "SELECT",
+    "",
+    " \n\t",
+    "-- nothing",
+    ";;;",
+    "\0",
+    "SELECT 1\0; DROP TABLE runs",
+    "\ufeff; DROP TABLE runs",
+    "SELECT \u2028 1; DROP TABLE runs",
+    "x" * 7_000,
+    "SELECT " + "(" * 2_000 + "1" + ")" * 2_000,
+    "SELECT " + "[" * 2_500 + "]" * 2_500,
+    "SELECT 1" + "+1" * 2_900,
+    "SELECT 'unclosed",
+    "SELECT error('x')",
+    "SELECT date '290000-01-01'",
+    "SELECT repeat('x', 2000000000)",
+    "SELECT repeat(repeat('x', 100000), 100000)",
+    "SELECT lpad('x', 2000000000, 'y')",
+    "SELECT list(range) FROM range(1000000000)",
+    "SELECT string_agg(repeat('x', 100000), ',') FROM range(1000000)",
+    "SELECT range(2000000000)",
+    "SELECT generate_series(1, 9000000000000)",
+    "SELECT 9::HUGEINT ** 9e9::INTEGER",
+]  # fmt: skip
+ENDLESS = [
+    "SELECT count(*) FROM range(10000000) a, range(10000000) b",
+    "SELECT count(*) FROM terms a, terms b, terms c, terms d",
+    "WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x) SELECT max(i) FROM x",
+    "WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT -i FROM x) SELECT count(*) FROM x",
+    "SELECT sum(length(regexp_replace(repeat('a', 100000 + range), '(a*)*b', ''))) FROM range(1000000)",
+    "SELECT max(levenshtein(repeat('a', 30000), repeat('b', 30000) || i)) FROM range(100000) t(i)",
+    "SELECT sum(list_sum(list_transform(range(1000000 + range), lambda x: x % 7))) FROM range(100000)",
+    "SELECT * FROM range(100000000) ORDER BY hash(range) LIMIT 1 OFFSET 99999999",
+]
+
+
+def is_one_sentence(text: str, world: Path) -> None:
+    assert "\n" not in text
+    assert text.endswith((".", "...", "!")) or ":" in text
+    assert len(text) < 900
+    assert SECRET not in text
+    for folder in (str(world), str(ROOT), str(Path.home()), sys.prefix, str(public._folder())):
+        assert folder not in text, text
+
+
+def test_every_hostile_query_is_refused(world, tmp_path):
+    """All of them in one process that is confined as the child is: a process each would take minutes."""
+    loop = f"""
+import json, sys
+sys.path.insert(0, {str(ROOT / "analysis/sql")!r})
+import child
+limits = {{"memory_mib": 1024, "cpu_seconds": 300, "seconds": 300, "rows": 100, "result_mib": 8}}
+child.confine(limits)
+for sql in json.load(sys.stdin):
+    try:
+        child.answer("store.duckdb", sql, limits)
+        print(json.dumps("answered"))
+    except BaseException as refused:
+        print(json.dumps(child.sentence(refused, {str(public.folder())!r})))
+"""
+    before = everything(world), everything(public.folder())
+    sent = [filled(sql, world) for sql in PARSED]
+    done = subprocess.run(
+        [sys.executable, "-c", loop],
+        input=json.dumps(sent),
+        capture_output=True,
+        text=True,
+        cwd=public.folder(),
+        check=False,
+    )
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(said) == len(sent), done.stderr
+    for sql, text in zip(sent, said, strict=True):
+        assert text != "answered", sql
+        is_one_sentence(text.replace(str(world), ""), world)
+    assert (everything(world), everything(public.folder())) == before
+
+
+def filled(sql: str, world: Path) -> str:
+    return sql.replace("{folder}", str(world)).replace("{store}", str(store_path()))
+
+
+PARSED = [sql for sql in HOSTILE if len(sql) < 1_000 and "0000" not in sql and "9e9" not in sql]
+"""Those that the rules or DuckDB refuse before anything large is made."""
+ALONE = [sql for sql in HOSTILE if sql not in PARSED] + PARSED[::4]
+
+
+@pytest.mark.parametrize("sql", ALONE, ids=lambda sql: " ".join(sql.split())[:60])
+def test_a_hostile_query_is_refused_as_a_reader_sends_it(world, tmp_path, monkeypatch, sql):
+    monkeypatch.chdir(tmp_path)
+    before = everything(world), everything(public.folder())
+    with pytest.raises(QueryError) as said:
+        ask(filled(sql, world), SHORT).frame  # noqa: B018
+    is_one_sentence(str(said.value).replace(str(world), ""), world)
+    assert (everything(world), everything(public.folder())) == before
+    assert everything(tmp_path) == {}
+    assert children() == []
+
+
+def test_there_are_many_hostile_queries():
+    assert len(set(HOSTILE)) > 120
+
+
+@pytest.mark.parametrize("sql", ENDLESS, ids=lambda sql: sql[:50])
+def test_an_endless_query_is_ended(world, sql):
+    started = time.monotonic()
+    with pytest.raises(QueryError, match=r"and was ended|needs more than") as said:
+        ask(sql, SHORT)
+    assert time.monotonic() - started < SHORT.seconds + 2
+    is_one_sentence(str(said.value), world)
+    assert children() == []
+
+
+def test_the_copy_holds_nothing_of_a_saved_probe(world):
+    """Read byte for byte: what is not there cannot be asked for."""
+    assert SECRET.encode() in store_path().read_bytes(), "the test is void: the store does not hold the text"
+    held = (public.folder() / public.NAME).read_bytes()
+    names = [path.stem for path in (world / "data/probes").glob("*.parquet")]
+    assert len(names) == 6
+    for secret in (SECRET, *names):
+        assert secret.encode() not in held
+    assert ask("SELECT count(*) AS n FROM runs WHERE kind = 'probe'").frame.n.tolist() == [0]
+
+
+# The limits are the operating system's
+
+
+def test_the_child_can_write_no_file_and_outlives_nothing(tmp_path):
+    code = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "analysis/sql")!r})
+import child
+child.confine({{"memory_mib": 512, "cpu_seconds": 1, "seconds": -1}})
+try:
+    open({str(tmp_path / "out")!r}, "w").write("x" * 100_000)
+    print("wrote")
+except OSError as refused:
+    print("refused", refused.errno)
+try:
+    bytearray(1 << 30)
+    print("took")
+except MemoryError:
+    print("memory")
+sys.stdout.flush()
+import time
+time.sleep(60)
+"""
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["refused", "27", "memory"]
+    assert done.returncode == -14, "SIGALRM must end it: nobody else does"
+    assert time.monotonic() - started < 10
+    assert (tmp_path / "out").stat().st_size == 0
+
+
+def test_the_child_gets_nothing_of_our_environment(world, monkeypatch):
+    seen = {}
+    original = subprocess.Popen
+
+    def watched(command, **more):
+        seen.update(more, command=command)
+        return original(command, **more)
+
+    monkeypatch.setattr(module.subprocess, "Popen", watched)
+    ask("SELECT 'environment' AS x")
+    assert seen["env"] == module.ENVIRONMENT
+    assert not set(seen["env"]) & (set(os.environ) - {"LANG", "TZ", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS"})
+    assert "-I" in seen["command"]
+    assert not any("environment" in part for part in seen["command"]), "other users of a machine can read command lines"
+
+
+def test_only_so_many_run_at_once(world):
+    said, most = [], []
+
+    def one(i: int) -> None:
+        try:
+            ask(f"SELECT {i}, count(*) FROM range(10000000) a, range(10000000) b", Limits(seconds=2, wait_seconds=1))
+        except QueryError as problem:
+            said.append(str(problem))
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(5)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        most.append(len(children()))
+        time.sleep(0.05)
+    assert max(most) <= LIMITS.at_once
+    assert sum("Try again in a moment" in text for text in said) == 5 - LIMITS.at_once
+    assert sum("longer than 2 s" in text for text in said) == LIMITS.at_once
+    assert len(ask("SELECT 1 AS one").frame) == 1
+
+
+def test_an_answer_is_kept_and_a_refusal_is_not(world, monkeypatch):
+    first = ask("SELECT 41 AS x")
+    monkeypatch.setattr(module, "_run", None)
+    assert ask("SELECT 41 AS x") is first
+
+
+# What is drawn
+
+
+def built(**changed):
+    return FIGURES["sql_chart"].build({**links.VIEWS["sql"].defaults(), **changed})
+
+
+def test_a_chart_is_of_the_columns_asked_for(world):
+    made = built(query="SELECT range AS a, -range AS b, 2 * range AS c FROM range(3)", x="a", y="b", mark="point")
+    assert made.content["rows"].y.tolist() == [0, -1, -2]
+    assert (made.content["x"], made.content["y"], made.content["colour"]) == ("a", "b", "")
+    assert made.frame().c.tolist() == [0, 2, 4]
+
+
+def test_a_chart_finds_its_columns_by_itself(world):
+    made = built()
+    assert (made.content["x"], made.content["y"], made.content["colour"]) == ("layer", "share", "term")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"x": "nope"}, "The result has no column 'nope' for x; it has: layer, term, share."),
+        ({"y": "term"}, "The column 'term' holds no numbers; y can be: layer, share."),
+        ({"mark": "pie"}, "There is no chart of 'pie'; there are: line, point, bar."),
+        ({"query": "SELECT 'a' AS a"}, "no column of numbers"),
+        ({"query": "SELECT 1 AS a WHERE false"}, "nothing to draw"),
+        ({"query": "SELECT range AS a, range AS b, 'c' || range AS c FROM range(40)", "colour": "c"}, "40 values"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(world, changed, said):
+    with pytest.raises(AddendError) as problem:
+        built(**changed)
+    assert said in str(problem.value)
+
+
+@pytest.mark.parametrize("mark", ["line", "point", "bar"])
+@pytest.mark.parametrize("x", ["range", "range::VARCHAR", "TIMESTAMP '2026-01-01' + to_days(range::INTEGER)"])
+def test_every_kind_of_chart_is_drawn(world, mark, x):
+    made = built(
+        query=f'SELECT {x} AS "a.b[0]:Q", range / 2 AS "<b>", range % 2 || \'x\' AS c FROM range(9)', mark=mark
+    )
+    (panel,) = charts.panels(made)
+    drawn = panel.to_dict()
+    assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
+    assert drawn["encoding"]["y"]["title"] == "<b>"
+    assert pa.Table.from_pandas(made.content["rows"]).num_rows == 9
