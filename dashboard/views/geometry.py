@@ -12,11 +12,11 @@ PAGE = "geometry"
 PARTS = {
     "angles": "Near-orthogonality",
     "subspaces": "Subspaces",
-    "ranks": "Ranks and dimensions",
+    "ranks": "Ranks",
     "heads": "Heads",
     "words": "Words changed",
     "collisions": "Collisions",
-    "read": "Read from sums and tables",
+    "read": "Read back",
 }
 FIGURES = {
     "angles": ("geometry_cosines", "geometry_dimension"),
