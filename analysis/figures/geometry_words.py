@@ -48,6 +48,7 @@ def kept(params: Params) -> Figure:
     found = rows_of(model, "word_kept", "word_kept_everywhere")
     shown = found[found.measure == "word_kept"].assign(series=lambda x: x.subject.map(KINDS))
     row, config = one(found, "word_kept_everywhere", "raw"), about(found)
+    least = min(0.9, float(shown[["low", "value", "baseline_low"]].min().min()))
     told = (
         f"Of {row.samples:,} words of {model}, {percent(row.value, 1)} are still nearest to themselves whichever "
         "position is "
@@ -68,7 +69,7 @@ def kept(params: Params) -> Figure:
             "model that knows the position."
         ),
         alt=told,
-        content={"panels": [panel("", "position added", "share of words kept", shown, wide=True)]},
+        content={"panels": [panel("", "position added", "share of words kept", shown, wide=True, domain=[least, 1])]},
     )
 
 
@@ -79,7 +80,8 @@ def calls(params: Params) -> Figure:
     found = cases_of(model, "nearest_word").assign(rank=lambda x: range(1, len(x) + 1))
     if word and word not in set(found.word):
         raise NoResults(f"The word {word!r} was not searched for {model}; choose one of its {len(found):,}.")
-    picked = found[found.word == (word or found.word.iloc[0])].iloc[0]
+    plain = found[found.word.str.fullmatch("[A-Za-z]+")]
+    picked = found[found.word == word].iloc[0] if word else (found if plain.empty else plain).iloc[0]
     verb = "turns it into" if picked.margin < 0 else "brings it nearest to"
     told = (
         f"“{picked.word}”: position {picked.position} {verb} “{picked.other_word}”, {picked.distance:.2f} away "
@@ -113,6 +115,8 @@ def collisions(params: Params) -> Figure:
     found = rows_of(model, "collision_distance", "collision_ratio")
     cases = cases_of(model, "collision").sort_values("distance", ignore_index=True)
     shown = found[found.measure == "collision_distance"].assign(series="nearest sums")
+    ends = shown[["value", "baseline_low", "baseline_high"]]
+    domain = [0.97 * float(ends.min().min()), 1.03 * float(ends.max().max())]
     first, ratio, config = cases.iloc[0], one(found, "collision_ratio", "nearest"), about(found)
     told = (
         f"The nearest: “{first.word}” at {first.position} and “{first.other_word}” at {first.other_position:.0f}, "
@@ -134,7 +138,9 @@ def collisions(params: Params) -> Figure:
         alt=told,
         command="\n".join(dict.fromkeys(found.command)),
         provenance=provenance(found),
-        content={"panels": [panel("", "number of the collision", "distance of the sums", shown, wide=True)]},
+        content={
+            "panels": [panel("", "number of the collision", "distance of the sums", shown, wide=True, domain=domain)]
+        },
     )
 
 
@@ -250,7 +256,10 @@ def heads(params: Params) -> Figure:
         alt=told,
         content={
             "panels": [
-                panel(title, "layer", "0 to 1", found[found.subject == subject]) for subject, title in names.items()
+                panel(
+                    title, "layer", "overlap" if "Overlap" in title else "share lost", found[found.subject == subject]
+                )
+                for subject, title in names.items()
             ]
         },
     )

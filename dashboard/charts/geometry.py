@@ -6,9 +6,9 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure
-from dashboard.charts.base import BLUE, GREEN, GREY, ORANGE, VERMILION, Chart, Look, drawing
+from dashboard.charts.base import BLUE, GREEN, GREY, ORANGE, PINK, VERMILION, Chart, Look, drawing
 
-HUES = (BLUE, VERMILION, GREEN, ORANGE)
+HUES = (BLUE, VERMILION, GREEN, ORANGE, PINK)
 DARK = {BLUE: "#4aa3df"}
 WIDE, HIGH = 330, 210
 LEGEND = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=260)
@@ -106,7 +106,7 @@ def heads(figure: Figure, look: Look) -> list[Chart]:
     for panel in figure.content["panels"]:
         rows = panel["rows"].reindex(columns=KEPT)
         blue = DARK[BLUE] if look.dark else BLUE
-        scale = alt.Scale(domain=[0, 1])
+        scale = alt.Scale(zero=True)  # A loss may be below 0: what is removed may have worked against the rest.
         base = alt.Chart(rows).encode(
             x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)), xOffset=alt.XOffset("head:O")
         )

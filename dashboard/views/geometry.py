@@ -12,11 +12,11 @@ PAGE = "geometry"
 PARTS = {
     "angles": "Near-orthogonality",
     "subspaces": "Subspaces",
-    "ranks": "Ranks and dimensions",
+    "ranks": "Ranks",
     "heads": "Heads",
     "words": "Words changed",
     "collisions": "Collisions",
-    "read": "Read from sums and tables",
+    "read": "Read back",
 }
 FIGURES = {
     "angles": ("geometry_cosines", "geometry_dimension"),
@@ -50,7 +50,7 @@ elif part == "words":
         "SELECT word FROM newest_neighbours WHERE model = ? AND measure = 'nearest_word' ORDER BY word", [model]
     )
     with st.container(width=360):
-        picked.choice("word", "Word", ["", *words.word], lambda word: word or "the closest call")
+        picked.choice("word", "Word", ["", *words.word], lambda word: word or "the closest call of a whole word")
 for name in ("dim", "word"):
     picked.get(name)
 values = picked.done()
