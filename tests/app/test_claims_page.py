@@ -47,7 +47,7 @@ def test_the_ledger_has_all_claims_and_filters_them():
     app.selectbox(key="claims.document").select("004").run()
     assert silent(app)
     assert named(app) == {id for id in CLAIMS if "004" in CLAIMS[id].documents}
-    assert app.query_params["document"] == ["004"]
+    assert "004" in app.query_params["document"]
     app.segmented_control(key="claims.by").set_value("verdict").run()
     assert silent(app)
     assert {heading.value.lower() for heading in app.subheader} & set(WORDS)
@@ -68,7 +68,8 @@ def test_a_claim_is_shown_in_full(claim):
     assert any(heading.startswith("Speaks against it") for heading in headings), (
         "contrary evidence is always looked for"
     )
-    assert [box.label for box in app.expander] == [name.replace("_", " ") for name in one.queries]
+    boxes = [box.label for box in app.expander if not box.label.endswith(" more")]
+    assert boxes == [name.replace("_", " ") for name in one.queries]
 
 
 def test_an_unknown_claim_is_said_and_the_ledger_shown():

@@ -11,6 +11,7 @@ from analysis.claims.base import (
     Claim,
     Evidence,
     Found,
+    Row,
     Rows,
     Verdict,
     register,
@@ -56,7 +57,7 @@ def _rows(rows: Rows, query: str, *, tells: bool) -> list[Evidence]:
     ]
 
 
-def _above(row: dict) -> float:
+def _above(row: Row) -> float:
     """By how much the lower end of the interval exceeds chance and what is near to it."""
     low = row["low"] if row["low"] is not None else row["value"]
     return low - (row["chance"] or 0.5) - NEAR_CHANCE
