@@ -42,8 +42,8 @@ def reading_open(params: Params) -> Figure:
         title="Every claim and its verdict" if chosen == ALL else f"The claims that are {chosen}",
         frame=lambda: frame[["id", "title", "question", "verdict", "sentence"]],
         caption=(
-            f"{len(frame)} claims of {len(stored.documents())} documents: {told}. One tile a claim, by question; its rule was written down "
-            "before the store was asked, and its verdict is computed when the store is built."
+            f"{len(frame)} claims of {len(stored.documents())} documents: {told}. One tile a claim, by question; its "
+            "rule was written down before the store was asked, and its verdict is computed when the store is built."
             + (f" {chosen[0].upper()}{chosen[1:]}: {listed}." if chosen != ALL else "")
         ),
         alt=f"Tiles, one a claim, coloured by verdict: {told}.",

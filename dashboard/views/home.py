@@ -38,6 +38,7 @@ for name in ("home_terms", "home_published"):
 
 st.header("Where to go", anchor=False)
 ways = {
+    "read": "New to the question? Walk through it step by step, with a chart to touch at each.",
     "claims": "What five documents say about adding positions, and what the measurements say to each: for and against.",
     "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
     "encodings": "Twelve ways to write a position down: how they look, what they tell about distance, what they cost.",
@@ -45,6 +46,7 @@ ways = {
     "glue": "Our own trainings: every way of combining word and position, scored on GLUE beside the papers' figures.",
     "training": "Our own pre-trainings: loss by step, token and second, the gap to adding, what it costs.",
     "probe": "Your model, your text: the same terms in a second, with a link to share and figures to export.",
+    "choose": "For who must pick an encoding: what each needs and costs, and what speaks for and against it.",
     "runs": "Every run in the store, with its settings, curve, command and code.",
     "about": "The method in a page, what the store holds, SQL and Python, how to cite.",
 }
