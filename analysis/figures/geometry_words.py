@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.geometry import MAKE, about, made, model_of, one, provenance, rows_of
@@ -186,9 +184,9 @@ def order(params: Params) -> Figure:
     if own.empty:
         rows_of(model, "absolute_position")
     titles = read.query("SELECT encoding, title FROM encodings").set_index("encoding").title
-    series = [model if pd.notna(r.model) else titles.get(r.subject, r.subject) for r in own.itertuples()]
-    own = own.assign(series=series)
-    row = next(own[(own.measure == "relative_order")].itertuples())
+    series = own.subject.map(titles).fillna(own.subject).where(own.model.isna(), model)
+    own: Any = own.assign(series=series)
+    row: Any = own[own.measure == "relative_order"].iloc[0]
     told = (
         f"{row.series}: of two rows of the table, the first is told in {percent(row.value, 1)} of pairs (rows "
         "permuted: "

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 from jaxtyping import Float
@@ -92,11 +93,19 @@ class Options:
         return np.random.default_rng(self.seed)
 
 
-def spread(draws: Float[ndarray, "draw ..."] | Iterable[float]) -> dict[str, float]:
+class Spread(TypedDict):
+    """What random draws give."""
+
+    baseline: float
+    baseline_low: float
+    baseline_high: float
+
+
+def spread(draws: Float[ndarray, "draw ..."] | Iterable[float]) -> Spread:
     """The baseline's three columns from draws of one number."""
     values = np.asarray(list(draws) if not isinstance(draws, ndarray) else draws, dtype=np.float64)
     low, high = np.percentile(values, INTERVAL)
-    return {"baseline": float(values.mean()), "baseline_low": float(low), "baseline_high": float(high)}
+    return Spread(baseline=float(values.mean()), baseline_low=float(low), baseline_high=float(high))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ def _sized(chart: Chart, panel: dict[str, Any]) -> Chart:
 
 
 def _y(panel: dict[str, Any]) -> alt.Y:
-    domain = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
+    domain: dict[str, Any] = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
     return alt.Y("value:Q", title=panel["y"], scale=alt.Scale(**domain, nice="domain" not in panel))
 
 
@@ -64,7 +64,7 @@ def _dots(panel: dict[str, Any], look: Look) -> Chart:
     """One row a series, its value and interval; the baseline as a grey tick with its range."""
     rows = panel["rows"].reindex(columns=KEPT).astype({"low": float, "high": float, "baseline_low": float})
     names = list(dict.fromkeys(rows.series))
-    domain = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
+    domain: dict[str, Any] = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
     x = alt.X(
         "value:Q", title=panel["y"], scale=alt.Scale(**domain, nice="domain" not in panel), axis=alt.Axis(tickCount=5)
     )

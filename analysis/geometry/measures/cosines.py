@@ -1,6 +1,7 @@
 """|cosine| against dimension: of random vectors, measured and by the exact formula, and of words and positions."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -70,7 +71,7 @@ def _rows(subject: str, a: ndarray, b: ndarray, rng: np.random.Generator) -> Ite
     for kept in (*(d for d in DIMENSIONS if d < dim), dim):
         chosen = [rng.choice(dim, kept, replace=False) for _ in range(SUBSETS if kept < dim else 1)]
         means = [float(np.abs(_pairs(_few(a, rng)[:, c], _few(b, rng)[:, c])).mean()) for c in chosen if kept < dim]
-        interval: dict[str, float] = {}
+        interval: dict[str, Any] = {}
         if kept == dim:
             values = _pairs(a, b, same=a is b)
             means = [float(np.abs(values).mean())]
@@ -89,7 +90,8 @@ def _rows(subject: str, a: ndarray, b: ndarray, rng: np.random.Generator) -> Ite
             samples = values.size
         else:
             low, high = np.percentile(means, INTERVAL)
-            interval, samples = {"low": float(low), "high": float(high)}, SUBSETS
+            interval = {"low": float(low), "high": float(high)}
+            samples = SUBSETS
         yield Row(
             measure="abs_cosine",
             subject=subject,

@@ -77,12 +77,18 @@ def nearest(held: Held, options: Options) -> Found:
         lengths = np.linalg.norm(positions, axis=1)
         real = nearest_other(word, searched, positions, options.device)
         random = nearest_other(word, few, directions(lengths, word.shape[1], rng), options.device)
-        kept, by_chance = real.margin > 0, random.margin > 0
+        kept, by_chance = np.greater(real.margin, 0), np.greater(random.margin, 0)
         for place in range(len(positions)):
             found.rows.append(_row("word_kept", subject, kept[:, place], by_chance[:, place], every, place))
         inside = slice(*held.spoken)
         found.rows.append(
-            _row("word_kept_everywhere", subject, kept[:, inside].all(1), by_chance[:, inside].all(1), every)
+            _row(
+                "word_kept_everywhere",
+                subject,
+                np.asarray(kept[:, inside].all(1)),
+                np.asarray(by_chance[:, inside].all(1)),
+                every,
+            )
         )
         if subject == "raw":
             found.cases.extend(_cases(held, real, options))
@@ -123,7 +129,7 @@ def _cases(held: Held, real: Nearest, options: Options) -> list[Case]:
         other, distance = real.other(row, place)
         return Case(
             measure=name,
-            word=held.tokens[real.searched[row]],
+            word=held.tokens[int(real.searched[row])],
             position=place,
             other_word=held.tokens[other],
             distance=distance,

@@ -1,6 +1,7 @@
 """The subspaces that words and positions span most of: angles between them, and each one's energy in the other's."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -73,7 +74,7 @@ def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, opt
     words, positions = axes(word)[1], axes(position)[1]
     most = min(dim - 1, len(word) - 1, len(position) - 1)
     ranks = [rank for rank in RANKS if rank <= most]
-    kind = {"subject": subject, "layer": layer}
+    kind: dict[str, Any] = {"subject": subject, "layer": layer}
     samples = len(word)
     for rank in ranks:
         rng = options.rng()
