@@ -69,7 +69,7 @@ def test_a_claim_is_shown_in_full(claim):
         "contrary evidence is always looked for"
     )
     boxes = [box.label for box in app.expander if not box.label.endswith(" more")]
-    assert boxes == [name.replace("_", " ") for name in one.queries]
+    assert boxes == [*(name.replace("_", " ") for name in one.queries), "How to cite this claim and its verdict"]
 
 
 def test_an_unknown_claim_is_said_and_the_ledger_shown():

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.shown import shown
+
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 FIGURES = {
     "angles": ["How nearly orthogonal?", "|Cosine| against dimension"],
@@ -41,7 +43,7 @@ def test_each_part_shows_its_figures(part):
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert [heading.value for heading in app.subheader] == FIGURES[part]
+    assert [shown(heading.value) for heading in app.subheader] == FIGURES[part]
 
 
 def test_the_slider_moves_the_random_vectors():
