@@ -156,7 +156,9 @@ def _remove(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "expected"), [(_add, [0.1, 0.2, 0.3, 0.5, 0.75]), (_change, [0.9]), (_remove, [])], ids=lambda x: str(x)
+    ("act", "expected"),
+    [(_add, [0.1, 0.2, 0.3, 0.5, 0.75]), (_change, [0.9]), (_remove, [])],
+    ids=["add", "change", "remove"],
 )
 def test_it_follows_its_files(data: Path, act: Callable[[Path], None], expected: list[float]) -> None:
     path = scores()
