@@ -34,8 +34,7 @@ except AddendError as problem:
     picked.done()
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)
-    probe_form.offer_frozen(picked, "method")
-    probe_form.offer_layer_0(picked, "layer")
+    probe_form.offer_ways_out(picked, problem, "")
     st.stop()
 
 if about.truncated_from:
