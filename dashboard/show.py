@@ -5,6 +5,7 @@ import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 import streamlit as st
@@ -161,6 +162,15 @@ def _sources(figure: Figure, page: str, link: str) -> None:
     with popover:
         st.caption("The command that reproduces these numbers")
         st.code(figure.command, language="bash", wrap_lines=True)
+        # Where no link opens this view, a sentence stands in its place.
+        if link.startswith("http") and figure.name in links.VIEWS[page].figures:
+            st.caption("The command that writes this very figure's data")
+            named = figure.name.replace("_", "-")
+            st.code(
+                f"python -m analysis export {quote(link)} --figure {figure.name} -o {named}.csv",
+                language="bash",
+                wrap_lines=True,
+            )
         if figure.provenance:
             st.caption("Where they come from")
             for name, value in figure.provenance.items():

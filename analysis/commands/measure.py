@@ -14,6 +14,9 @@ def measure(
     freeze: Annotated[
         str, typer.Option(help="What is held of gated units: activation, other, or half of each.")
     ] = "activation",
+    tokens: Annotated[
+        int | None, typer.Option(help="The most taken of a text, where training reached fewer positions.", min=2)
+    ] = None,
     called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/terms, without its ending.")] = None,
 ) -> None:
@@ -36,6 +39,7 @@ def measure(
             pairs,
             corpus,
             freeze=freeze,
+            tokens=tokens,
             called=called,
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),

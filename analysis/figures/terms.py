@@ -101,7 +101,8 @@ def _texts(row: Any) -> str:
         [row.corpus],
     ).iloc[0]
     about = json.loads(row.config)
-    cut = f", {about['truncated_texts']} of them cut to the model's length" if about.get("truncated_texts") else ""
+    length = f"{about['tokens']} tokens" if about.get("tokens") else "the model's length"
+    cut = f", {about['truncated_texts']} of them cut to {length}" if about.get("truncated_texts") else ""
     return (
         f"{found.texts} texts and {found.pairs} pairs written for Addend{cut}, {row.queries:,} queries pooled "
         f"(the longest tenth of the texts gives {about['longest_tenth']:.0%} of them)"

@@ -37,6 +37,7 @@ def measure_corpus(
     corpus: str,
     *,
     freeze: str = "activation",
+    tokens: int | None = None,
     called: str | None = None,
     name: str | None = None,
     each: Iterable[int] | None = None,
@@ -47,7 +48,8 @@ def measure_corpus(
     effects average over them. Over heads, both aggregations are kept, since they may tell opposite
     stories: the mean over heads, and pooled over heads, where a head weighs as the variance of its
     scores. Intervals: percentile bootstrap, 2,000 resamples of groups of texts that share no passage.
-    called: the model's name in the results, instead of its folder's.
+    called: the model's name in the results, instead of its folder's. tokens: the most that are taken of a text, where
+    training reached fewer positions than the model has.
     """
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
@@ -55,9 +57,9 @@ def measure_corpus(
     family = checked(loaded.model, loaded.source.name)
     measured: list[list[OfInput]] = []
     cut = 0
-    unfinished = Unfinished(kind="terms", **loaded.facts(), texts=list(texts), freeze=freeze)
+    unfinished = Unfinished(kind="terms", **loaded.facts(), texts=list(texts), freeze=freeze, tokens=tokens)
     for index in each if each is not None else range(len(texts)):
-        inputs, _, cut_from = encode(loaded.tokenizer, *texts[index], loaded.model, truncate=True)
+        inputs, _, cut_from = encode(loaded.tokenizer, *texts[index], loaded.model, truncate=True, tokens=tokens)
         measured.append(of_layers(loaded, family, inputs, freeze, unfinished, index))
         cut += cut_from is not None
     if not any(text[0].queries for text in measured):
@@ -77,7 +79,7 @@ def measure_corpus(
         kind="terms",
         command=(
             f"python -m analysis measure {model_options(source.name, source.revision, called)} "
-            f"--corpus {quote(corpus)}{held}"
+            f"--corpus {quote(corpus)}{held}{f' --tokens {tokens}' if tokens else ''}"
         ),
         **loaded.facts(called),
         seed=SEED,
@@ -87,6 +89,7 @@ def measure_corpus(
             "clusters": len(np.unique(groups)),
             "longest_tenth": float(queries[-max(1, len(queries) // 10) :].sum() / queries.sum()),
             "truncated_texts": cut,
+            "tokens": tokens,
             "freeze": freeze if held else None,
             "layers": len(measured[0]),
             "resumed": unfinished.resumed,

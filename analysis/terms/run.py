@@ -238,9 +238,12 @@ def check_layer(model: Any, family: Family, layer: int) -> None:
 
 
 def encode(
-    tokenizer: Any, text: str, text_pair: str | None, model: Any, truncate: bool
+    tokenizer: Any, text: str, text_pair: str | None, model: Any, truncate: bool, tokens: int | None = None
 ) -> tuple[Mapping[str, Tensor], tuple[TokenInfo, ...], int | None]:
-    """Model inputs on the model's device, what each token is, and the length before truncation if any was cut."""
+    """Model inputs on the model's device, what each token is, and the length before truncation if any was cut.
+
+    tokens: the most that are taken, where that is fewer than the model has positions for.
+    """
     if not text.strip():
         raise TextError("The text is empty; type at least one word.")
     if text_pair is not None and not text_pair.strip():
@@ -252,7 +255,7 @@ def encode(
     if kilobytes > most:  # before it is made into tokens, which takes its time
         raise TextError(f"The text has {kilobytes:,.0f} kB; at most {most} kB are taken (ADDEND_TEXT_KB). Shorten it.")
     # Whatever the model takes: every head's scores are this squared.
-    own, most = longest(model.config) or sys.maxsize, settings.number("ADDEND_TOKENS")
+    own, most = longest(model.config) or sys.maxsize, min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
     limit, whose = (own, f"the model {own} positions") if own <= most else (most, f"at most {most} are taken")
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     found, cut_from = encoded["input_ids"].shape[1], None
@@ -275,8 +278,8 @@ def encode(
             f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "
             "give one text, or choose a model that takes pairs."
         )
-    tokens = tokens_of(tokenizer, encoded, (text, text_pair), types)
+    found_tokens = tokens_of(tokenizer, encoded, (text, text_pair), types)
     inputs = {key: value.to(model.device) for key, value in encoded.items() if isinstance(value, Tensor)}
     if not kinds:  # GPT-2, for one, would look them up among its words
         inputs.pop("token_type_ids", None)
-    return inputs, tokens, cut_from
+    return inputs, found_tokens, cut_from

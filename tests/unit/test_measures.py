@@ -368,3 +368,13 @@ def test_an_empty_corpus_is_refused_and_a_cut_text_is_counted():
     _, _, run = files.read(measure_corpus(tiny_loaded(), [(TEXT, None), (" ".join(["cat"] * 60), None)], "long"))
     assert run["config"]["truncated_texts"] == 1
     assert run["command"] == "python -m analysis measure --model tiny --corpus long"
+
+
+def test_texts_are_cut_to_the_positions_that_training_reached():
+    long = " ".join(["the cat sat on"] * 6)
+    _, table, run = files.read(measure_corpus(tiny_loaded(), [(long, None), (TEXT, None)], "cut", tokens=6))
+    _, own, _ = files.read(measure_corpus(tiny_loaded(), [("the cat sat on", None), (TEXT, None)], "cut", tokens=6))
+    assert run["config"]["tokens"] == 6
+    assert run["config"]["truncated_texts"] >= 1
+    assert "--tokens 6" in run["command"]
+    assert table.to_pylist() == own.to_pylist()
