@@ -28,29 +28,8 @@ from dashboard.charts import Look
 from dashboard.drawn import specifications
 from dashboard.links import VIEWS
 
-WORDS = [
-    "the",
-    "dog",
-    "that",
-    "chased",
-    "a",
-    "cat",
-    "along",
-    "the",
-    "river",
-    "came",
-    "back",
-    "to",
-    "an",
-    "old",
-    "house",
-    "on",
-    "the",
-    "hill",
-    "and",
-    "slept",
-    "there",
-]
+TEXT = "the dog that chased a cat along the river came back to an old house on the hill and slept there"
+WORDS = TEXT.split()
 
 
 def text_of(tokens: int) -> str:
