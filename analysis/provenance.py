@@ -5,17 +5,20 @@ import re
 import subprocess
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from shlex import quote
 
 ROOT = Path(__file__).resolve().parent.parent
+CODE = ROOT / "CODE"
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "duckdb")
 
 
 @lru_cache(maxsize=1)
 def git_sha() -> str:
-    """The checkout's commit, with "+" when tracked files differ from it; "unknown" outside git."""
+    """The checkout's commit, with "+" when tracked files differ from it; outside git what the file CODE says, which
+    an image is given when it is built; else "unknown".
+    """
 
     def git(*arguments: str) -> str:
         done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
@@ -25,13 +28,20 @@ def git_sha() -> str:
         changed = git("status", "--porcelain", "--untracked-files=no", "--", "analysis", "dashboard")
         return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return CODE.read_text(encoding="utf-8").strip() if CODE.is_file() else "unknown"
 
 
 @lru_cache(maxsize=1)
 def library_versions() -> str:
     """Versions of Python and of the libraries that numbers depend on, "name version" joined by commas."""
-    return ", ".join([f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)])
+    return ", ".join([f"python {platform.python_version()}", *(f"{name} {_version(name)}" for name in LIBRARIES)])
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # stored results are shown without PyTorch, too
+        return "not installed"
 
 
 def model_options(model: str, revision: str, called: str | None = None) -> str:

@@ -89,6 +89,9 @@ _MAP = (
     Field("centred", True),
 )
 
+_PART = (Field("from", 0), Field("to", -1), Field("query", -1), Field("key", -1))
+"""Which rows of a map are shown, and one cell of it, by index; -1: to the last, and where attention is strongest."""
+
 _DO = (
     Field("do", ("zero_positions",)),
     Field("position", 0),
@@ -274,11 +277,13 @@ VIEWS: dict[str, View] = {
                 Field("term", "position_to_position"),
                 Field("group", "four"),
                 *_MAP,
+                *_PART,
             ),
             (
                 "probe_heads",
                 "probe_maps",
                 "probe_total",
+                "probe_cell",
                 "probe_distance",
                 "probe_layers",
                 "probe_depth",

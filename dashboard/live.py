@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis import probes, settings
+from analysis import installed, probes, settings
 from analysis.errors import NotHere, Stopped
 from analysis.figures import FIGURES, Figure
 from analysis.image_probes import ImageRequest
@@ -89,9 +89,10 @@ def of_image(
 def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
     """What a request gives, from memory where it was asked before.
 
-    progress: told in words what is waited for. Raises what the service raises, and Busy where this session, or the
-    address it is at, asks too often.
+    progress: told in words what is waited for. Raises what the service raises, NotInstalled where
+    there is no PyTorch, and Busy where this session, or the address it is at, asks too often.
     """
+    installed.models_can_run()
     service = shared().service
     if (found := service.results.get(request)) is not None:
         return found

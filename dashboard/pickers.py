@@ -154,6 +154,27 @@ class Pickers:
         self._values[name] = picked
         return picked
 
+    def span(self, first: str, last: str, label: str, count: int, **more: Any) -> None:
+        """A slider with two ends over 0 to count - 1. Two fields hold them; at its end the second one holds -1."""
+        start, end = int(self.get(first)), int(self.get(last))
+        end = count - 1 if end == -1 else end
+        if not 0 <= start <= end < count:
+            st.warning(plain(f"{label}: {start} to {end} is asked for, of {count}; all are shown."))
+            start, end = 0, count - 1
+            self.set(first, 0)
+            self.set(last, -1)
+        if count < 2:
+            return
+        slider = f"{self._key(first)}.span"
+        st.session_state[slider] = (start, end)
+
+        def keep() -> None:
+            low, high = st.session_state[slider]
+            st.session_state[self._key(first)] = low
+            st.session_state[self._key(last)] = -1 if high == count - 1 else high
+
+        st.slider(label, 0, count - 1, key=slider, on_change=keep, **more)
+
     def toggle(self, name: str, label: str, **more: Any) -> bool:
         """A switch."""
         self._held(name)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis import catalogue, checkpoints, embedded, probes, settings
-from analysis.errors import AddendError, TextTooLong
+from analysis.errors import AddendError, NotInstalled, TextTooLong
 from analysis.terms import Decomposition
 from dashboard import live, queries, show
 from dashboard.links import TEXT_LIMIT_BYTES, Value
@@ -97,6 +97,13 @@ def offer(picked: Pickers, label: str, value: Value, *fields: str) -> None:
             picked.set(field, value)
         picked.done()
         st.rerun()
+
+
+def offer_ways_out(picked: Pickers, problem: AddendError, *sides: str) -> None:
+    """Buttons back to what every model has, where it was the method or the layer that failed."""
+    if not isinstance(problem, NotInstalled):
+        offer_frozen(picked, *(f"method{side}" for side in sides))
+        offer_layer_0(picked, *(f"layer{side}" for side in sides))
 
 
 def offer_frozen(picked: Pickers, *fields: str) -> None:

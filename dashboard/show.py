@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from analysis import settings
-from analysis.errors import AddendError, NotHere, Stopped
+from analysis.errors import AddendError, NotHere, NotInstalled, Stopped
 from analysis.figures import Figure
 from dashboard import charts, links, live, log, queries
 from dashboard.charts import render
@@ -200,13 +200,13 @@ def cite(keys: tuple[str, ...]) -> None:
 def sentence(problem: AddendError) -> None:
     """What went wrong, in the page's own flow; the app goes on."""
     said = plain(public(str(problem)))
-    if not isinstance(problem, NotHere | Stopped):
+    if not isinstance(problem, NotHere | Stopped | NotInstalled):
         st.error(said, icon=":material/error:")
         return
-    st.info(said, icon=":material/info:")  # nothing went wrong: it waits for a press
+    st.info(said, icon=":material/info:")  # nothing went wrong: it waits for a press, or for an installation
     if isinstance(problem, NotHere):
         live.download(problem)
-    else:
+    elif isinstance(problem, Stopped):
         live.go_on(problem)
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pandas as pd
 import psutil
 
-from analysis import __version__, settings
+from analysis import __version__, installed, settings
 from analysis.provenance import git_sha, library_versions
 from dashboard import live
 from dashboard.plain import public
@@ -23,6 +23,8 @@ def versions() -> str:
 
 def device() -> str:
     """Where models run; PyTorch is not started to find out."""
+    if absent := installed.missing():
+        return f"no models run here: without {', '.join(absent)} (see requirements-results.txt)"
     torch = sys.modules.get("torch")
     if torch is None:
         return "not known yet: no model has been asked for since the start"

@@ -2,6 +2,10 @@
 
 import streamlit as st
 
+from analysis.figures.term_cell import STRONGEST
+from analysis.terms import Decomposition
+from analysis.terms.arrange import labels
+from dashboard.charts.heatmap import MOST_NAMES
 from dashboard.pickers import Pickers
 
 METHODS = {"frozen": "frozen", "mean": "mean"}
@@ -19,6 +23,35 @@ def map_pickers(picked: Pickers, heads: int) -> None:
         names = {"four": "The four of word and position", "all": "All"}
         picked.segments("group", "Terms", list(names), names)
     map_ways(picked)
+
+
+def part_pickers(picked: Pickers, made: Decomposition) -> None:
+    """Which rows of the maps are shown. Up to 64 they have names, and cells that tell their value."""
+    names = _rows(picked, made)
+    picked.span(
+        "from",
+        "to",
+        "Rows and columns of the maps",
+        len(names),
+        help=f"A part of at most {MOST_NAMES} shows its tokens, and the value of the cell that you point at.",
+    )
+
+
+def cell_pickers(picked: Pickers, made: Decomposition) -> None:
+    """One query and one key among the rows shown."""
+    names = _rows(picked, made)
+    first, last = int(picked.get("from")), int(picked.get("to"))
+    options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
+    shown = {
+        index: "where attention is strongest" if index == STRONGEST else f"{index} {names[index]}" for index in options
+    }
+    for place, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
+        with place:
+            picked.choice(name, label, options, shown)
+
+
+def _rows(picked: Pickers, made: Decomposition) -> list[str]:
+    return labels(made.token_info, words=bool(picked.get("words")), specials=bool(picked.get("specials")))
 
 
 def map_ways(picked: Pickers) -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from analysis.errors import AddendError
+from analysis.installed import FOR_MODELS, models_can_run
 
 app = typer.Typer(
     name="python -m analysis",
@@ -54,7 +55,16 @@ for command in COMMANDS:
 def main() -> None:
     """Runs a command; what a reader can put right ends in a sentence and exit code 1."""
     try:
-        app()
+        _run()
     except AddendError as problem:
         Console(stderr=True, highlight=False).print(f"[red]Error:[/red] {escape(str(problem))}", soft_wrap=True)
         sys.exit(1)
+
+
+def _run() -> None:
+    try:
+        app()
+    except ModuleNotFoundError as absent:
+        if (absent.name or "").split(".")[0] in FOR_MODELS:
+            models_can_run()
+        raise

@@ -31,8 +31,8 @@ def head_of(params: Params, heads: int) -> int:
     return head
 
 
-def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str]) -> pd.DataFrame:
-    """Maps of tokens by tokens, one row a cell."""
+def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str], first: int = 0) -> pd.DataFrame:
+    """Maps of tokens by tokens, one row a cell. first: the index of the first query and key."""
     names = np.asarray(labels, dtype=object)
     parts = []
     for name, values in maps.items():
@@ -41,8 +41,8 @@ def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str]) -> pd.DataFram
             pd.DataFrame(
                 {
                     "map": name,
-                    "query": query,
-                    "key": key,
+                    "query": query + first,
+                    "key": key + first,
                     "query_token": names[query],
                     "key_token": names[key],
                     "value": values.ravel(),

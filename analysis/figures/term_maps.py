@@ -132,10 +132,21 @@ def probe_heads(params: Params, made: Decomposition) -> Figure:
     )
 
 
-def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged]:
+def _arranged(params: Params, made: Decomposition) -> tuple[int, Arranged, float]:
+    """The head, its maps of the rows that the link asks for, and the scale of all its rows: parts of a map compare."""
     every = shown(made)
     terms = every if one_of(params, "group", GROUPS) == "all" else [term for term in four(made) if term in every]
-    return arranged(params, made, terms)
+    head, view = arranged(params, made, terms)
+    return head, view.part(*rows_of(params, len(view.labels))), _reach(view)
+
+
+def rows_of(params: Params, rows: int) -> tuple[int, int]:
+    """The first and the last row that a link asks for, of so many. Raises LinkError where there are no such rows."""
+    first, last = int(params.get("from", 0)), int(params.get("to", -1))
+    last = rows - 1 if last == -1 else last
+    if not 0 <= first <= last < rows:
+        raise LinkError(f"The link says from={first} and to={last}; this map has the rows 0 to {rows - 1}.")
+    return first, last
 
 
 def arranged(params: Params, made: Decomposition, terms: Sequence[str]) -> tuple[int, Arranged]:
@@ -153,19 +164,21 @@ def _reach(view: Arranged) -> float:
     return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
 
 
-def _drawn(params: Params) -> str:
+def _drawn(params: Params, view: Arranged) -> str:
     said = ["key-centred (each row less its mean)" if params["centred"] else "as they are, before centring"]
     if params["words"]:
         said.append("word pieces averaged to words")
     if not params["specials"]:
         said.append("special tokens hidden")
+    if params.get("from", 0) or params.get("to", -1) != -1:
+        said.append(f"rows and columns {view.first} to {view.first + len(view.labels) - 1}")
     return ", ".join(said)
 
 
 @figure("probe_maps", live=probes.obtain)
 def probe_maps(params: Params, made: Decomposition) -> Figure:
     """The terms of one head, side by side on one scale."""
-    head, view = _arranged(params, made)
+    head, view, reach = _arranged(params, made)
     maps = view.terms
     largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
     share = {term: float(made.shares()[term][head]) for term in maps}
@@ -173,10 +186,10 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
     return Figure(
         name="probe_maps",
         title=f"Head {head}, term by term",
-        frame=lambda: map_frame(maps, view.labels),
+        frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
-            f"Pre-softmax scores, {_where(made, head)}; {_drawn(params)}. Rows ask (query), columns answer (key); "
-            f"one scale for all maps of this head. {assumed(made)} {_live_errors(made)}"
+            f"Pre-softmax scores, {_where(made, head)}; {_drawn(params, view)}. Rows ask (query), columns answer "
+            f"(key); one scale for all maps of this head. {assumed(made)} {_live_errors(made)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {spoken(largest)}.",
         command=probes.command(made),
@@ -185,7 +198,8 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
         content={
             "maps": maps,
             "labels": view.labels,
-            "reach": _reach(view),
+            "first": view.first,
+            "reach": reach,
             "share": share,
             "effect": effect,
             "columns": 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
@@ -196,7 +210,7 @@ def probe_maps(params: Params, made: Decomposition) -> Figure:
 @figure("probe_total", live=probes.obtain)
 def probe_total(params: Params, made: Decomposition) -> Figure:
     """What the terms add up to: the rest, the total, and the pattern after softmax."""
-    head, view = _arranged(params, made)
+    head, view, reach = _arranged(params, made)
     rest = {"the other terms": view.rest} if len(view.terms) < len(made.present) else {}
     maps = {**rest, "total": view.total, "pattern": view.pattern}
     own = (
@@ -208,10 +222,10 @@ def probe_total(params: Params, made: Decomposition) -> Figure:
     return Figure(
         name="probe_total",
         title=f"Head {head}, added up",
-        frame=lambda: map_frame(maps, view.labels),
+        frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
             f"The total is {own}, on the scale of the maps above; the pattern is its softmax over keys, "
-            f"from 0 to {view.pattern.max():.2f}. {_where(made, head)}; {_drawn(params)}."
+            f"from 0 to {view.pattern.max():.2f}. {_where(made, head)}; {_drawn(params, view)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
         command=probes.command(made),
@@ -221,6 +235,7 @@ def probe_total(params: Params, made: Decomposition) -> Figure:
             "scores": {**rest, "total": view.total},
             "pattern": view.pattern,
             "labels": view.labels,
-            "reach": _reach(view),
+            "first": view.first,
+            "reach": reach,
         },
     )

@@ -20,6 +20,20 @@ class Arranged:
     """The sum of the terms that are not in `terms`."""
     total: Float[ndarray, "query key"]
     pattern: Float[ndarray, "query key"]
+    first: int = 0
+    """The index of the first row and column among all that could be shown."""
+
+    def part(self, first: int, last: int) -> "Arranged":
+        """Rows and columns from index `first` to `last`, both included."""
+        rows = slice(first, last + 1)
+        return Arranged(
+            labels=self.labels[rows],
+            terms={term: values[rows, rows] for term, values in self.terms.items()},
+            rest=self.rest[rows, rows],
+            total=self.total[rows, rows],
+            pattern=self.pattern[rows, rows],
+            first=self.first + first,
+        )
 
 
 def arrange(
@@ -59,6 +73,11 @@ def _centred(scores: Float[ndarray, "query key"], attended: Bool[ndarray, "query
     if attended is None:
         return scores - scores.mean(-1, keepdims=True)
     return np.where(attended, scores - scores.mean(-1, keepdims=True, where=attended), 0)
+
+
+def labels(tokens: Sequence[TokenInfo], *, words: bool, specials: bool) -> list[str]:
+    """The labels of the rows that `arrange` makes."""
+    return [label for label, _ in _groups(tokens, words, specials)]
 
 
 def _groups(tokens: Sequence[TokenInfo], words: bool, specials: bool) -> list[tuple[str, list[int]]]:

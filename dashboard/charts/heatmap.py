@@ -40,11 +40,13 @@ def heatmap(
     legend: bool = True,
     side: int = 300,
     height: int | None = None,
+    first: int = 0,
     look: Look | None = None,
 ) -> Chart:
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
 
-    Rows and columns may repeat labels: cells are placed by index and labelled by name.
+    Rows and columns may repeat labels: cells are placed by index and labelled by name. first: what the counting of
+    rows and columns begins with, where they are too many to be named.
     """
     stops = DIVERGING if diverging else SEQUENTIAL
     scale = alt.Scale(domain=list(np.linspace(*domain, len(stops))), range=stops, clamp=True, interpolate="rgb")
@@ -53,12 +55,19 @@ def heatmap(
         if legend
         else None
     )
-    build = _image if values.size > MOST_CELLS or max(values.shape) > MOST_NAMES else _cells
-    chart = build(values, rows, columns, scale, stops, domain, shown, row_title, column_title, value_title)
+    if is_image(values):
+        chart = _image(values, first, scale, stops, domain, shown, row_title, column_title)
+    else:
+        chart = _cells(values, rows, columns, scale, shown, row_title, column_title, value_title)
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
     stretch = LEGEND_PIXELS if look and look.screen and not legend else 0
     chart = chart.properties(width=side, height=(height or side) - stretch)
     return chart.properties(title=alt.TitleParams(title, fontSize=13, anchor="start")) if title else chart
+
+
+def is_image(values: ndarray) -> bool:
+    """Whether a map is drawn as an image, whose cells have no tooltips."""
+    return values.size > MOST_CELLS or max(values.shape) > MOST_NAMES
 
 
 def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
@@ -81,7 +90,7 @@ def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 4
     )
 
 
-def _cells(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
+def _cells(values, rows, columns, scale, legend, row_title, column_title, value_title) -> Chart:
     i, j = np.indices(values.shape)
     frame = pd.DataFrame(
         {
@@ -126,18 +135,18 @@ def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], 
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def _image(values, rows, columns, scale, stops, domain, legend, row_title, column_title, value_title) -> Chart:
+def _image(values, first, scale, stops, domain, legend, row_title, column_title) -> Chart:
     low, high = domain
     url = painted(values, stops, domain)
     height, width = values.shape
     # Half a cell off, so that a tick stands at the middle of the cell it counts.
-    sides, ends = [-0.5, width - 0.5], [-0.5, height - 0.5]
+    sides, ends = [first - 0.5, first + width - 0.5], [first - 0.5, first + height - 0.5]
     frame = pd.DataFrame({"url": [url], "x": sides[:1], "x2": sides[1:], "y": ends[:1], "y2": ends[1:]})
     across = alt.X("x:Q", scale=alt.Scale(domain=sides, nice=False, zero=False), axis=_count_axis(column_title))
     down = alt.Y("y:Q", scale=alt.Scale(domain=ends, reverse=True, nice=False, zero=False), axis=_count_axis(row_title))
     picture = alt.Chart(frame).mark_image(aspect=False).encode(x=across, x2="x2", y=down, y2="y2", url="url:N")
     # An image has no colour scale of its own: two unseen points carry the legend.
-    unseen = pd.DataFrame({"value": [low, high], "x": [0, 0], "y": [0, 0]})
+    unseen = pd.DataFrame({"value": [low, high], "x": first, "y": first})
     key = (
         alt.Chart(unseen)
         .mark_point(opacity=0)

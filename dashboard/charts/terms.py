@@ -143,6 +143,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             title=[spoken(term), f"share {signed(share[term])}, effect {_nats(effect[term])}"],
             legend=number >= last_row,
             side=330 if figure.content["columns"] == 2 else 260,
+            first=figure.content["first"],
         )
         for number, (term, values) in enumerate(figure.content["maps"].items())
     ]
@@ -151,9 +152,9 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
 @drawing("probe_total", columns=3)
 def total(figure: Figure, look: Look) -> list[Chart]:
     """The rest and the total on the scale of the terms; the pattern on its own."""
-    labels, reach, pattern = (figure.content[key] for key in ("labels", "reach", "pattern"))
+    labels, reach, pattern, first = (figure.content[key] for key in ("labels", "reach", "pattern", "first"))
     scores = figure.content["scores"].items()
-    drawn = [token_map(values, labels, reach, look, title=name, side=330) for name, values in scores]
+    drawn = [token_map(values, labels, reach, look, title=name, side=330, first=first) for name, values in scores]
     softmax = heatmap(
         pattern,
         labels,
@@ -165,9 +166,38 @@ def total(figure: Figure, look: Look) -> list[Chart]:
         title="pattern (softmax of the total)",
         diverging=False,
         side=330,
+        first=first,
         look=look,
     )
     return [*drawn, softmax]
+
+
+@drawing("probe_cell")
+def cell(figure: Figure, look: Look) -> list[Chart]:
+    """One bar a term and one for the total, with its number beside it."""
+    frame = figure.content["frame"]
+    frame = frame.assign(shown=[signed(value, 4) for value in frame.value])
+    reach = float(frame.value.abs().max()) or 1.0
+    base = alt.Chart(frame).encode(
+        y=alt.Y("label:N", sort=None, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
+        x=alt.X(
+            "value:Q",
+            scale=alt.Scale(domain=[-1.3 * reach, 1.3 * reach], nice=False),
+            axis=alt.Axis(title=figure.content["kind"]),
+        ),
+    )
+    bars = base.mark_bar(height=12).encode(
+        color=alt.condition("datum.part === 'total'", alt.value(look.ink), alt.value(BLUE)),
+        tooltip=[alt.Tooltip("label:N", title="term"), alt.Tooltip("value:Q", format=".6~g")],
+    )
+    numbers = {
+        side: base.transform_filter(f"datum.value {test} 0")
+        .mark_text(align=align, dx=dx, color=look.ink)
+        .encode(text="shown:N")
+        for side, test, align, dx in (("up", ">=", "left", 4), ("down", "<", "right", -4))
+    }
+    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.datum(0))
+    return [(zero + bars + numbers["up"] + numbers["down"]).properties(width=620, height=22 * len(frame))]
 
 
 @drawing("probe_patterns")

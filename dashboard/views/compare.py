@@ -26,8 +26,7 @@ except AddendError as problem:
     status.update(label="Nothing to show", state="error", expanded=False)
     picked.done()
     show.sentence(problem)
-    probe_form.offer_frozen(picked, "method", "method2")
-    probe_form.offer_layer_0(picked, "layer", "layer2")
+    probe_form.offer_ways_out(picked, problem, "", "2")
     st.stop()
 
 for column, end, made in zip(st.columns(2), ("", "2"), both, strict=True):

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis import embedded
 from analysis.errors import AddendError
 from analysis.figures.encoding_geometry import COMPARISONS, NUMBERS, shifts
 from analysis.figures.encoding_measures import MEASURES, said
@@ -60,6 +61,8 @@ def draw(name: str, *more: str) -> None:
 show.header("encodings", "How a position is written down, before any word is added to it.")
 known = queries.rows("SELECT encoding, title FROM encodings")
 titles = dict(zip(known.encoding, known.title, strict=True))
+if not embedded.is_installed() and (learned := titles.pop("learned", "")):
+    st.info(f"{learned} is left out: its table is a model's that is not installed. {embedded.remedy()}.")
 
 picked = Pickers("encodings")
 first, second, third, fourth = st.columns([3, 3, 2, 2])

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError, NoResults
+from analysis.errors import AddendError, NoResults, NotInstalled
 from analysis.interventions.request import PermutationRequest, Request
 from dashboard import intervention_form, live, probe_form, queries, show
 from dashboard.pickers import Pickers
@@ -13,6 +13,17 @@ show.header(
     "Terms describe; interventions tell causes. Take positions away from a real model, share, shuffle, shift, scale or "
     "replace them, or take terms out of its scores, and see what it then does.",
 )
+
+
+def stored(values) -> None:
+    """What was measured over many texts; it waits for no model."""
+    st.header("Over many texts", anchor=False)
+    try:
+        show.show(queries.figure("intervention_effects", values), "interventions", values)
+    except NoResults as nothing:
+        st.info(plain(str(nothing)))
+
+
 picked = Pickers("interventions")
 intervention_form.text_form(picked)
 intervention_form.intervention_pickers(picked)
@@ -27,10 +38,13 @@ try:
         )
 except AddendError as problem:
     status.update(label="Nothing to show", state="error", expanded=False)
-    picked.done()
+    values = picked.done()
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)
-    probe_form.offer_layer_0(picked, "layer")
+    if isinstance(problem, NotInstalled):
+        stored(values)
+    else:
+        probe_form.offer_layer_0(picked, "layer")
     st.stop()
 
 if about.truncated_from:
@@ -67,9 +81,4 @@ if permute:
         show.show(live.figure("intervention_permutation", values, test), "interventions", values)
     except AddendError as problem:
         show.sentence(problem)
-
-st.header("Over many texts", anchor=False)
-try:
-    show.show(queries.figure("intervention_effects", values), "interventions", values)
-except NoResults as nothing:
-    st.info(plain(str(nothing)))
+stored(values)

@@ -10,7 +10,7 @@ from analysis.sources import SCORE_BIAS
 from dashboard import live, probe_form, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
-from dashboard.term_pickers import METHODS, map_pickers
+from dashboard.term_pickers import METHODS, cell_pickers, map_pickers, part_pickers
 
 FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 
@@ -34,8 +34,7 @@ except AddendError as problem:
     picked.done()
     show.sentence(problem)
     probe_form.offer_truncation(picked, problem)
-    probe_form.offer_frozen(picked, "method")
-    probe_form.offer_layer_0(picked, "layer")
+    probe_form.offer_ways_out(picked, problem, "")
     st.stop()
 
 if about.truncated_from:
@@ -49,6 +48,9 @@ with st.container(horizontal=True, gap="large"):
 overview = st.container()
 layer = st.container()
 map_pickers(picked, made.heads)
+part_pickers(picked, made)
+maps = st.container()
+cell_pickers(picked, made)
 
 everywhere = None
 try:
@@ -80,5 +82,9 @@ with layer:
         show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(made))
         probe_form.save_button(picked, made)
     show.show(live.figure("probe_heads", values, made), "probe", values)
-for name in ("probe_maps", "probe_total", "probe_distance"):
+with maps:
+    for name in ("probe_maps", "probe_total"):
+        show.show(live.figure(name, values, made), "probe", values)
+    st.header("One cell", anchor=False)
+for name in ("probe_cell", "probe_distance"):
     show.show(live.figure(name, values, made), "probe", values)

@@ -1,0 +1,79 @@
+"""Proves that an installation without PyTorch shows what is stored, and says on live pages what is missing.
+
+A process of its own refuses to import what models need, as if it were not installed, and opens every page.
+`python -m tests.app.test_results_only [weights]` does so by hand, in an environment made by `install.sh results`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from tests.app.shown import shown
+
+ROOT = Path(__file__).parents[2]
+REFUSED = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2", "sentence_transformers")
+LIVE = ("probe", "compare", "interventions", "vision")
+SAYS = "holds stored results only"
+
+
+class Absent(MetaPathFinder):
+    """What is refused is not there."""
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        if fullname.split(".")[0] in REFUSED:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+
+
+def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
+    """What each page says, by kind of element."""
+    sys.meta_path.insert(0, Absent())
+    if not weights:
+        from analysis import embedded
+
+        def none(package: str) -> None:
+            raise PackageNotFoundError(package)
+
+        embedded.distribution = none  # type: ignore[assignment]
+    from streamlit.testing.v1 import AppTest
+
+    from dashboard.links import VIEWS
+
+    said = {}
+    for page in VIEWS:
+        app = AppTest.from_file(str(ROOT / "dashboard/app.py"), default_timeout=300).run()
+        app = app.switch_page(f"views/{page or 'home'}.py").run()
+        kinds = ("exception", "error", "warning", "info", "caption")
+        said[page] = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
+        said[page]["charts"] = [str(len(app.get("vega_lite_chart")))]
+    assert not set(REFUSED) & {name.split(".")[0] for name in sys.modules}
+    return said
+
+
+@pytest.mark.parametrize("weights", [True, False], ids=["with the model's tables", "without"])
+def test_every_page_without_what_models_need(weights: bool, tmp_path: Path) -> None:
+    ours = {"ADDEND_STORE": str(tmp_path / "addend.duckdb")}
+    command = [sys.executable, "-m", "tests.app.test_results_only", *(["weights"] if weights else [])]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | ours, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    for page, kinds in said.items():
+        assert not kinds["exception"], (page, kinds["exception"])
+        told = [text for text in map(shown, kinds["info"]) if SAYS in text]
+        assert bool(told) == (page in LIVE), (page, kinds)
+        assert all("pip install" in text and "requirements.txt" in text for text in told)
+        assert not kinds["error"], (page, kinds["error"])
+        assert not kinds["warning"], (page, kinds["warning"])
+    for page in ("", "terms", "encodings", "published", "vision", "interventions"):
+        assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
+    about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
+    assert bool(about_tables) != weights
+
+
+if __name__ == "__main__":
+    print(json.dumps(opened("weights" in sys.argv[1:])))
