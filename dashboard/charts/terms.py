@@ -190,11 +190,12 @@ def cell(figure: Figure, look: Look) -> list[Chart]:
         color=alt.condition("datum.part === 'total'", alt.value(look.ink), alt.value(BLUE)),
         tooltip=[alt.Tooltip("label:N", title="term"), alt.Tooltip("value:Q", format=".6~g")],
     )
+    ends: Any = (("up", ">=", "left", 4), ("down", "<", "right", -4))
     numbers = {
         side: base.transform_filter(f"datum.value {test} 0")
         .mark_text(align=align, dx=dx, color=look.ink)
         .encode(text="shown:N")
-        for side, test, align, dx in (("up", ">=", "left", 4), ("down", "<", "right", -4))
+        for side, test, align, dx in ends
     }
     zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.datum(0))
     return [(zero + bars + numbers["up"] + numbers["down"]).properties(width=620, height=22 * len(frame))]
