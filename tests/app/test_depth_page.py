@@ -39,7 +39,7 @@ def test_each_part_shows_its_figures(part, figures):
 
 
 def test_two_models_are_shown_together():
-    models = ["all-MiniLM-L6-v2", "cpu-bert_a-0-7acb9cc95ea5"]
+    models = ["all-MiniLM-L6-v2", "cpu-bert_a-0"]
     app = opened(models=models)
     assert not app.exception
     assert app.multiselect[0].value == models
