@@ -31,7 +31,7 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
                 "verdict:N",
                 sort=words,
                 scale=alt.Scale(domain=words),
-                axis=alt.Axis(orient="top", labelAngle=-28),
+                axis=alt.Axis(orient="top", labelAngle=-90),
                 title=None,
             ),
             y=alt.Y(

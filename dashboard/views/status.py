@@ -43,5 +43,6 @@ st.text(
 )
 
 st.header("Settings in force", anchor=False)
-st.dataframe(status.limits(), hide_index=True, height="content")
+# A table wraps long names; a grid cuts them off on a narrow screen.
+st.table(status.limits().set_index("setting"))
 st.caption("The README says what each means. /_stcore/health answers whether the server is up.")
