@@ -26,7 +26,7 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
     words = list(figure.content["words"])
     shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
     # Names in two lines leave the marks room on a narrow screen.
-    shown = shown.assign(row=["|".join(textwrap.wrap(claim, 26)) for claim in shown.claim])
+    shown = shown.assign(row=["|".join(textwrap.wrap(claim, 32)) for claim in shown.claim])
     chart = (
         alt.Chart(shown)
         .mark_point(filled=True, size=130, opacity=1)
