@@ -22,7 +22,8 @@ SIDES = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Bear
 
 
 def html(draw: Draw, link: Link) -> str:
-    """The report of the store as it is. draw: a figure and the link that opens it, as an SVG element; link: the address of a page in a state.
+    """The report of the store as it is. draw: a figure, and the link that opens it, as an SVG element;
+    link: the address of a page in a state.
 
     Everything but the drawings is escaped. Raises NoResults where the store holds no claims.
     """

@@ -38,7 +38,8 @@ for column, end, side, made in zip(st.columns(2), ("", "2"), SIDES, both, strict
 for side, made in zip(SIDES, both, strict=True):
     if made.provenance.truncated_from:
         st.warning(
-            f"The text of the {side} was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, the model's limit."
+            f"The text of the {side} was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, "
+            "the model's limit."
         )
 picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 place = st.container()
