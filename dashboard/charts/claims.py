@@ -13,7 +13,7 @@ VERDICTS = {
     "contradicted": (VERMILION, "cross"),
     "mixed": (ORANGE, "diamond"),
     "inconclusive": (GREY, "square"),
-    "not yet measured": (GREY, "stroke"),
+    "not yet measured": (GREY, "triangle-up"),
 }
 SIDES = {"for": (BLUE, "circle"), "against": (VERMILION, "cross"), "beside": (GREY, "diamond")}
 

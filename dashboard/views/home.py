@@ -42,7 +42,7 @@ ways = {
     "read": "New to the question? Walk through it step by step, with a chart to touch at each.",
     "claims": "What five documents say about adding positions, and what the measurements say to each: for and against.",
     "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
-    "encodings": f"{encodings} ways to write a position down: how they look, what they tell about distance, their cost.",
+    "encodings": f"{encodings} ways to write a position down: how they look, what they tell of distance, their cost.",
     "published": "The ablations in the literature, with their caveats; leave out a task and see what remains.",
     "glue": "Our own trainings: every way of combining word and position, scored on GLUE beside the papers' figures.",
     "training": "Our own pre-trainings: loss by step, token and second, the gap to adding, what it costs.",
