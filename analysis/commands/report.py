@@ -18,7 +18,7 @@ def report(
     from dashboard.charts import render
 
     catalogue.refresh()
-    page = html(draw=lambda figure: render.render(figure, "svg", links.link("claims")).decode(), link=links.link)
+    page = html(draw=lambda figure, link: render.render(figure, "svg", link).decode(), link=links.link)
     try:
         output.write_text(page, encoding="utf-8")
     except OSError as refused:

@@ -12,6 +12,7 @@ from analysis.published import Frame
 from analysis.store import read
 
 SIDES = {"for": "speaks for it", "against": "speaks against it", "beside": "bears on it, decides nothing"}
+SEVERAL = {"for": "speak for it", "against": "speak against it", "beside": "bear on it, decide nothing"}
 SHOWN = 24
 """Rows of one unit that are drawn; all of them are in the figure's data."""
 
@@ -83,10 +84,11 @@ def claim_evidence(params: Params) -> Figure:
         raise NoResults(f"No evidence on {entry.id} is a number yet. {entry.sentence}")
     drawn = pd.concat([_chosen(group) for _, group in numbered.groupby("unit", sort=False)])
     left = len(numbered) - len(drawn)
-    sides = ", ".join(
-        f"{plural(int((frame.side == side).sum()), 'row')} {SIDES[side]}"
-        for side in SIDES
-        if (frame.side == side).any()
+    counts = {side: int((frame.side == side).sum()) for side in SIDES}
+    sides = "; ".join(
+        f"{plural(count, 'row')} {SIDES[side] if count == 1 else SEVERAL[side]}"
+        for side, count in counts.items()
+        if count
     )
     threshold = (
         f"The dashed line is what the rule holds the effect against ({entry.measured})."
@@ -105,7 +107,7 @@ def claim_evidence(params: Params) -> Figure:
                     "Rows "
                     "of papers are named by the paper.",
                     threshold,
-                    f"{left} rows that decide nothing are left out of the drawing, not of the data." if left else "",
+                    f"Not drawn, but in the data: {plural(left, 'row')} that decide nothing." if left else "",
                 ),
             )
         ),

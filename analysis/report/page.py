@@ -16,13 +16,14 @@ from analysis.errors import NoResults
 from analysis.figures import FIGURES, Figure
 from analysis.store import read
 
-Draw = Callable[[Figure], str]
 Link = Callable[[str, Mapping[str, Any]], str]
+Draw = Callable[[Figure, str], str]
 SIDES = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Bears on it, decides nothing"}
 
 
 def html(draw: Draw, link: Link) -> str:
-    """The report of the store as it is. draw: a figure as an SVG element; link: the address of a page in a state.
+    """The report of the store as it is. draw: a figure, and the link that opens it, as an SVG element;
+    link: the address of a page in a state.
 
     Everything but the drawings is escaped. Raises NoResults where the store holds no claims.
     """
@@ -37,7 +38,7 @@ def html(draw: Draw, link: Link) -> str:
         meta=about,
         problems=read.query("SELECT file, problem FROM problems").to_dict("records"),
         counts=stored.counts(),
-        overview=_drawn("claims_verdicts", {}, "overview", draw),
+        overview=_drawn("claims_verdicts", {}, "overview", draw, link),
         groups={
             heading: [_claim(entry, draw, link) for entry in entries if entry.question == key]
             for key, heading in QUESTIONS.items()
@@ -73,20 +74,20 @@ def _claim(entry: Entry, draw: Draw, link: Link) -> dict[str, Any]:
         "entry": entry,
         "effect": effect,
         "samples": plural(entry.samples, entry.sample_unit),
-        "chart": _drawn("claim_evidence", {"claim": entry.id}, entry.id, draw),
+        "chart": _drawn("claim_evidence", {"claim": entry.id}, entry.id, draw, link),
         "evidence": {side: [line for line in entry.evidence if line.side == side] for side in SIDES},
         "address": link("claims", {"claim": entry.id}),
         "views": [(view.label, link(view.page, view.values)) for view in entry.views],
     }
 
 
-def _drawn(name: str, params: Mapping[str, Any], prefix: str, draw: Draw) -> dict[str, Any] | None:
+def _drawn(name: str, params: Mapping[str, Any], prefix: str, draw: Draw, link: Link) -> dict[str, Any] | None:
     """A figure's drawing with its title, caption and command; None where there is nothing to draw."""
     try:
         figure = FIGURES[name].make(params)
     except NoResults:
         return None
-    return {"svg": Markup(own_names(draw(figure), prefix)), "figure": figure}
+    return {"svg": Markup(own_names(draw(figure, link("claims", params)), prefix)), "figure": figure}
 
 
 def own_names(svg: str, prefix: str) -> str:

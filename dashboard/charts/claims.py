@@ -1,5 +1,7 @@
 """Drawings of the ledger: verdicts as a table of marks, evidence as dots with intervals."""
 
+import textwrap
+
 import altair as alt
 
 from analysis.figures import Figure
@@ -11,7 +13,7 @@ VERDICTS = {
     "contradicted": (VERMILION, "cross"),
     "mixed": (ORANGE, "diamond"),
     "inconclusive": (GREY, "square"),
-    "not yet measured": (GREY, "stroke"),
+    "not yet measured": (GREY, "triangle-up"),
 }
 SIDES = {"for": (BLUE, "circle"), "against": (VERMILION, "cross"), "beside": (GREY, "diamond")}
 
@@ -23,6 +25,8 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
     frame: Frame = figure.frame()
     words = list(figure.content["words"])
     shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
+    # Names in two lines leave the marks room on a narrow screen.
+    shown = shown.assign(row=["|".join(textwrap.wrap(claim, 32)) for claim in shown.claim])
     chart = (
         alt.Chart(shown)
         .mark_point(filled=True, size=130, opacity=1)
@@ -31,14 +35,14 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
                 "verdict:N",
                 sort=words,
                 scale=alt.Scale(domain=words),
-                axis=alt.Axis(orient="top", labelAngle=-28),
+                axis=alt.Axis(orient="top", labelAngle=-90),
                 title=None,
             ),
             y=alt.Y(
-                "claim:N",
-                sort=list(shown.claim),
-                title="claim",
-                axis=alt.Axis(labelLimit=330, grid=True, labelOverlap=False),
+                "row:N",
+                sort=list(shown.row),
+                title=None,
+                axis=alt.Axis(labelExpr="split(datum.label, '|')", grid=True, labelOverlap=False),
             ),
             color=alt.Color(
                 "verdict:N", scale=alt.Scale(domain=words, range=[VERDICTS[word][0] for word in words]), legend=None
@@ -48,7 +52,7 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
             ),
             tooltip=["claim:N", "verdict:N", "for:Q", "against:Q", "sentence:N"],
         )
-        .properties(width=420, height=22 * len(shown))
+        .properties(width=420, height=34 * len(shown))
     )
     return [chart]
 

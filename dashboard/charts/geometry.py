@@ -11,7 +11,7 @@ from dashboard.charts.base import BLUE, GREEN, GREY, ORANGE, PINK, VERMILION, Ch
 HUES = (BLUE, VERMILION, GREEN, ORANGE, PINK)
 DARK = {BLUE: "#4aa3df"}
 WIDE, HIGH = 330, 210
-LEGEND = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=260)
+LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=300, symbolOpacity=1)
 TIPS = [
     alt.Tooltip("value:Q", format=".4~g"),
     alt.Tooltip("baseline:Q", title="random", format=".4~g"),
@@ -202,11 +202,14 @@ def calls(figure: Figure, look: Look) -> list[Chart]:
         alt.Tooltip("margin:Q", format=".3~g"),
     ]
     mine = alt.Chart(rows[rows.word == picked].assign(label=lambda r: r.word + " → " + r.other_word))
+    # The label reaches into the chart, not over an axis.
+    left = bool((rows[rows.word == picked]["rank"] < rows["rank"].median()).all())
+    side: dict[str, Any] = {"align": "left", "dx": 12} if left else {"align": "right", "dx": -12}
     return [
         alt.layer(
             alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="zero:Q"),
             alt.Chart(rows).mark_point(filled=True, size=22, opacity=0.6, color=blue).encode(x=x, y=y, tooltip=tips),
             mine.mark_point(filled=True, size=110, opacity=1, color=VERMILION).encode(x=x, y=y, tooltip=tips),
-            mine.mark_text(dy=-12, fontSize=13, fontWeight="bold", color=look.ink).encode(x=x, y=y, text="label:N"),
+            mine.mark_text(**side, fontSize=13, fontWeight="bold", color=look.ink).encode(x=x, y=y, text="label:N"),
         ).properties(width=2 * WIDE, height=240)
     ]

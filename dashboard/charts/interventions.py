@@ -175,7 +175,8 @@ def effects(figure: Figure, look: Look) -> list[Chart]:
                 alt.Tooltip("texts:Q"),
             ],
         )
-        axis = alt.Axis(title=label)
+        # From the right edge leftwards, under the names: a narrow screen has no room for it under the bars alone.
+        axis = alt.Axis(title=label, titleAnchor="end")
         bars = base.mark_bar(color=BLUE, opacity=0.35, height=8).encode(x=alt.X("value:Q", axis=axis))
         spans = base.mark_rule(strokeWidth=2, color=BLUE).encode(x=alt.X("low:Q", axis=axis), x2="high:Q")
         dots = base.mark_point(filled=True, size=55, opacity=1, color=BLUE).encode(x="value:Q")

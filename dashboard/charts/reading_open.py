@@ -11,7 +11,7 @@ from dashboard.charts.claims import VERDICTS
 
 def _broken(question: str) -> str:
     """A question in short lines, parted by bars."""
-    return "|".join(textwrap.wrap(question, 15))
+    return "|".join(textwrap.wrap(question, 17))
 
 
 @drawing("reading_open")
@@ -37,4 +37,4 @@ def tiles(figure: Figure, look: Look) -> list[Chart]:
         )
     )
     names = base.mark_text(color="black", fontSize=11, fontWeight="bold").encode(text="id:N")
-    return [(cells + names).properties(width=620, height=48 * len(questions))]
+    return [(cells + names).properties(width=620, height=56 * len(questions))]

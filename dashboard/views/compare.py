@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis import probes
 from analysis.errors import AddendError
-from analysis.figures.compare import common
+from analysis.figures.compare import SIDES, common
 from analysis.figures.terms import MEASURES, spoken
 from analysis.terms.result import Decomposition
 from dashboard import live, probe_form, show
@@ -29,15 +29,16 @@ except AddendError as problem:
     probe_form.offer_ways_out(picked, problem, "", "2")
     st.stop()
 
-for column, end, made in zip(st.columns(2), ("", "2"), both, strict=True):
+for column, end, side, made in zip(st.columns(2), ("", "2"), SIDES, both, strict=True):
     with column:
-        picked.slider(f"layer{end}", "Layer", list(range(made.layers)))
-        picked.slider(f"head{end}", "Head", list(range(made.heads)))
-        picked.segments(f"method{end}", "Method", list(METHODS), METHODS)
-for made in both:
+        picked.slider(f"layer{end}", f"Layer ({side})", list(range(made.layers)))
+        picked.slider(f"head{end}", f"Head ({side})", list(range(made.heads)))
+        picked.segments(f"method{end}", f"Method ({side})", list(METHODS), METHODS)
+for side, made in zip(SIDES, both, strict=True):
     if made.provenance.truncated_from:
         st.warning(
-            f"A text was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, the model's limit."
+            f"The text of the {side} was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, "
+            "the model's limit."
         )
 picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 place = st.container()

@@ -37,11 +37,12 @@ for name in ("home_terms", "home_published"):
     show.show(queries.figure(name, {}), "", {})
 
 st.header("Where to go", anchor=False)
+encodings = queries.rows("SELECT count(*) AS n FROM encodings").n.iloc[0]
 ways = {
     "read": "New to the question? Walk through it step by step, with a chart to touch at each.",
     "claims": "What five documents say about adding positions, and what the measurements say to each: for and against.",
     "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
-    "encodings": "Twelve ways to write a position down: how they look, what they tell about distance, what they cost.",
+    "encodings": f"{encodings} ways to write a position down: how they look, what they tell of distance, their cost.",
     "published": "The ablations in the literature, with their caveats; leave out a task and see what remains.",
     "glue": "Our own trainings: every way of combining word and position, scored on GLUE beside the papers' figures.",
     "training": "Our own pre-trainings: loss by step, token and second, the gap to adding, what it costs.",

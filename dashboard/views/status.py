@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dashboard import live, queries, show, status
+from dashboard.plain import plain
 
 show.header("status", "What this server runs on, what it holds in memory, and what it takes. Nobody's texts are here.")
 
@@ -43,5 +44,6 @@ st.text(
 )
 
 st.header("Settings in force", anchor=False)
-st.dataframe(status.limits(), hide_index=True, height="content")
+# A table wraps long names; a grid cuts them off on a narrow screen.
+st.table(status.limits().set_index("setting").map(plain))
 st.caption("The README says what each means. /_stcore/health answers whether the server is up.")

@@ -54,7 +54,7 @@ def made(built: Path) -> str:
     """The report of the committed data, with a stub for every chart."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_STORE", str(built))
-        return report.html(draw=lambda figure: STUB, link=links.link)
+        return report.html(draw=lambda figure, link: STUB, link=links.link)
 
 
 def test_it_asks_nobody_for_anything(made: str) -> None:
@@ -122,7 +122,7 @@ def test_texts_are_text(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evil = {name: EVIL for name in ("title", "statement", "rule", "sentence", "asks", "command", "missing", "measured")}
     changed = type(entries[0])(**{**vars(entries[0]), **evil, "evidence": (line,), "queries": {"q": EVIL}})
     monkeypatch.setattr(page.stored, "ledger", lambda: (changed, *entries[1:]))
-    found = Read(report.html(draw=lambda figure: STUB, link=links.link))
+    found = Read(report.html(draw=lambda figure, link: STUB, link=links.link))
     assert asks(found) == []
     assert not {"script", "img"} & {tag for tag, _ in found.tags}
     assert EVIL in found.text
