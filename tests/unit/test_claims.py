@@ -191,6 +191,17 @@ def segments(loss: float, effect: float = 0.1, *, glue: float | None = None) -> 
     return fill_it
 
 
+def few_tuned(variant: str, loss: float, points: float, *tables: tuple) -> Fill:
+    """Three seeds trained, of which two are fine-tuned; BERT-A has 60 points."""
+
+    def fill_it(made: Made) -> None:
+        contest(tables=tables, **{variant: loss})(made)
+        made.tuned((0, 1), bert_a=60, **{variant: points})
+        made.terms(A)
+
+    return fill_it
+
+
 def cls(points: float, table: tuple) -> Fill:
     """GLUE with [CLS] untied, against 60 tied, and what is printed of the two."""
     glue = {"tupe_a": points, "tupe_a_tie_cls": 60.0}
@@ -262,7 +273,13 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C15", "mixed", contest(sinusoidal=5.0, glue={"bert_a": 60, "sinusoidal": 60}, tables=(SINUSOIDAL_WORSE,))),
     ("C15", "inconclusive", unresolved("sinusoidal")),
     ("C15", "inconclusive", contest(sinusoidal=5.0)),
-    ("C16", "supported", contest(no_position=5.0, tables=(NOPOS_SAME,))),
+    ("C15", "inconclusive", few_tuned("sinusoidal", 5.0, 60)),
+    ("C15", "contradicted", contest(sinusoidal=5.5)),
+    ("C15", "contradicted", few_tuned("sinusoidal", 5.5, 60)),
+    ("C16", "supported", contest(no_position=5.0, glue={"bert_a": 60, "no_position": 60}, tables=(NOPOS_SAME,))),
+    ("C16", "inconclusive", contest(no_position=5.0, tables=(NOPOS_SAME,))),
+    ("C16", "contradicted", few_tuned("no_position", 6.0, 60, NOPOS_WORSE)),
+    ("C16", "inconclusive", few_tuned("no_position", 5.0, 60, NOPOS_SAME)),
     ("C16", "contradicted", contest(no_position=6.0, tables=(NOPOS_WORSE,))),
     ("C16", "mixed", contest(no_position=6.0, tables=(NOPOS_WORSE, NOPOS_SAME))),
     ("C16", "inconclusive", contest(no_position=5.0)),
@@ -307,10 +324,12 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C26", "mixed", depth(HELPS, HURTS)),
     ("C26", "mixed", depth(HURTS, HURTS, overlaps=(0.5, 0.2))),
     ("C26", "inconclusive", depth(HURTS, HURTS)),
-    ("C27", "supported", segments(5.5)),
+    ("C27", "supported", segments(5.5, glue=50)),
+    ("C27", "inconclusive", segments(5.5)),
+    ("C27", "inconclusive", few_tuned("no_segment", 5.5, 50)),
     ("C27", "contradicted", segments(4.5)),
     ("C27", "mixed", segments(5.5, glue=70)),
-    ("C27", "mixed", segments(5.5, effect=0.001)),
+    ("C27", "mixed", segments(5.5, effect=0.001, glue=50)),
     ("C27", "inconclusive", one_seed(no_segment=5.5)),
     ("C28", "supported", lambda m: m.terms("vit", 0.3, images=True).terms("mae", 0.3, images=True)),
     ("C28", "contradicted", lambda m: m.terms("vit", 0.0, images=True).terms("mae", 0.0, images=True)),
@@ -351,6 +370,74 @@ def test_every_verdict_that_a_rule_names_is_tested(claim: str) -> None:
         named.add("inconclusive")
     assert calls & {"undecided", "unmeasured"}, "a rule that cannot say that nothing is measured"
     assert named == {word for id, word, _ in CASES if id == claim}
+
+
+# ---- What counts ----
+
+
+def test_imported_runs_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same made-up trainings under an imported preset: nothing is measured, nothing is called our own."""
+    for claim, filled in (
+        ("C18", courses(FAST, FAST)),
+        ("C19", contest(tupe_a=4.5, glue=UNTIED)),
+        ("C20", scaled(5.0, 2.0)),
+        ("C24", contest(random_fixed=6.0)),
+    ):
+        made = Made()
+        filled(made)
+        assert made.verdict(claim).word == "supported" or claim == "C19"
+        for table in ("runs", "curves", "scores"):
+            made.connection.execute(f"UPDATE {table} SET preset = 'imported-cpu' WHERE preset IS NOT NULL")
+        verdict = made.verdict(claim)
+        assert verdict.word == "not yet measured"
+        assert not verdict.evidence
+
+
+def test_the_gate_is_that_of_the_contest() -> None:
+    """BERT-A beats no position elsewhere, at settings with more seeds; not where the contest was held."""
+    made = contest(random_fixed=6.0)
+    store = Made()
+    made(store)
+    assert store.verdict("C23").word == "not yet measured"
+    store = Made()
+    store.trained(bert_a=5.0, frozen_word=6.0, no_position=5.0)
+    store.trained((3, 4, 5, 6), bert_a=5.0, no_position=6.0)
+    store.connection.execute("UPDATE curves SET preset = 'gpu' WHERE seed > 2")
+    verdict = store.verdict("C23")
+    assert verdict.word == "inconclusive"
+    assert "not shown to train long enough" in verdict.sentence
+
+
+def test_exactly_the_margin_is_not_more_than_it() -> None:
+    from analysis.claims.printed import Printed
+
+    for gain, unit in ((27.3 - 27.8, "BLEU"), (80.1 - 81.1, "points"), (0.5, "BLEU")):
+        assert Printed(gain=gain, unit=unit, row={}).standing == "the same within the margin"
+    assert Printed(gain=-0.51, unit="BLEU", row={}).standing == "worse"
+
+
+def test_a_figure_printed_twice_counts_once() -> None:
+    made = Made()
+    contest(sinusoidal=5.0)(made)
+    for table in ("Table 1", "Table 2", "Table 3"):
+        made.table(HAVIV, table, {"Learned": 13.05, "Sinusoidal": 12.93}, "perplexity")
+    made.table("hallam2026fusion", "Table 3", {"Learned Absolute: Add": 62.29, "Sinusoidal: Add": 59.22})
+    verdict = made.verdict("C15")
+    assert "Of 2 published pairs 1 differ by no more than" in verdict.sentence
+    assert [round(one.value or 0, 2) for one in verdict.evidence if one.published and one.side == "against"] == [3.07]
+
+
+def test_detectors_stand_beside_and_a_null_result_counts(store: Path) -> None:
+    """As printed: 50 epochs are held against 50, and against 500 with both said."""
+    entry = stored.claim("C17")
+    printed = [line for line in entry.evidence if line.published]
+    detectors = [line for line in printed if line.citation == "meng2021conditional"]
+    assert sorted(round(line.value or 0, 1) for line in detectors) == [-1.0, -0.7, 5.9, 6.2]
+    assert {line.side for line in detectors} == {"beside"}
+    assert sum("(50 epochs against 500 epochs)" in line.says for line in detectors) == 2
+    null = next(line for line in printed if "concatenated z=" in line.says)
+    assert (null.side, null.value) == ("against", -0.07)
+    assert sum(round(line.value or 0, 2) == 4.22 for line in printed) == 1, "Tables 1 and 3 print the same pair"
 
 
 # ---- The contract ----
