@@ -235,6 +235,7 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C06", "contradicted", overlap(1.5, 1.4)),
     ("C06", "mixed", overlap(0.5, 1.4)),
     ("C06", "inconclusive", overlap(0.5)),
+    ("C06", "mixed", lambda m: (overlap(0.5, 0.55)(m), inside(0.7, 0.5)(m))),
     ("C07", "supported", lambda m: m.terms(A).terms(B)),
     ("C07", "contradicted", lambda m: m.terms(A).terms(B, error=0.1)),
     ("C07", "mixed", lambda m: m.terms(A).terms(B, effect=0.001)),
@@ -243,6 +244,7 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C08", "contradicted", heads(4.5, 0.9)),
     ("C08", "mixed", heads(4.5, 0.5)),
     ("C08", "mixed", heads(5.0, 0.5, glue=70)),
+    ("C08", "mixed", heads(4.5, 0.9, glue=50)),
     ("C08", "inconclusive", one_seed(bert_a_d=5.0)),
     ("C09", "supported", lambda m: m.terms(A, 0.05).terms(B, -0.05)),
     ("C09", "contradicted", lambda m: m.terms(A, 0.3).terms(B, 0.05).terms("m", 0.3)),
@@ -257,7 +259,7 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C11", "mixed", inside(0.1, 0.7)),
     ("C11", "inconclusive", inside(0.1)),
     ("C12", "supported", words(0.9, 0.001)),
-    ("C12", "contradicted", words(1.0, 0.5)),
+    ("C12", "inconclusive", words(1.0, 0.5)),
     ("C12", "mixed", words(0.9, 0.5)),
     ("C13", "supported", read_at({"word": 0.99, "position": 0.95}, {"word": 0.99, "position": 0.92})),
     ("C13", "contradicted", read_at({"word": 0.6, "position": 0.3}, {"word": 0.6, "position": 0.3})),
@@ -267,6 +269,7 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C14", "contradicted", order((0.7, 0.7, 0.5), (0.5, 0.5))),
     ("C14", "mixed", order((0.5, 0.5, 0.5), (0.5, 0.8))),
     ("C14", "inconclusive", order((0.5, 0.5, 0.5))),
+    ("C14", "inconclusive", order((0.7, 0.7, 0.5))),
     ("C15", "supported", contest(sinusoidal=5.0, glue={"bert_a": 60, "sinusoidal": 60})),
     ("C15", "contradicted", contest(sinusoidal=5.5, glue={"bert_a": 60, "sinusoidal": 50})),
     ("C15", "mixed", contest(sinusoidal=5.5, glue={"bert_a": 60, "sinusoidal": 60})),
@@ -406,6 +409,17 @@ def test_the_gate_is_that_of_the_contest() -> None:
     verdict = store.verdict("C23")
     assert verdict.word == "inconclusive"
     assert "not shown to train long enough" in verdict.sentence
+
+
+def test_words_turned_are_stored_as_such() -> None:
+    made = Made()
+    words(0.9, 0.5)(made)
+    verdict = made.verdict("C12")
+    turned = next(one for one in verdict.evidence if one.query == "kept_everywhere")
+    assert (turned.unit, round(turned.value or 0, 9)) == ("share of words turned", 0.1)
+    assert "at random 0.5, 95 % of draws 0.4 to 0.6" in turned.says
+    assert (verdict.unit, verdict.threshold) == (turned.unit, 0.0)
+    assert "100 sampled words" in verdict.sentence
 
 
 def test_exactly_the_margin_is_not_more_than_it() -> None:

@@ -82,8 +82,8 @@ register(
         "that have both.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A test that finds no difference shows no sameness. Supported if loss and "
         f"GLUE are both the same and every published pair differs by no more than {MARGINS_SAID}; contradicted if one "
-        "differs and neither is the same; mixed if they disagree, or a published pair does; else inconclusive. A figure "
-        f"that a paper prints twice counts once. {OPEN_RULE}",
+        "differs and neither is the same; mixed if they disagree, or a published pair does; else inconclusive. A "
+        f"figure that a paper prints twice counts once. {OPEN_RULE}",
         queries={**queries("sinusoidal", "bert_a"), **PRINTED},
         judge=judge,
         views=(views.training("gap"), views.glue(), views.published(f"{VASWANI}|Table 3", "Vaswani et al., Table 3")),

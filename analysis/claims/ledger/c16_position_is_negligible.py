@@ -74,8 +74,8 @@ register(
         "two "
         "disagree or published figures do among themselves; inconclusive if our own tie and nothing published is "
         "there, "
-        "since a training that is too short ties as well, or if GLUE is open while the loss ties. An open GLUE stands in "
-        f"no one's way where the loss is worse. {OPEN_RULE}",
+        "since a training that is too short ties as well, or if GLUE is open while the loss ties. An open GLUE stands "
+        f"in no one's way where the loss is worse. {OPEN_RULE}",
         queries={**queries("no_position", "bert_a"), **PRINTED},
         judge=judge,
         views=(

@@ -48,7 +48,7 @@ PRINTED = {
     # Printed as a change from adding, not as a score.
     "kitaev_concatenated": "SELECT short, citation, table_name, setting, task, task_title, metric, glue, "
     "'concatenated z=[w+m; p], full weights' AS variant, 'additive z=w+m+p' AS baseline, printed_value AS value, "
-    "0.0 AS baseline_value, steps, steps AS baseline_steps, higher_is_better, caveat FROM published_rows "
+    "0.0::DOUBLE AS baseline_value, steps, steps AS baseline_steps, higher_is_better, caveat FROM published_rows "
     f"WHERE citation = '{KITAEV}' AND table_name = 'sec 3' AND variant LIKE 'concatenated z=%: change%' "
     "AND printed_value IS NOT NULL",
 }
@@ -138,8 +138,8 @@ register(
         "inconclusive. All three splits must have their seeds. Published attempts project the concatenation back to "
         "the "
         "width, which makes it a sum again, or change more than that: their caveats stand beside them. A figure that a "
-        "paper prints twice counts once; detectors that also change the query, or train for other lengths, stand beside "
-        "uncounted.",
+        "paper prints twice counts once; detectors that also change the query, or train for other lengths, stand "
+        "beside uncounted.",
         queries={**queries(*SPLITS, "bert_a"), **PRINTED, **CONFOUNDED, "costs": COSTS},
         judge=judge,
         views=(

@@ -29,7 +29,8 @@ WITHOUT = ("no_cross", "tupe_a")
 TUPE = "ke2021tupe"
 CURVES = (
     "SELECT run_id, variant, seed, step, value FROM curves WHERE metric = 'validation_loss' "
-    f"AND variant IN ('bert_a', 'no_cross', 'tupe_a') AND {OURS} AND isfinite(value) ORDER BY variant, seed, run_id, step"
+    f"AND variant IN ('bert_a', 'no_cross', 'tupe_a') AND {OURS} AND isfinite(value) "
+    "ORDER BY variant, seed, run_id, step"
 )
 
 
