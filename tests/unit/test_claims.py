@@ -163,6 +163,20 @@ def relative(loss: float, shift: float) -> Fill:
     return lambda made: made.trained(**GATE, relative_only=loss).terms("m").moved("m", shift=shift, shuffle=2.0)
 
 
+def shifted_twice(first: float, second: float) -> Fill:
+    """Better with relative positions only; attention moves by these with two shifts of one run."""
+
+    def fill_it(made: Made) -> None:
+        relative(4.5, first)(made)
+        made.connection.execute(
+            "INSERT INTO interventions BY NAME SELECT * REPLACE ('shift_positions:16' AS intervention, "
+            f"{second}::DOUBLE AS value, {second}::DOUBLE AS low, {second}::DOUBLE AS high) FROM interventions "
+            "WHERE intervention = 'shift_positions:8'"
+        )
+
+    return fill_it
+
+
 def depth(*models: tuple[dict, dict], overlaps: tuple[float, float] | None = None) -> Fill:
     """Of each model what is read at the input and after a layer, and the overlap of subspaces there."""
 
@@ -177,6 +191,8 @@ def depth(*models: tuple[dict, dict], overlaps: tuple[float, float] | None = Non
 
 HELPS = ({"word": 0.8, "position": 0.8}, {"word": 0.9, "position": 0.9})
 HURTS = ({"word": 0.8, "position": 0.8}, {"word": 0.8, "position": 0.5})
+CEILING = ({"word": 1.0, "position": 0.8}, {"word": 0.998, "position": 0.9})
+FULL = ({"word": 1.0, "position": 0.995}, {"word": 0.9, "position": 0.9})
 FAST, NEVER = (7, 5, 4.5, 4.5, 4.5), (7, 6.5, 6, 5.8, 5.6)
 
 
@@ -310,6 +326,8 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C22", "supported", relative(4.5, 0.2)),
     ("C22", "contradicted", relative(5.5, 1.9)),
     ("C22", "mixed", relative(5.5, 0.2)),
+    ("C22", "mixed", shifted_twice(1.9, 0.2)),
+    ("C22", "mixed", shifted_twice(0.2, 1.9)),
     ("C22", "inconclusive", contest(relative_only=4.5)),
     ("C23", "supported", contest(frozen_word=6.0)),
     ("C23", "contradicted", contest(frozen_word=5.0)),
@@ -323,7 +341,10 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C25", "mixed", contest(multiply=6.0, rotary=4.0)),
     ("C25", "inconclusive", unresolved("multiply", 5.9, rotary=6.0)),
     ("C26", "supported", depth(HELPS, HELPS)),
-    ("C26", "contradicted", depth(HURTS, HURTS, overlaps=(0.5, 0.6))),
+    ("C26", "contradicted", depth(HURTS, HURTS, overlaps=(0.5, 0.7))),
+    ("C26", "mixed", depth(HURTS, HURTS, overlaps=(0.3, 0.5))),
+    ("C26", "supported", depth(CEILING, CEILING)),
+    ("C26", "inconclusive", depth(FULL, FULL)),
     ("C26", "mixed", depth(HELPS, HURTS)),
     ("C26", "mixed", depth(HURTS, HURTS, overlaps=(0.5, 0.2))),
     ("C26", "inconclusive", depth(HURTS, HURTS)),
