@@ -443,6 +443,16 @@ def test_words_turned_are_stored_as_such() -> None:
     assert "100 sampled words" in verdict.sentence
 
 
+@pytest.mark.parametrize("claim", ["C07", "C09"])
+@pytest.mark.parametrize("name", ["cpu-bert_a-{}", "cpu-bert_a-{}-0123456789ab"])
+def test_seeds_of_one_variant_are_named(claim: str, name: str) -> None:
+    """Whether or not a checkpoint's name ends in a digest."""
+    made = Made().terms(name.format(0)).terms(name.format(1))
+    assert "(2 of them seeds of bert_a)" in made.verdict(claim).sentence
+    made = Made().terms(name.format(0)).terms("cpu-sinusoidal-0")
+    assert "of them seeds" not in made.verdict(claim).sentence
+
+
 def test_exactly_the_margin_is_not_more_than_it() -> None:
     from analysis.claims.printed import Printed
 

@@ -116,8 +116,8 @@ register(
         f"Judged at rank {RANK}, enough for the position tables measured and far below the width. Supported if in at "
         "least two models no overlap and no energy of the one in the other's subspace, raw "
         "or centred, lies above the span of 95 % of random draws; "
-        "contradicted if all overlaps lie above it, by more than twice its upper end; mixed otherwise; inconclusive with "
-        "one model within chance. Angles stand on their side; hidden states of deeper layers beside.",
+        "contradicted if all overlaps lie above it, by more than twice its upper end; mixed otherwise; inconclusive "
+        "with one model within chance. Angles stand on their side; hidden states of deeper layers beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("subspaces"),),

@@ -174,11 +174,12 @@ register(
         "intervals "
         "apart. Supported if they help in every model, of two at least. Contradicted if they hurt in every one, of "
         "two at "
-        "least, and the subspaces of word and position overlap no less in the deepest states than in the first and more than random ones: a "
+        "least, and the subspaces of word and position overlap no less in the deepest states than in the first and more "
+        "than random ones: a "
         "position that is forgotten is read worse too, without being mixed up with the word. Inconclusive while that "
         "overlap is not measured, or with one model; mixed otherwise. What is read from the sum with "
-        f"{percent(CEILING)} or better has no room to improve, so there the other is judged alone; a model where both are "
-        "is not judged.",
+        f"{percent(CEILING)} or better has no room to improve, so there the other is judged alone; a model where both "
+        "are is not judged.",
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"), views.depth("basis"), views.geometry("subspaces")),
