@@ -88,7 +88,8 @@ def judge(found: Found) -> Verdict:
         "error "
         f"{number(worst)}). All four questions matter at once in {sum(all_four)} of {plural(len(texts), 'head')} of "
         "layer 0 "
-        f"({percent(share)}), over {plural(len(models), 'text model')}{seeds_among(texts)}; in {sum(most)} of them that is most heads."
+        f"({percent(share)}), over {plural(len(models), 'text model')}{seeds_among(texts)}; "
+        f"in {sum(most)} of them that is most heads."
         if worst <= EXACT
         else f"The terms do not add up to the model's own scores: largest relative error {number(worst)}.",
         effect=share,
@@ -119,7 +120,8 @@ register(
         f"question counts as asked in a head if taking its term away moves the pattern by {MOVES} nats or more (by "
         "Pinsker's inequality less moves at most 7 % of the attention). Supported if the identity holds and in each of "
         "at least two text models most heads of layer 0 ask all four; mixed if the identity holds and they do not; "
-        "inconclusive with one model; seeds of one variant count as models, and are named. Layer 0 alone is exact; models of images stand beside.",
+        "inconclusive with one model; seeds of one variant count as "
+        "models, and are named. Layer 0 alone is exact; models of images stand beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.terms(measure="effect"), views.depth("terms", measure="effect")),

@@ -68,7 +68,8 @@ def judge(found: Found) -> Verdict:
         word = MIXED
     largest = max(texts, key=lambda row: abs(row["share"]))
     sentence = (
-        f"Over {plural(len(models), 'model')}{seeds_among(texts)}, {sum(one is True for one in said)} of {len(said)} shares (a layer and "
+        f"Over {plural(len(models), 'model')}{seeds_among(texts)}, "
+        f"{sum(one is True for one in said)} of {len(said)} shares (a layer and "
         f"cross term each, mean over heads) lie within {percent(LITTLE)}; the largest is {SPOKEN[largest['term']]} in "
         f"layer {largest['layer']} of {largest['model']} with {percent(largest['share'])}. "
         f"{len(loud)} of {len(heads)} single heads exceed {percent(A_HEAD)}"
