@@ -11,18 +11,19 @@ from analysis.ablation.variants import VARIANTS
 from analysis.claims import views
 from analysis.claims.base import BESIDE, INCONCLUSIVE, Evidence, Found, Verdict, unmeasured
 from analysis.claims.said import between, plural, signed
-from analysis.claims.trainings import BETTER, FEW, FEWEST, LOSS_MARGIN, UNIT, Compared, compared, finals
+from analysis.claims.trainings import BETTER, FEW, FEWEST, LOSS_MARGIN, OPEN, UNIT, Compared, compared, finals
 from analysis.claims.tunings import MAJORITY, Contrast, contrast, tunings
 
 ORDERLESS = "no_position"
 RULE = (
     f"A contest of our own trainings counts from {FEWEST} seeds that both sides share (a t interval of two is "
-    "useless), "
+    "useless; imported runs count nowhere), "
     f"and only if BERT-A ends better than no position under the same settings, or training was too short to tell."
 )
 LOSS_RULE = (
     f"Losses are the same where two one-sided tests put the difference within {LOSS_MARGIN} nats (5 % of perplexity)."
 )
+OPEN_RULE = f"GLUE that is absent, or of fewer than {FEWEST} seeds, is open, as is what is not resolved."
 GLUE_RULE = "GLUE averages are the same where two one-sided tests put the difference within 1 point."
 
 
@@ -90,6 +91,16 @@ class Contest:
             return f"only {plural(self.glue.seeds, 'seed')} fine-tuned, {FEWEST} are asked for"
         return ""
 
+    @property
+    def glue_standing(self) -> str:
+        """How GLUE stands; open where it is absent or of too few seeds."""
+        return OPEN if self.glue is None or self.glue.standing == FEW else self.glue.standing
+
+    @property
+    def lacking(self) -> str:
+        """A sentence on what GLUE lacks, with a space before it; empty where it lacks nothing."""
+        return f" GLUE is open: {self.glue_why_not}." if self.glue_why_not and not self.why_not else ""
+
     def told(self) -> str:
         """Both differences in words."""
         parts = []
@@ -131,7 +142,7 @@ class Contest:
             left = f"; left out, as no variant learnt them: {', '.join(glue.not_learnt)}" if glue.not_learnt else ""
             found.append(
                 Evidence(
-                    side=BESIDE if self.why_not else sides.get(glue.standing, BESIDE),
+                    side=BESIDE if self.glue_why_not else sides.get(glue.standing, BESIDE),
                     says=f"GLUE average of {self.names[0]} less {self.names[1]}, {plural(len(glue.tasks), 'task')}, "
                     f"{plural(glue.seeds, 'seed')}: {glue.standing}{left}",
                     value=glue.value,
@@ -156,7 +167,7 @@ def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple
         glue=contrast(
             found["glue_scores"], found["majority"], variant, baseline, runs=loss.runs if loss else None, only=only
         ),
-        gate=compared(found["final_losses"], "bert_a", ORDERLESS),
+        gate=compared(found["final_losses"], "bert_a", ORDERLESS, group=loss.group) if loss else None,
     )
 
 

@@ -1,9 +1,10 @@
 """Two rows of a published table held against each other. Papers print no spread to test, so margins decide."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analysis.claims.base import BESIDE, Evidence, Row, Rows, View
+from analysis.claims.base import BESIDE, Evidence, Found, Row, Rows, View
 from analysis.claims.said import signed
 from analysis.claims.trainings import BETTER, LOSS_MARGIN, SAME, WORSE
 from analysis.published import POINTS
@@ -11,18 +12,21 @@ from analysis.published import POINTS
 MARGINS = {"points": 1.0, "BLEU": 0.5, "nats": LOSS_MARGIN}
 """The least difference that matters: GLUE points as on the GLUE page; BLEU; perplexity by its logarithm, 5 %."""
 MARGINS_SAID = "1 point, 0.5 BLEU or 5 % of perplexity"
+ROUNDING = 1e-9
+"""Of floating point: figures that differ by exactly the margin do not differ by more than it."""
 LOGARITHMIC = ("perplexity", "validation_loss", "training_loss")
 
 
-def pairs(citation: str, table: str, variant: str, baseline: str, more: str = "") -> str:
-    """SQL: a row of a published table beside another, one row a task and metric."""
+def pairs(citation: str, table: str, variant: str, baseline: str, *, same_steps: bool = True) -> str:
+    """SQL: a row of a published table beside another, one row a task and metric, as many steps unless told."""
     texts = [text.replace("'", "''") for text in (citation, table, variant, baseline)]
+    steps = " AND steps IS NOT DISTINCT FROM baseline_steps" if same_steps else ""
     return (
         "SELECT short, citation, table_name, setting, task, task_title, metric, glue, variant, baseline, value, "
-        "baseline_value, "
+        "baseline_value, steps, baseline_steps, "
         "higher_is_better, caveat FROM published_pairs "
         f"WHERE citation = '{texts[0]}' AND table_name = '{texts[1]}' AND variant = '{texts[2]}' "
-        f"AND baseline = '{texts[3]}'{more} ORDER BY task, metric, setting"
+        f"AND baseline = '{texts[3]}'{steps} ORDER BY task, metric, setting"
     )
 
 
@@ -37,9 +41,24 @@ class Printed:
     @property
     def standing(self) -> str:
         """Better, worse or the same, by the margin of its unit."""
-        if abs(self.gain) < MARGINS.get(self.unit, math.inf):
+        if abs(self.gain) <= MARGINS.get(self.unit, math.inf) + ROUNDING:
             return SAME
         return BETTER if self.gain > 0 else WORSE
+
+
+def once(found: Found, names: Iterable[str]) -> dict[str, Rows]:
+    """The rows of these queries, without figures that a paper prints again: same task, metric and two values."""
+    seen: set[tuple[object, ...]] = set()
+    kept: dict[str, Rows] = {}
+    for name in names:
+        fresh = []
+        for row in found[name]:
+            key = tuple(row[column] for column in ("citation", "task", "metric", "value", "baseline_value"))
+            if key not in seen:
+                fresh.append(row)
+            seen.add(key)
+        kept[name] = fresh
+    return kept
 
 
 def gains(rows: Rows) -> list[Printed]:
@@ -99,6 +118,8 @@ def evidence(rows: Rows, query: str, sides: dict[str, str]) -> list[Evidence]:
         row = one.row
         what = row["task_title"] if row["task_title"] == row["metric"] else f"{row['task_title']}, {row['metric']}"
         setting = f" ({row['setting']})" if row["setting"] else ""
+        if row["steps"] != row["baseline_steps"]:
+            setting += f" ({row['steps']} against {row['baseline_steps']})"
         found.append(
             Evidence(
                 side=sides.get(one.standing, BESIDE),

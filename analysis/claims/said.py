@@ -1,6 +1,9 @@
 """Numbers in sentences."""
 
+from collections import Counter
 from collections.abc import Iterable
+
+from analysis.claims.base import Rows
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -33,6 +36,13 @@ def listed(names: Iterable[str]) -> str:
     if any(", " in name for name in names):
         return "; ".join(names)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
+
+
+def seeds_among(rows: Rows) -> str:
+    """(2 of them seeds of bert_a): which models are one variant's, or nothing where all differ. Needs `variant`."""
+    variants = Counter({row["model"]: row["variant"] for row in rows if row["variant"]}.values())
+    told = [f"{count} of them seeds of {variant}" for variant, count in variants.items() if count > 1]
+    return f" ({listed(told)})" if told else ""
 
 
 def plural(count: int, one: str) -> str:

@@ -7,21 +7,26 @@ from dataclasses import dataclass
 from analysis.ablation.presets import identify, recipe_of
 from analysis.claims.base import Row, Rows
 from analysis.statistics import Difference, Equivalence, difference, equivalence
+from analysis.store.files import IMPORTED
 
+OURS = f"NOT starts_with(preset, '{IMPORTED}')"
+"""SQL: leaves out imported runs, which nobody here made: they decide nothing."""
 FEWEST = 3
 """Seeds in common, below which no training decides: of two seeds a t interval is 12.7 standard errors wide."""
 LOSS_MARGIN = 0.05
 """Nats a predicted token: 5 % of perplexity."""
 BETTER, WORSE, SAME, OPEN, FEW = "better", "worse", "the same within the margin", "not resolved", "too few seeds"
 UNIT = "nats a predicted token"
+Group = tuple[str, str]
+"""Preset, and a digest of the settings that variants share: what may be compared."""
 
 
 def finals(*variants: str) -> str:
-    """SQL: every pre-training of these variants with its final validation loss and settings."""
+    """SQL: every pre-training of our own of these variants with its final validation loss and settings."""
     names = ", ".join(f"'{name}'" for name in variants)
     return (
         "SELECT variant, preset, seed, final_loss, last_loss, steps, created, run_id, config FROM pretrainings "
-        f"WHERE variant IN ({names}) ORDER BY variant, seed, created, run_id"
+        f"WHERE variant IN ({names}) AND {OURS} ORDER BY variant, seed, created, run_id"
     )
 
 
@@ -34,6 +39,7 @@ class Compared:
     preset: str
     found: Difference
     against_margin: Equivalence
+    group: Group
     runs: frozenset[str]
     """Run ids of both sides."""
 
@@ -49,9 +55,9 @@ class Compared:
         return OPEN
 
 
-def groups(rows: Rows) -> dict[tuple[str, str], list[Row]]:
+def groups(rows: Rows) -> dict[Group, list[Row]]:
     """Runs that may be compared: of one preset and the same settings in all but variant, seed and learning rate."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[Group, list[Row]] = {}
     for row in rows:
         recipe = identify(recipe_of(json.loads(row["config"] or "{}")))
         found.setdefault((str(row["preset"]), recipe), []).append(row)
@@ -70,12 +76,19 @@ def at_one_rate(rows: Iterable[Row]) -> list[Row]:
     return list(best.values())
 
 
-def compared(rows: Rows, variant: str, baseline: str, margin: float = LOSS_MARGIN) -> Compared | None:
-    """The comparison with most seeds in common, of equals the longest; None where no two runs may be compared."""
+def compared(
+    rows: Rows, variant: str, baseline: str, margin: float = LOSS_MARGIN, *, group: Group | None = None
+) -> Compared | None:
+    """The comparison with most seeds in common, of equals the longest; None where no two runs may be compared.
+
+    group: the only one to look in; None: any.
+    """
     best: Compared | None = None
     most = (0, 0)
-    for (preset, _), group in groups(rows).items():
-        sides = [at_one_rate(row for row in group if row["variant"] == name) for name in (variant, baseline)]
+    for key, runs in groups(rows).items():
+        if group not in (None, key):
+            continue
+        sides = [at_one_rate(row for row in runs if row["variant"] == name) for name in (variant, baseline)]
         whole = all(row["final_loss"] is not None for side in sides for row in side)
         column = "final_loss" if whole else "last_loss"
         values = [{row["seed"]: row[column] for row in side if row[column] is not None} for side in sides]
@@ -84,10 +97,15 @@ def compared(rows: Rows, variant: str, baseline: str, margin: float = LOSS_MARGI
         if shared and size > most:
             found = difference(*values)
             kept = [row for side in sides for row in side]
-            runs = frozenset(str(row["run_id"]) for row in kept)
             same = equivalence(found, margin)
             best = Compared(
-                variant=variant, baseline=baseline, preset=preset, found=found, against_margin=same, runs=runs
+                variant=variant,
+                baseline=baseline,
+                preset=key[0],
+                found=found,
+                against_margin=same,
+                group=key,
+                runs=frozenset(str(row["run_id"]) for row in kept),
             )
             most = size
     return best

@@ -6,19 +6,21 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims.base import Rows
-from analysis.claims.trainings import BETTER, FEW, FEWEST, OPEN, SAME, WORSE
+from analysis.claims.trainings import BETTER, FEW, FEWEST, OPEN, OURS, SAME, WORSE
 from analysis.own.results import POINTS, Results
 from analysis.own.study import AVERAGE, Study
 
 MARGIN = "1"
 """Points of the average: the least difference that matters, as on the GLUE page."""
-MAJORITY = "SELECT preset, task, value FROM majority_scores ORDER BY preset, task"
+MAJORITY = f"SELECT preset, task, value FROM majority_scores WHERE {OURS} ORDER BY preset, task"
 
 
 def tunings(*variants: str) -> str:
-    """SQL: every fine-tuning of these variants."""
+    """SQL: every fine-tuning of our own of these variants."""
     names = ", ".join(f"'{name}'" for name in variants)
-    return f"SELECT * FROM fine_tunings WHERE variant IN ({names}) ORDER BY variant, task, seed, finetune_seed"
+    return (
+        f"SELECT * FROM fine_tunings WHERE variant IN ({names}) AND {OURS} ORDER BY variant, task, seed, finetune_seed"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,12 @@ from analysis.claims.base import (
     SUPPORTED,
     Claim,
     Found,
+    Row,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import number, plural
+from analysis.claims.said import number, percent, plural
 from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standing
 
 RANK = 20
@@ -55,7 +56,9 @@ def judge(found: Found) -> Verdict:
     if not judged:
         return unmeasured("overlap of word and position subspaces", MAKE, rows)
     said = [standing(row) for row in judged]
-    if ABOVE not in said:
+    energies = [row for row in found["angles_and_energy"] if row["measure"] != "smallest_angle" and standing(row)]
+    inside = [row for row in energies if standing(row) == ABOVE]
+    if ABOVE not in said and not inside:
         word = SUPPORTED if len(models) > 1 else INCONCLUSIVE
     elif set(said) == {ABOVE}:
         word = CONTRADICTED if all(row["value"] > 2 * row["baseline_high"] for row in judged) else MIXED
@@ -68,7 +71,8 @@ def judge(found: Found) -> Verdict:
         f"{len(said)} overlaps of the rank-{RANK} subspaces of words and positions exceed what random subspaces have; "
         "the "
         f"largest is {number(worst['value'])} in {worst['model']} ({worst['subject']}), random "
-        f"{number(worst['baseline'])}, 95 % of draws up to {number(worst['baseline_high'])}.",
+        f"{number(worst['baseline'])}, 95 % of draws up to {number(worst['baseline_high'])}."
+        + _told(inside, len(energies)),
         effect=worst["value"],
         low=worst["low"],
         high=worst["high"],
@@ -79,6 +83,21 @@ def judge(found: Found) -> Verdict:
         samples=len(judged),
         sample_unit="pair of tables",
         evidence=tuple(rows),
+    )
+
+
+def _told(inside: list[Row], count: int) -> str:
+    """A sentence on the energies of the one in the other's subspace, with a space before it."""
+    if not count:
+        return ""
+    told = f" Of {count} energies of the one inside the other's subspace {len(inside)} exceed it too"
+    if not inside:
+        return f"{told}."
+    most = max(inside, key=lambda row: row["value"] / max(row["baseline_high"], 1e-12))
+    whose = "words" if most["measure"] == "word_energy_in_position" else "positions"
+    return (
+        f"{told}, most that of the {whose} in {most['model']} ({most['subject']}): {percent(most['value'])}, random "
+        f"{percent(most['baseline'])}."
     )
 
 
@@ -95,9 +114,10 @@ register(
         rule=f"Nearly orthogonal means no more overlap than random subspaces have, which is what the documents argue "
         "from. "
         f"Judged at rank {RANK}, enough for the position tables measured and far below the width. Supported if in at "
-        "least two models no overlap, raw or centred, lies above the span of 95 % of random draws; contradicted if all "
-        "lie above it, by more than twice its upper end; mixed otherwise; inconclusive with one model within chance. "
-        "Angles and energies stand on their side; hidden states of deeper layers beside.",
+        "least two models no overlap and no energy of the one in the other's subspace, raw "
+        "or centred, lies above the span of 95 % of random draws; "
+        "contradicted if all overlaps lie above it, by more than twice its upper end; mixed otherwise; inconclusive "
+        "with one model within chance. Angles stand on their side; hidden states of deeper layers beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("subspaces"),),

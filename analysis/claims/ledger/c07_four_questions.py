@@ -16,7 +16,7 @@ from analysis.claims.base import (
     register,
     unmeasured,
 )
-from analysis.claims.said import number, percent, plural
+from analysis.claims.said import number, percent, plural, seeds_among
 
 EXACT, MOVES = 1e-4, 0.01
 FOUR = "('word_to_word', 'word_to_position', 'position_to_word', 'position_to_position')"
@@ -25,7 +25,7 @@ QUERIES = {
     "max(t.relative_error) AS relative_error, max(t.max_error) AS max_error, max(t.texts) AS texts "
     "FROM newest_terms t JOIN measured_models m USING (model) WHERE m.adds_positions AND t.aggregation = 'head' "
     "GROUP BY ALL ORDER BY m.images, t.model",
-    "questions": "SELECT t.model, m.images, t.corpus, t.layer, t.head, count(*) AS terms, min(t.effect) AS "
+    "questions": "SELECT t.model, m.variant, m.images, t.corpus, t.layer, t.head, count(*) AS terms, min(t.effect) AS "
     "least_effect, "
     "arg_min(t.term, t.effect) AS least_asked FROM newest_terms t JOIN measured_models m USING (model) "
     f"WHERE m.adds_positions AND t.aggregation = 'head' AND t.layer = 0 AND t.term IN {FOUR} "
@@ -88,7 +88,8 @@ def judge(found: Found) -> Verdict:
         "error "
         f"{number(worst)}). All four questions matter at once in {sum(all_four)} of {plural(len(texts), 'head')} of "
         "layer 0 "
-        f"({percent(share)}), over {plural(len(models), 'text model')}; in {sum(most)} of them that is most heads."
+        f"({percent(share)}), over {plural(len(models), 'text model')}{seeds_among(texts)}; "
+        f"in {sum(most)} of them that is most heads."
         if worst <= EXACT
         else f"The terms do not add up to the model's own scores: largest relative error {number(worst)}.",
         effect=share,
@@ -119,7 +120,8 @@ register(
         f"question counts as asked in a head if taking its term away moves the pattern by {MOVES} nats or more (by "
         "Pinsker's inequality less moves at most 7 % of the attention). Supported if the identity holds and in each of "
         "at least two text models most heads of layer 0 ask all four; mixed if the identity holds and they do not; "
-        "inconclusive with one model. Layer 0 alone is exact; models of images stand beside.",
+        "inconclusive with one model; seeds of one variant count as "
+        "models, and are named. Layer 0 alone is exact; models of images stand beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.terms(measure="effect"), views.depth("terms", measure="effect")),

@@ -59,7 +59,9 @@ def judge(found: Found) -> Verdict:
     assert own.loss is not None
     separate = apart > len(said) / 2
     cost = own.loss.standing
-    if own.glue is not None and own.glue.standing == BETTER and cost in (SAME, WORSE):
+    resolved = (BETTER, SAME, WORSE)
+    glue = own.glue_standing
+    if cost in resolved and glue in resolved and (cost == BETTER) != (glue == BETTER):
         word = MIXED
     elif cost == OPEN:
         word = INCONCLUSIVE

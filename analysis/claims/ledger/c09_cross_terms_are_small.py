@@ -17,14 +17,14 @@ from analysis.claims.base import (
     register,
     unmeasured,
 )
-from analysis.claims.said import percent, plural
+from analysis.claims.said import percent, plural, seeds_among
 
 LITTLE, A_HEAD = 0.10, 0.25
 SPOKEN = {"word_to_position": "word → position", "position_to_word": "position → word"}
 CROSS = "('word_to_position', 'position_to_word')"
 QUERIES = {
-    "over_heads": "SELECT t.model, t.corpus, m.images, t.layer, t.term, t.share, t.share_low, t.share_high, t.effect, "
-    "t.texts, t.queries FROM newest_terms t JOIN measured_models m USING (model) "
+    "over_heads": "SELECT t.model, m.variant, t.corpus, m.images, t.layer, t.term, t.share, t.share_low, t.share_high, "
+    "t.effect, t.texts, t.queries FROM newest_terms t JOIN measured_models m USING (model) "
     f"WHERE m.adds_positions AND t.aggregation = 'mean_over_heads' AND t.term IN {CROSS} "
     "ORDER BY m.images, t.model, t.layer, t.term",
     "heads": "SELECT t.model, t.corpus, m.images, t.layer, t.head, t.term, t.share, t.share_low, t.share_high, "
@@ -68,7 +68,8 @@ def judge(found: Found) -> Verdict:
         word = MIXED
     largest = max(texts, key=lambda row: abs(row["share"]))
     sentence = (
-        f"Over {plural(len(models), 'model')}, {sum(one is True for one in said)} of {len(said)} shares (a layer and "
+        f"Over {plural(len(models), 'model')}{seeds_among(texts)}, "
+        f"{sum(one is True for one in said)} of {len(said)} shares (a layer and "
         f"cross term each, mean over heads) lie within {percent(LITTLE)}; the largest is {SPOKEN[largest['term']]} in "
         f"layer {largest['layer']} of {largest['model']} with {percent(largest['share'])}. "
         f"{len(loud)} of {len(heads)} single heads exceed {percent(A_HEAD)}"
@@ -133,7 +134,8 @@ register(
         f"Supported if both are little in every layer of at least two text models and no single head has a share "
         "beyond "
         f"±{percent(A_HEAD)} (a quarter of what varies in its scores); contradicted if most shares lie beyond "
-        f"{percent(LITTLE)}; mixed otherwise. With one model: inconclusive. Models of images stand beside.",
+        f"{percent(LITTLE)}; mixed otherwise. With one model: inconclusive. Seeds of one variant count as "
+        "models, and are named. Models of images stand beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.terms(), views.depth("terms", term="word_to_position"), views.vision()),

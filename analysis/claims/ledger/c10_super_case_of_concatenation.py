@@ -70,7 +70,8 @@ def judge(found: Found) -> Verdict:
     most = max(correlated, key=lambda row: row["value"])
     return Verdict(
         word=word,
-        sentence=f"Of {plural(len(whole), 'model')}, positions keep to few dimensions that words avoid in "
+        sentence=f"Of {plural(len(whole), 'model')}, tables centred, positions keep to few dimensions that words "
+        "avoid in "
         f"{sum(axes)}, and "
         f"to few directions that words avoid in {sum(spaces)}. The energies of words and positions over dimensions "
         f"correlate by at most {number(most['value'], 2)} ({most['model']}).",
@@ -102,7 +103,8 @@ register(
         rule="That it can is algebra; the question is whether training does so. Apart by axes: positions use fewer "
         "dimensions than a random table, and dimensions rich in position are poor in words (rank correlation), both "
         "below "
-        "95 % of random draws. Apart by subspaces: the same of directions (effective rank; words' energy in the "
+        "95 % of random draws, tables centred (less "
+        "their means). Apart by subspaces: the same of directions (effective rank; words' energy in the "
         "position "
         f"subspace of rank {RANK}). Supported if every model, of two at least, is apart by axes, as zeros in one "
         "another's "

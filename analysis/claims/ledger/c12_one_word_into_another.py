@@ -4,13 +4,14 @@ from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
     BESIDE,
-    CONTRADICTED,
     FOR,
+    INCONCLUSIVE,
     MIXED,
     SUPPORTED,
     Claim,
     Evidence,
     Found,
+    Row,
     Verdict,
     register,
     unmeasured,
@@ -37,11 +38,11 @@ def judge(found: Found) -> Verdict:
     rows = []
     for row in found["kept_everywhere"]:
         one = evidence(
-            row,
+            _turned(row),
             "kept_everywhere",
-            "Share of words that stay nearest to themselves at every position",
+            f"Share of {plural(int(row['samples'] or 0), 'sampled word')} that some position turns into another",
             {},
-            unit="share of words",
+            unit="share of words turned",
         )
         rows.append(_sided(one, FOR if row["value"] < 1 else AGAINST))
     for row in found["collision_ratio"]:
@@ -83,27 +84,36 @@ def judge(found: Found) -> Verdict:
         return unmeasured("nearest words and collisions after adding a position", MAKE, rows)
     turned = [row["value"] < 1 for row in kept]
     collide = [row["value"] < COLLIDES for row in ratios]
-    word = SUPPORTED if any(turned) and any(collide) else MIXED if any(turned) or any(collide) else CONTRADICTED
+    word = SUPPORTED if any(turned) and any(collide) else MIXED if any(turned) or any(collide) else INCONCLUSIVE
     least, nearest = min(kept, key=lambda row: row["value"]), min(ratios, key=lambda row: row["value"])
     return Verdict(
         word=word,
         sentence=f"In {sum(turned)} of {plural(len(turned), 'model')} some position turns some word into another; at "
         "worst "
-        f"{percent(1 - least['value'], 2)} of {plural(int(least['samples'] or 0), 'word')} change somewhere "
-        f"({least['model']}). The nearest two different sums lie {number(nearest['value'])} times the least distance "
+        f"{percent(1 - least['value'], 2)} of {plural(int(least['samples'] or 0), 'sampled word')} change somewhere "
+        f"({least['model']}). "
+        f"Of the {int(nearest['samples'] or 0):,} nearest pairs of "
+        f"sampled words, the nearest two sums lie {number(nearest['value'])} times the least distance "
         "of "
         f"two words apart ({nearest['model']}), which is {'' if any(collide) else 'no '}collision.",
         effect=1 - least["value"],
         low=None if least["high"] is None else 1 - least["high"],
         high=None if least["low"] is None else 1 - least["low"],
-        unit="share of words",
-        measured="words that some position turns into another, in the model where they are most",
+        unit="share of words turned",
+        measured="sampled words that some position turns into another, in the model where they are most",
         threshold=0.0,
         models=models_of([*kept, *ratios]),
         samples=int(least["samples"] or 0),
         sample_unit="word",
         evidence=tuple(rows),
     )
+
+
+def _turned(row: Row) -> Row:
+    """The share of words kept as the share of words turned: it, its interval and its baseline the other way round."""
+    ends = {"value": "value", "low": "high", "high": "low", "baseline": "baseline"}
+    ends |= {"baseline_low": "baseline_high", "baseline_high": "baseline_low"}
+    return {**row, **{to: None if row[of] is None else 1 - row[of] for to, of in ends.items()}}
 
 
 def _sided(one: Evidence, side: str) -> Evidence:
@@ -124,9 +134,9 @@ register(
         f"itself. Two sums collide if they are nearer than {percent(COLLIDES)} of the least distance of two words: "
         "real "
         "numbers "
-        "never meet exactly. Supported if both happen in some model measured (the claim is that it may), contradicted "
-        "if "
-        "neither does in any, mixed if one does. How often is the effect.",
+        "never meet exactly. Supported if both happen in some model measured (the claim is that it may), mixed "
+        "if only one is found, inconclusive if neither is: words are sampled, and collisions sought among the nearest "
+        "pairs of sampled words, so that none found is not none there. How often is the effect.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("words"), views.geometry("collisions")),

@@ -91,7 +91,7 @@ def judge(found: Found) -> Verdict:
         f"{between(last['low'], last['high'], '.3f')}, layer {last['layer']})"
     )
     if causal_tells is None:
-        word = CONTRADICTED if not blind and not stack_tells else INCONCLUSIVE
+        word = INCONCLUSIVE
         told += "; no causal model without positions has been decoded here."
     else:
         best = max(deep, key=lambda row: row["value"])

@@ -13,11 +13,11 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, LOSS_RULE, RULE, contest, queries, undecided
-from analysis.claims.printed import MARGINS_SAID, evidence, gains, pairs
+from analysis.claims.contest import GLUE_RULE, LOSS_RULE, OPEN_RULE, RULE, contest, queries, undecided
+from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.trainings import BETTER, LOSS_MARGIN, OPEN, SAME, UNIT, WORSE
 
-VASWANI, HAVIV = "vaswani2017attention", "haviv2022nopos"
+VASWANI, HAVIV, HALLAM = "vaswani2017attention", "haviv2022nopos", "hallam2026fusion"
 SIDES = {SAME: FOR, BETTER: AGAINST, WORSE: AGAINST}
 PRINTED = {
     "vaswani_table_3": pairs(
@@ -27,17 +27,19 @@ PRINTED = {
     "haviv_table_2": pairs(HAVIV, "Table 2", "Learned", "Sinusoidal"),
     "haviv_table_3": pairs(HAVIV, "Table 3", "Learned", "Sinusoidal"),
     "haviv_table_4": pairs(HAVIV, "Table 4", "Learned", "Sinusoidal"),
+    "hallam_table_3": pairs(HALLAM, "Table 3", "Learned Absolute: Add", "Sinusoidal: Add"),
 }
 
 
 def judge(found: Found) -> Verdict:
     """Sameness by two one-sided tests on our own trainings; published pairs by their size."""
     own = contest(found, "sinusoidal")
-    published = [one for name in PRINTED for one in evidence(found[name], name, SIDES)]
-    all_gains = [one for name in PRINTED for one in gains(found[name])]
+    printed = once(found, PRINTED)
+    published = [one for name in PRINTED for one in evidence(printed[name], name, SIDES)]
+    all_gains = [one for name in PRINTED for one in gains(printed[name])]
     same = sum(one.standing == SAME for one in all_gains)
     told = (
-        f"Of {len(all_gains)} published pairs {same} differ by less than {MARGINS_SAID}, which proves no sameness."
+        f"Of {len(all_gains)} published pairs {same} differ by no more than {MARGINS_SAID}, which proves no sameness."
         if all_gains
         else ""
     )
@@ -45,17 +47,16 @@ def judge(found: Found) -> Verdict:
     if own.why_not:
         return undecided(own, rows, also=told)
     assert own.loss is not None
-    standings = {own.loss.standing, own.glue.standing if own.glue else SAME}
+    standings = {own.loss.standing, own.glue_standing}
     if {BETTER, WORSE} & standings:
         word = MIXED if SAME in standings else CONTRADICTED
-    elif OPEN in standings or own.glue is None or own.glue.standing != SAME:
+    elif OPEN in standings:
         word = INCONCLUSIVE
     else:
         word = SUPPORTED if same == len(all_gains) else MIXED
-    lacking = "" if own.glue else " There are no fine-tunings of both yet."
     return Verdict(
         word=word,
-        sentence=f"{own.told()}.{lacking} {told}".strip(),
+        sentence=f"{own.told()}.{own.lacking} {told}".strip(),
         effect=own.loss.found.mean,
         low=own.loss.found.low,
         high=own.loss.found.high,
@@ -80,8 +81,9 @@ register(
         "tables "
         "that have both.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A test that finds no difference shows no sameness. Supported if loss and "
-        f"GLUE are both the same and every published pair differs by less than {MARGINS_SAID}; contradicted if one "
-        "differs and neither is the same; mixed if they disagree, or a published pair does; else inconclusive.",
+        f"GLUE are both the same and every published pair differs by no more than {MARGINS_SAID}; contradicted if one "
+        "differs and neither is the same; mixed if they disagree, or a published pair does; else inconclusive. A "
+        f"figure that a paper prints twice counts once. {OPEN_RULE}",
         queries={**queries("sinusoidal", "bert_a"), **PRINTED},
         judge=judge,
         views=(views.training("gap"), views.glue(), views.published(f"{VASWANI}|Table 3", "Vaswani et al., Table 3")),

@@ -13,8 +13,8 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, LOSS_RULE, contest, decided, queries, undecided
-from analysis.claims.printed import MARGINS_SAID, evidence, gains, pairs
+from analysis.claims.contest import GLUE_RULE, LOSS_RULE, OPEN_RULE, contest, decided, queries, undecided
+from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.said import plural
 from analysis.claims.trainings import BETTER, FEWEST, OPEN, SAME, WORSE
 
@@ -34,10 +34,11 @@ PRINTED = {
 def judge(found: Found) -> Verdict:
     """Our own encoder without positions, and every published pair with and without."""
     own = contest(found, "no_position")
-    published = [one for name in PRINTED for one in gains(found[name])]
+    printed = once(found, PRINTED)
+    published = [one for name in PRINTED for one in gains(printed[name])]
     worse = sum(one.standing == WORSE for one in published)
     same = len(published) - worse
-    rows = [*own.evidence(SIDES), *(one for name in PRINTED for one in evidence(found[name], name, SIDES))]
+    rows = [*own.evidence(SIDES), *(one for name in PRINTED for one in evidence(printed[name], name, SIDES))]
     told = (
         f"Of {plural(len(published), 'published figure')} without position {worse} are worse by more than "
         f"{MARGINS_SAID} "
@@ -47,14 +48,14 @@ def judge(found: Found) -> Verdict:
     )
     if own.loss is None or own.loss.standing in ("too few seeds", OPEN):
         return undecided(own, rows, also=told)
-    standings = {own.loss.standing, *([own.glue.standing] if own.glue else [])} - {OPEN}
-    if standings == {WORSE}:
+    standings = {own.loss.standing, own.glue_standing}
+    if standings <= {WORSE, OPEN}:
         word = MIXED if same else CONTRADICTED
-    elif standings == {SAME}:
-        word = SUPPORTED if published and not worse else MIXED if worse else INCONCLUSIVE
+    elif standings <= {SAME, OPEN}:
+        word = MIXED if worse else SUPPORTED if published and OPEN not in standings else INCONCLUSIVE
     else:
         word = MIXED
-    return decided(own, word, f"{own.told()}. {told}".strip(), rows)
+    return decided(own, word, f"{own.told()}.{own.lacking} {told}".strip(), rows)
 
 
 register(
@@ -73,7 +74,8 @@ register(
         "two "
         "disagree or published figures do among themselves; inconclusive if our own tie and nothing published is "
         "there, "
-        "since a training that is too short ties as well.",
+        "since a training that is too short ties as well, or if GLUE is open while the loss ties. An open GLUE stands "
+        f"in no one's way where the loss is worse. {OPEN_RULE}",
         queries={**queries("no_position", "bert_a"), **PRINTED},
         judge=judge,
         views=(

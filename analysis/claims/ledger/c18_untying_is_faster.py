@@ -21,7 +21,7 @@ from analysis.claims.base import (
 from analysis.claims.contest import RULE, contest, queries, title, undecided
 from analysis.claims.printed import averages, pairs
 from analysis.claims.said import plural
-from analysis.claims.trainings import BETTER, FEWEST, SAME, WORSE
+from analysis.claims.trainings import BETTER, FEWEST, OURS, SAME, WORSE
 from analysis.statistics import Curve, StepsRatio, steps_ratio
 
 FASTER = 0.95
@@ -29,7 +29,8 @@ WITHOUT = ("no_cross", "tupe_a")
 TUPE = "ke2021tupe"
 CURVES = (
     "SELECT run_id, variant, seed, step, value FROM curves WHERE metric = 'validation_loss' "
-    "AND variant IN ('bert_a', 'no_cross', 'tupe_a') AND isfinite(value) ORDER BY variant, seed, run_id, step"
+    f"AND variant IN ('bert_a', 'no_cross', 'tupe_a') AND {OURS} AND isfinite(value) "
+    "ORDER BY variant, seed, run_id, step"
 )
 
 
@@ -150,7 +151,7 @@ register(
         queries={
             **queries(*WITHOUT, "bert_a"),
             "curves": CURVES,
-            "tupe_mid": pairs(TUPE, "Table 1", "TUPE-A^mid", "BERT-A"),
+            "tupe_mid": pairs(TUPE, "Table 1", "TUPE-A^mid", "BERT-A", same_steps=False),
         },
         judge=judge,
         views=(

@@ -17,17 +17,17 @@ from analysis.claims.base import (
 )
 from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, title, undecided
 from analysis.claims.said import number
-from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+from analysis.claims.trainings import BETTER, OPEN, OURS, SAME, WORSE
 
 KEPT = 1.5
 VARIANTS = ("bert_a", "tupe_a", "tupe_a_unscaled")
 QUERIES = {
     "variance_at_start": "SELECT variant, preset, metric, avg(value) AS variance, count(DISTINCT seed) AS seeds "
     "FROM curves WHERE metric LIKE 'score_variance_%' AND step = 0 "
-    "AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled') GROUP BY ALL ORDER BY preset, variant, metric",
+    f"AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled') AND {OURS} GROUP BY ALL ORDER BY preset, variant, metric",
     "variance_at_end": "SELECT variant, preset, metric, avg(value) AS variance, count(DISTINCT seed) AS seeds FROM ("
     "SELECT *, max(step) OVER (PARTITION BY run_id, metric) AS last FROM curves "
-    "WHERE metric LIKE 'score_variance_%' AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled')"
+    f"WHERE metric LIKE 'score_variance_%' AND {OURS} AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled')"
     ") WHERE step = last GROUP BY ALL ORDER BY preset, variant, metric",
 }
 

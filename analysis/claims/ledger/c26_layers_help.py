@@ -19,10 +19,12 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import percent, plural, signed
-from analysis.claims.spaces import evidence, geometry
+from analysis.claims.spaces import ABOVE, evidence, geometry, standing
 
 RANK = 20
 TARGETS = ("word", "position")
+CEILING = 0.99
+"""Of accuracy: what is read as well from the sum cannot be read better from deeper layers."""
 QUERIES = {
     "by_layer": "SELECT d.model, d.corpus, d.layer, d.target, d.decoder, d.measure, d.value, d.low, d.high, d.chance, "
     "d.tokens FROM newest_decoding d JOIN measured_models m USING (model) "
@@ -46,19 +48,29 @@ def best(rows: Rows, model: str) -> dict[int, dict[str, Row]]:
 
 
 def effect_of_depth(by_layer: dict[int, dict[str, Row]]) -> str:
-    """helps: some deeper layer reads both better than the sum; hurts: every deeper one reads one of them worse."""
+    """helps: some deeper layer reads both better than the sum; hurts: every deeper one reads one of them worse.
+
+    What the sum itself gives at the ceiling is left out of both; no room: that is word and position.
+    """
     first, deeper = by_layer[0], [at for layer, at in by_layer.items() if layer > 0]
-    if any(all(at[t]["low"] > first[t]["high"] for t in TARGETS) for at in deeper):
+    judged = [target for target in TARGETS if first[target]["value"] < CEILING]
+    if not judged:
+        return "no room"
+    if any(all(at[t]["low"] > first[t]["high"] for t in judged) for at in deeper):
         return "helps"
-    if all(any(at[t]["high"] < first[t]["low"] for t in TARGETS) for at in deeper):
+    if all(any(at[t]["high"] < first[t]["low"] for t in judged) for at in deeper):
         return "hurts"
     return "neither"
 
 
 def _mixes(rows: Rows, model: str) -> bool | None:
-    """Whether the subspaces overlap no less in the deepest states than in the first; None where that is not stored."""
-    own = sorted((row["layer"], row["value"]) for row in rows if row["model"] == model and row["layer"] is not None)
-    return own[-1][1] >= own[0][1] if len(own) > 1 else None
+    """Whether the deepest subspaces overlap more than random ones and no less than the first; None: not stored."""
+    own = sorted(
+        (row for row in rows if row["model"] == model and row["layer"] is not None), key=lambda row: row["layer"]
+    )
+    if len(own) < 2 or standing(own[-1]) is None:
+        return None
+    return standing(own[-1]) == ABOVE and own[-1]["value"] >= own[0]["value"]
 
 
 def judge(found: Found) -> Verdict:
@@ -106,9 +118,12 @@ def judge(found: Found) -> Verdict:
         return unmeasured(
             "word and position decoded layer by layer", "python -m analysis decode --texts TEXT --corpus NAME", rows
         )
-    kinds = list(said.values())
-    mixing = [_mixes(found["overlap_by_layer"], model) for model in layers]
-    if set(kinds) == {"helps"}:
+    judged = [model for model, kind in said.items() if kind != "no room"]
+    kinds = [said[model] for model in judged]
+    mixing = [_mixes(found["overlap_by_layer"], model) for model in judged]
+    if not kinds:
+        word = INCONCLUSIVE
+    elif set(kinds) == {"helps"}:
         word = SUPPORTED if len(kinds) > 1 else INCONCLUSIVE
     elif set(kinds) == {"hurts"} and (None in mixing or len(kinds) == 1):
         word = INCONCLUSIVE
@@ -119,13 +134,14 @@ def judge(found: Found) -> Verdict:
     parting = (
         " How far their subspaces part with depth is not measured for all of them, and forgetting is not mixing."
         if None in mixing
-        else f" Their subspaces overlap no less after the last layer than at the input in {sum(map(bool, mixing))} of "
-        "them."
+        else f" After the last layer their subspaces overlap more than random ones, and no less than at the input, in "
+        f"{sum(map(bool, mixing))} of them."
     )
     (model, target), drop = min(drops.items(), key=lambda one: one[1])
     return Verdict(
         word=word,
-        sentence=f"Of {plural(len(kinds), 'model')}, word and position are both read better from some deeper layer "
+        sentence=f"Of {plural(len(kinds), 'model')} with room to improve (what the sum gives at {percent(CEILING)} or "
+        "better is not judged), word and position are both read better from some deeper layer "
         "than "
         f"from the sum in {kinds.count('helps')}, and one of them worse from every deeper layer in "
         f"{kinds.count('hurts')}. "
@@ -158,10 +174,12 @@ register(
         "intervals "
         "apart. Supported if they help in every model, of two at least. Contradicted if they hurt in every one, of "
         "two at "
-        "least, and the subspaces of word and position overlap no less in the deepest states than in the first: a "
+        "least, and the subspaces of word and position overlap no less in the deepest states than in the first and "
+        "more than random ones: a "
         "position that is forgotten is read worse too, without being mixed up with the word. Inconclusive while that "
-        "overlap is not measured, or with one model; mixed otherwise. Where the sum is already read almost perfectly "
-        "there is nothing to help with, and the rule counts that as no help.",
+        "overlap is not measured, or with one model; mixed otherwise. What is read from the sum with "
+        f"{percent(CEILING)} or better has no room to improve, so there the other is judged alone; a model where both "
+        "are is not judged.",
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"), views.depth("basis"), views.geometry("subspaces")),

@@ -15,7 +15,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, LOSS_RULE, RULE, contest, decided, queries, undecided
+from analysis.claims.contest import GLUE_RULE, LOSS_RULE, OPEN_RULE, RULE, contest, decided, queries, undecided
 from analysis.claims.said import number, plural
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
@@ -76,14 +76,14 @@ def judge(found: Found) -> Verdict:
     if own.why_not:
         return undecided(own, rows, also=told)
     assert own.loss is not None
-    standings = {own.loss.standing, *([own.glue.standing] if own.glue else [])}
+    standings = {own.loss.standing, own.glue_standing}
     if WORSE in standings:
         word = CONTRADICTED if standings <= {WORSE, OPEN} else MIXED
     elif OPEN in standings or not used:
         word = INCONCLUSIVE
     else:
         word = SUPPORTED if all(used) else MIXED
-    return decided(own, word, f"{own.told()}. {told}".strip(), rows)
+    return decided(own, word, f"{own.told()}.{own.lacking} {told}".strip(), rows)
 
 
 register(
@@ -101,7 +101,8 @@ register(
         f"is used. Supported if BERT-A is no worse than without segments, in loss and on tasks of pairs, and in every "
         f"model measured some segment term moves a head's pattern at layer 0 by {MOVES} nats or more; contradicted if "
         "BERT-A is worse and in nothing the same or better; mixed if loss and GLUE disagree or some model leaves its "
-        "segments unused; inconclusive while a difference is open.",
+        "segments unused; inconclusive while a difference is open and none is worse. "
+        f"{OPEN_RULE}",
         queries={**queries("bert_a", "no_segment"), **QUERIES},
         judge=judge,
         views=(

@@ -31,7 +31,7 @@ SELECT id, verdict, effect, low AS lower, high AS upper FROM verdicts ORDER BY i
 CREATE VIEW measured_models AS
 WITH named AS (
     SELECT DISTINCT
-        model, nullif(regexp_extract(model, '^(debug|cpu|gpu)-(.+)-[0-9]+-[0-9a-f]{12}$', 2), '') AS variant
+        model, nullif(regexp_extract(model, '^(debug|cpu|gpu)-([a-z0-9_]+)-[0-9]+(-[0-9a-f]{12})?$', 2), '') AS variant
     FROM runs WHERE model IS NOT NULL
 ),
 positioned AS (
@@ -72,10 +72,10 @@ FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.m
 WHERE s.variant = 'majority' AND s.value IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY s.preset, s.task ORDER BY r.created DESC, r.run_id) = 1;
 
--- Every two rows of a published table that differ in variant alone; values as printed.
+-- Every two rows of a published table that differ in variant, and where it says so in steps; values as printed.
 CREATE VIEW published_pairs AS
 SELECT
-    a.citation, a.short, a.table_name, a.setting, a.steps, a.task, a.task_title, a.metric, a.metric_title, a.glue,
+    a.citation, a.short, a.table_name, a.setting, a.steps, b.steps AS baseline_steps, a.task, a.task_title, a.metric, a.metric_title, a.glue,
     a.higher_is_better, a.variant, b.variant AS baseline, a.printed_value AS value, b.printed_value AS baseline_value,
     a.caveat
 FROM published_rows a JOIN published_rows b
