@@ -18,6 +18,7 @@ PAGE = "sql"
 PARTS = {"table": "Table", "chart": "Chart"}
 CUT = {
     "rows": f"The result is longer: its first {LIMITS.rows:,} rows are shown and exported.",
+    "cells": f"The result is longer: its first {LIMITS.cells:,} cells, in whole rows, are shown and exported.",
     "size": f"The result is larger than {LIMITS.result_mib} MiB: the rows that fit are shown and exported.",
 }
 
@@ -113,6 +114,7 @@ except AddendError as problem:
 with place_of_link:
     show.copy_link(PAGE, picked.done())
 st.caption(
-    f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows of "
-    f"{LIMITS.result_mib} MiB come back. The same without these limits: python -m analysis query."
+    f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows, "
+    f"{LIMITS.columns} columns, {LIMITS.cells:,} cells and {LIMITS.result_mib} MiB come back; "
+    "lists and structs come as text. The same without these limits: python -m analysis query."
 )
