@@ -60,6 +60,8 @@ class Answer:
 
 def kept(sql: str, limits: Limits = LIMITS) -> Answer | None:
     """The answer to this query on today's store, where it is one of the last few."""
+    if not store_path().is_file():
+        return None
     with _keeping:
         return _kept.get((version(), sql, limits))
 

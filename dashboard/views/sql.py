@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.errors import AddendError
 from analysis.figures.sql import MARKS, numeric
+from analysis.spreadsheet import csv
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
 from dashboard import queries, show
@@ -46,7 +47,7 @@ def downloads(answer: queries.Answer) -> None:
 
     with st.container(horizontal=True, gap="small"):
         st.download_button(
-            "CSV", lambda: answer.frame.to_csv(index=False).encode(), "addend-query.csv", "text/csv",
+            "CSV", lambda: csv(answer.frame).encode(), "addend-query.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
         st.download_button(
