@@ -69,7 +69,8 @@ SETTINGS: Mapping[str, Setting] = {
             kind="names",
             default="*",
             hosted="",
-            says="models of the hub that may be asked for, apart by commas: `owner/name`, `owner/*`, or `*` for all",
+            says="models of the hub that may be asked for, apart by commas: `owner/name`, `owner/*`, "
+            "`owner/name@revision`, or `*`",
         ),
         _number("ADDEND_MODEL_MB", 0, 1000, "MB of a model's files, asked before they are downloaded", unlimited=True),
         _number("ADDEND_TEXT_KB", 1000, 32, "kB of a text with its pair"),
@@ -82,6 +83,8 @@ SETTINGS: Mapping[str, Setting] = {
         _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
         _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes a minute of one session", unlimited=True),
         _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes a minute of one network address", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries a minute of one session", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries a minute of one address", unlimited=True),
         Setting(
             name="ADDEND_PROXIES",
             kind="number",

@@ -173,13 +173,17 @@ def download(absent: NotHere) -> None:
     st.button("Download", icon=":material/download:", on_click=press, key=f"live.download.{hash(absent.place)}")
 
 
+def session() -> str:
+    """This session's name, which says nothing of its reader."""
+    return st.session_state.setdefault("live.session", uuid.uuid4().hex)
+
+
 def _count() -> None:
     """One more probe of this session and of its address."""
-    session = st.session_state.setdefault("live.session", uuid.uuid4().hex)
-    ours, here = shared(), address()
-    ours.sessions.check(session)
+    ours, who, here = shared(), session(), address()
+    ours.sessions.check(who)
     ours.addresses.check(here)
-    ours.sessions.count(session)
+    ours.sessions.count(who)
     ours.addresses.count(here)
 
 

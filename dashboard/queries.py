@@ -15,10 +15,11 @@ from analysis.figures.glue_headline import headline
 from analysis.figures.home import Headline
 from analysis.published import Frame, Table
 from analysis.reading import STEPS, Step
-from analysis.sql.ask import Answer, ask
+from analysis.sql.ask import Answer, ask, kept
 from analysis.sql.public import PRIVATE
 from analysis.store import read
 from analysis.store.paths import version as store_version
+from dashboard import asking
 
 PROTOCOLS, MARGINS = own.PROTOCOLS, own.MARGINS
 CLAIM_QUESTIONS, VERDICTS = QUESTIONS, WORDS
@@ -43,12 +44,19 @@ def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[Any, ...]) 
 
 
 def asked(query: str) -> Answer:
-    """The rows of a reader's own query; see analysis.sql."""
-    return ask(query)
+    """The rows of a reader's own query; see analysis.sql. What is kept is free, all else is counted.
+
+    Raises what analysis.sql.ask does, and Busy.
+    """
+    if found := kept(query):
+        return found
+    with asking.counted():
+        return ask(query)
 
 
 def sql_chart(values: Mapping[str, Any]) -> Figure:
     """A chart of a reader's own query. Not kept with the others: its rows are the reader's choice, and many."""
+    asked(str(values["query"]))
     return FIGURES["sql_chart"].build(values)
 
 

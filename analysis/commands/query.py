@@ -11,12 +11,12 @@ def query(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV rather than a table.")] = False,
 ) -> None:
     """Runs SQL on the store, read-only. Builds the store first when it is missing or older than the files."""
-    from analysis import catalogue
+    from analysis import catalogue, spreadsheet
     from analysis.store import read
 
     catalogue.refresh()
     found = read.query(sql)
     if csv:
-        found.to_csv(sys.stdout, index=False)
+        sys.stdout.write(spreadsheet.csv(found))
     else:
         typer.echo(found.to_string(index=False, max_colwidth=60))

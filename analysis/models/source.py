@@ -31,6 +31,8 @@ PARTS = {"clip": ("vision_config", "clip_vision_model")}
 BYTES_PER_FLOAT32 = 4
 REVISION = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)*")
 """A branch, tag or commit; a part that begins with a dot would be a way out of the cache's folder."""
+DEFAULT_REVISION = "main"
+"""What a hub takes for none."""
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 _downloading = Lock()
@@ -93,17 +95,26 @@ def resolve(
         )
     if revision and not (REVISION.fullmatch(revision) and len(revision) <= 100 and ".." not in revision):
         raise ModelError(f"{revision[:100]!r} is no revision; expected a branch, a tag or a commit, or none.")
-    _check_allowed(model)
+    _check_allowed(model, revision or None)
     return _from_hub(model, revision or None, progress, terms, fetch)
 
 
-def _check_allowed(model: str) -> None:
-    """Refuses what ADDEND_MODELS does not name."""
+def _check_allowed(model: str, revision: str | None) -> None:
+    """Refuses what ADDEND_MODELS does not name.
+
+    Who is trusted with a name is trusted with its default revision alone: anybody can open a pull request, and its
+    commits and refs/pr are revisions of the same name.
+    """
     allowed = settings.names("ADDEND_MODELS")
-    if not any(model == one or one == "*" or (one.endswith("/*") and model.startswith(one[:-1])) for one in allowed):
+    if "*" in allowed or (revision and f"{model}@{revision}" in allowed):
+        return
+    opens = f"it opens {', '.join((embedded.NAME, *allowed))} (ADDEND_MODELS). Run Addend yourself for any other."
+    if not any(model == one or (one.endswith("/*") and model.startswith(one[:-1])) for one in allowed):
+        raise ModelError(f"This server does not open {model[:100]!r}; {opens}")
+    if revision not in (None, DEFAULT_REVISION):
         raise ModelError(
-            f"This server does not open {model[:100]!r}; it opens {', '.join((embedded.NAME, *allowed))} "
-            "(ADDEND_MODELS). Run Addend yourself for any other."
+            f"This server opens {model[:100]!r} at its default revision only, not at {revision!r}; leave the revision "
+            f"empty. Of what ADDEND_MODELS allows, {opens}"
         )
 
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections import OrderedDict
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,29 +23,47 @@ CHILD = Path(__file__).with_name("child.py")
 ENVIRONMENT = {"LANG": "C.UTF-8", "TZ": "UTC", "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1"}
 """All that the child gets of ours: no path, no token."""
 
+KEPT = 8
+"""Answers, each of at most `LIMITS.result_mib`."""
+
 _turns = threading.BoundedSemaphore(LIMITS.at_once)
+_converting = threading.Lock()
+_kept: OrderedDict[tuple[object, ...], "Answer"] = OrderedDict()
+_keeping = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
     """The rows of a query.
 
-    table: as DuckDB gave them. cut: "rows" or "size" where the result was
+    table: as DuckDB gave them, flat: lists and structs are text. cut: "rows", "cells" or "size" where the result was
     longer than that limit and its end is left out; else "".
     """
 
     table: pa.Table
     cut: str
 
-    @cached_property
+    @property
     def frame(self) -> pd.DataFrame:
-        """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit."""
+        """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit.
+
+        It takes many times the table's memory, so it is made anew each time, one at a time, and never kept.
+        """
         try:
-            return _plain(self.table).to_pandas()
+            with _converting:
+                return _plain(self.table).to_pandas()
         except (pa.ArrowException, ValueError, OverflowError) as wrong:
             raise QueryError(
                 f"The result holds values that cannot be shown ({wrong}). Cast that column to VARCHAR."
             ) from None
+
+
+def kept(sql: str, limits: Limits = LIMITS) -> Answer | None:
+    """The answer to this query on today's store, where it is one of the last few."""
+    if not store_path().is_file():
+        return None
+    with _keeping:
+        return _kept.get((version(), sql, limits))
 
 
 def ask(sql: str, limits: Limits = LIMITS) -> Answer:
@@ -62,12 +80,18 @@ def ask(sql: str, limits: Limits = LIMITS) -> Answer:
         raise QueryError("The query holds a NUL character; expected text.")
     if not store_path().is_file():
         raise StoreError("There is no store yet. Run: python -m analysis sync")
-    return _kept(version(), sql, limits)
+    if found := kept(sql, limits):
+        return found
+    key = (version(), sql, limits)  # As the store is before the query: a newer one is asked again.
+    made = _asked(sql, limits)
+    with _keeping:
+        _kept[key] = made
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return made
 
 
-@lru_cache(maxsize=8)
-def _kept(store: tuple[str, int, int], sql: str, limits: Limits) -> Answer:
-    del store  # Only tells one store from another.
+def _asked(sql: str, limits: Limits) -> Answer:
     if not _turns.acquire(timeout=limits.wait_seconds):
         raise QueryError(f"{limits.at_once} queries of others are running. Try again in a moment.")
     try:

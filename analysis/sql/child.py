@@ -24,6 +24,13 @@ REFUSED_FUNCTIONS = {
 }
 NAME = re.compile(r"(?!duckdb_|pragma_|sqlite_|pg_)[^\W\d]\w*", re.IGNORECASE)
 """What a WITH may be called: no name that outside of it stands for a file or for a table of DuckDB's own."""
+FLAT = {
+    *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint"),
+    *("uhugeint", "float", "double", "decimal", "varchar", "blob", "uuid", "date", "time", "timestamp", "interval"),
+    *("timestamp with time zone", "timestamp_s", "timestamp_ms", "timestamp_ns", "time with time zone", "null"),
+}
+"""Types that come back as they are. Every other is made text: a cell of a struct or list can be any number of objects,
+and an ENUM repeats a text of any length at a byte a row."""
 ONE = "Expected one SELECT (or WITH ... SELECT) over the tables and views listed on the page."
 SHOWN = 500
 """Characters of DuckDB's own message that are passed on."""
@@ -108,14 +115,57 @@ def parsed(connection: Any, sql: str) -> tuple[str, list[Any]]:
         raise Refused(f"The query is empty. {ONE}")
     other = [str(one.type).rpartition(".")[2] for one in found if one.type != duckdb.StatementType.SELECT]
     if other:
-        raise Refused(f"The query is or holds a statement of the kind {other[0]}. {ONE}")
+        # Only PIVOT without IN is made of several statements: the first finds its columns.
+        raise Refused(
+            "PIVOT is not taken, since it runs more than one statement. Write each of its columns as an aggregate over "
+            "CASE, such as count(CASE WHEN kind = 'curves' THEN 1 END), with GROUP BY."
+            if other[0] == "MULTI"
+            else f"The query is or holds a statement of the kind {other[0]}. {ONE}"
+        )
     if len(found) > 1:
         raise Refused(f"The query holds {len(found)} statements. {ONE}")
-    text = found[0].query.strip().rstrip("; \n")
+    text = without_end(found[0].query)
     said = json.loads(connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0][0])
     if said["error"]:
         raise Refused(f"{said['error_message'].rstrip('.!')}. {ONE}")
     return text, said["statements"]
+
+
+def without_end(sql: str) -> str:
+    """A statement without the semicolons and comments after it, with which it could not stand in brackets."""
+    import duckdb
+
+    text = sql.encode()
+    for place, kind in reversed(duckdb.tokenize(sql)):
+        if kind != duckdb.token_type.comment and text[place : place + 1] != b";":
+            break
+        text = text[:place]
+    return text.decode().strip()
+
+
+def bounded(relation: Any, limits: Mapping[str, int]) -> tuple[Any, int]:
+    """A query with its columns flat and no more rows than are taken and one, and how many are taken.
+
+    The limit is part of the plan: executed as it stands, the whole result would be held before its first row is read.
+    Raises Refused for too many columns.
+    """
+    names, kinds = relation.columns, [kind.id for kind in relation.types]
+    if len(names) > limits["columns"]:
+        raise Refused(
+            f"The result has {len(names):,} columns; at most {limits['columns']} are taken. Name those you need."
+        )
+    most = min(limits["rows"], limits["cells"] // len(names))
+    relation = relation.limit(most + 1)
+    if not set(kinds) <= FLAT:
+        names = relation.limit(0).to_arrow_reader().schema.names  # no two of them alike
+        quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+        relation = relation.project(
+            ", ".join(
+                f"#{place}{'' if kind in FLAT else '::VARCHAR'} AS {name}"
+                for place, (name, kind) in enumerate(zip(quoted, kinds, strict=True), start=1)
+            )
+        )
+    return relation, most
 
 
 def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, Any], bytes]:
@@ -142,9 +192,9 @@ def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, A
     tables = {str(name).lower() for (name,) in connection.execute(names).fetchall()}
     text, statements = parsed(connection, sql)
     check(statements, tables)
-    # The limit is part of the plan: executed as it stands, the whole result would be held before its first row is read.
-    reader = connection.sql(text).limit(limits["rows"] + 1).to_arrow_reader(1_024)
-    most, room = limits["rows"], limits["result_mib"] << 20
+    relation, most = bounded(connection.sql(text), limits)
+    reader, room = relation.to_arrow_reader(1_024), limits["result_mib"] << 20
+    end = "rows" if most == limits["rows"] else "cells"
     kept: list[Any] = []
     cut = ""
     for batch in reader:
@@ -153,7 +203,7 @@ def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, A
             taken, cut = taken.slice(0, fitting(taken, room)), "size"
         kept.append(taken)
         most, room = most - len(taken), room - taken.nbytes
-        cut = cut or ("rows" if len(taken) < len(batch) else "")
+        cut = cut or (end if len(taken) < len(batch) else "")
         if cut:
             break
     if cut == "size" and not sum(len(batch) for batch in kept):

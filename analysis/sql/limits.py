@@ -9,6 +9,9 @@ class Limits:
 
     characters: int = 6_000
     rows: int = 10_000
+    columns: int = 100
+    cells: int = 250_000
+    """Rows times columns: a cell can take a hundred bytes here that takes one bit in the child's result."""
     result_mib: int = 8
     memory_mib: int = 1_024
     """Of address space: Python, Arrow and DuckDB take about half of it."""

@@ -17,7 +17,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from pypdf import PdfReader, PdfWriter
 
-from analysis import __version__
+from analysis import __version__, spreadsheet
 from analysis.figures import Figure
 from analysis.provenance import git_sha, library_versions, now
 from dashboard.charts.base import compose, printable, replace_data
@@ -49,7 +49,7 @@ def manifest(figure: Figure, address: str) -> dict[str, object]:
 
 def csv(figure: Figure) -> bytes:
     """The data behind the figure."""
-    return figure.frame().to_csv(index=False).encode()
+    return spreadsheet.csv(figure.frame()).encode()
 
 
 def _specification(figure: Figure) -> dict:

@@ -4,7 +4,8 @@ import math
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from analysis.errors import Busy
 
@@ -13,11 +14,35 @@ REMEMBERED = 10_000
 """Of those who asked; who was silent longest is forgotten first."""
 
 
+class OneEach:
+    """One thing at a time of each who asks."""
+
+    def __init__(self) -> None:
+        self._busy: set[str] = set()
+        self._free = threading.Condition()
+
+    @contextmanager
+    def turn(self, who: str, seconds: float) -> Iterator[None]:
+        """Waits so long for what the same one asked before. Raises Busy where that still runs."""
+        with self._free:
+            if not self._free.wait_for(lambda: who not in self._busy, seconds):
+                raise Busy("Another query of yours is running. Try again when it has ended.")
+            self._busy.add(who)
+        try:
+            yield
+        finally:
+            with self._free:
+                self._busy.discard(who)
+                self._free.notify_all()
+
+
 class Rate:
     """Counts what each of many asked for in the last minute. most: asked each time; 0 is no limit."""
 
-    def __init__(self, most: Callable[[], int], whose: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._whose, self._clock = most, whose, clock
+    def __init__(
+        self, most: Callable[[], int], whose: str, clock: Callable[[], float] = time.monotonic, what: str = "probes"
+    ) -> None:
+        self._most, self._whose, self._clock, self._what = most, whose, clock, what
         self._asked: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -29,7 +54,7 @@ class Rate:
             if not most or len(times) < most:
                 return
             seconds = math.ceil(times[-most] + MINUTE - now)
-        raise Busy(f"This server takes {most} probes a minute of one {self._whose}. Try again in {seconds} s.")
+        raise Busy(f"This server takes {most} {self._what} a minute of one {self._whose}. Try again in {seconds} s.")
 
     def count(self, who: str) -> None:
         """One more was asked for."""

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.errors import AddendError
 from analysis.figures.sql import MARKS, numeric
+from analysis.spreadsheet import csv
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
 from dashboard import queries, show
@@ -18,6 +19,7 @@ PAGE = "sql"
 PARTS = {"table": "Table", "chart": "Chart"}
 CUT = {
     "rows": f"The result is longer: its first {LIMITS.rows:,} rows are shown and exported.",
+    "cells": f"The result is longer: its first {LIMITS.cells:,} cells, in whole rows, are shown and exported.",
     "size": f"The result is larger than {LIMITS.result_mib} MiB: the rows that fit are shown and exported.",
 }
 
@@ -45,7 +47,7 @@ def downloads(answer: queries.Answer) -> None:
 
     with st.container(horizontal=True, gap="small"):
         st.download_button(
-            "CSV", lambda: answer.frame.to_csv(index=False).encode(), "addend-query.csv", "text/csv",
+            "CSV", lambda: csv(answer.frame).encode(), "addend-query.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
         st.download_button(
@@ -113,6 +115,7 @@ except AddendError as problem:
 with place_of_link:
     show.copy_link(PAGE, picked.done())
 st.caption(
-    f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows of "
-    f"{LIMITS.result_mib} MiB come back. The same without these limits: python -m analysis query."
+    f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows, "
+    f"{LIMITS.columns} columns, {LIMITS.cells:,} cells and {LIMITS.result_mib} MiB come back; "
+    "lists and structs come as text. The same without these limits: python -m analysis query."
 )

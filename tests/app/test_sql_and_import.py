@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.errors import Busy
+from dashboard.service.rates import OneEach
 from tests.app.test_pages import APP
 
 
@@ -44,6 +46,25 @@ def test_a_refused_query_is_said_and_the_page_goes_on():
     assert not app.exception
     assert any("The table function" in error.value for error in app.error)
     assert app.text_area[0].value.startswith("SELECT * FROM read_text")
+
+
+def test_a_session_may_ask_so_often_a_minute_and_what_is_kept_is_free(monkeypatch):
+    monkeypatch.setenv("ADDEND_QUERIES_A_MINUTE", "2")
+    app = opened("sql", query="SELECT 31 AS a")
+    for query in ("SELECT 32 AS a", "SELECT 31 AS a", "SELECT 32 AS a"):
+        app.query_params["query"] = query
+        assert not app.run().error
+    app.query_params["query"] = "SELECT 33 AS a"
+    shown = app.run()
+    assert any("takes 2 queries a minute of one session" in one.value for one in (*shown.error, *shown.warning))
+
+
+def test_one_query_at_a_time_of_one_reader():
+    running = OneEach()
+    with running.turn("a", 0), running.turn("b", 0), pytest.raises(Busy, match="Another query of yours"):
+        running.turn("a", 0.01).__enter__()
+    with running.turn("a", 0):
+        pass
 
 
 def test_a_column_that_a_link_invents_is_said():

@@ -67,6 +67,23 @@ def test_a_revision_that_is_a_path_is_refused_before_anything_is_asked(hub: Hub,
     assert hub.seen == []
 
 
+@pytest.mark.parametrize("allowed", ["owner/tiny", "owner/*", "owner/tiny@v1"])
+@pytest.mark.parametrize("revision", ["refs/pr/1", "0123456789abcdef0123456789abcdef01234567", "v2"])
+def test_a_trusted_name_is_not_lent_to_a_strangers_revision(hosted, hub: Hub, monkeypatch, allowed, revision):  # noqa: F811
+    monkeypatch.setenv("ADDEND_MODELS", allowed)
+    refused("This server ", revision=revision)
+    assert hub.seen == []
+
+
+def test_the_default_revision_and_those_the_owner_names_are_taken(hosted, hub: Hub, monkeypatch):  # noqa: F811
+    hub.repositories["owner/tiny"].refs["v1"] = SHA
+    assert resolve("owner/tiny").revision == resolve("owner/tiny", "main").revision == SHA
+    refused("default revision only, not at 'v1'", revision="v1")
+    monkeypatch.setenv("ADDEND_MODELS", "owner/tiny@v1")
+    assert resolve("owner/tiny", "v1").revision == SHA
+    refused("does not open 'owner/tiny'")
+
+
 def test_a_download_waits_for_a_press_and_then_serves_the_link(hosted, hub: Hub):  # noqa: F811
     with pytest.raises(NotHere, match="when you press Download"):
         resolve("owner/tiny", fetch=False)

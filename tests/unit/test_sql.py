@@ -104,6 +104,11 @@ def test_the_order_of_the_query_is_kept(world):
         ("SELECT sum(i) AS s FROM range(10) t(i)", {"s": 45}),
         ("SELECT 1.5::DECIMAL(4, 1) AS d", {"d": 1.5}),
         ("SELECT ';--' AS text -- the end", {"text": ";--"}),
+        ("SELECT 'é;' AS text;; -- the end; é\n /* of ; it */ ;", {"text": "é;"}),
+        ("SELECT [1, 2] AS l, {'a': 'x'} AS s, MAP {'k': 1} AS m, 'e'::ENUM('e') AS e, 3 AS \"q\"\"\", 4 AS l",
+         {"l": "[1, 2]", "s": "{'a': x}", "m": "{k=1}", "e": "e", 'q"': 3, "l_1": 4}),
+        ("SELECT union_value(a := 1) AS u, [1, 2]::INTEGER[2] AS a, 1::VARIANT AS v, '101'::BIT AS b",
+         {"u": "1", "a": "[1, 2]", "v": "1", "b": "101"}),
         ("WITH t AS (SELECT 2 AS i) SELECT i FROM T;", {"i": 2}),
         ("WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < 9) SELECT max(i) AS m FROM t",
          {"m": 9}),
@@ -123,6 +128,37 @@ def test_a_long_result_is_cut_and_says_so(world):
     assert large.cut == "size"
     assert 0 < len(large.frame) < 5000
     assert large.table.nbytes <= LIMITS.result_mib << 20
+
+
+WIDE = "WITH t0 AS (SELECT {'a': true} x FROM range(10000))" + "".join(
+    f", t{i} AS (SELECT *, * FROM t{i - 1})" for i in range(1, 10)
+)
+"""A struct of one bit, doubled in every step: 0.6 MB of Arrow that were a gigabyte of Python."""
+
+
+def test_a_wide_result_of_structs_costs_the_server_nothing(world):
+    with pytest.raises(QueryError, match="The result has 512 columns; at most 100 are taken"):
+        ask(f"{WIDE} SELECT * FROM t9")
+    many = ask(f"{WIDE} SELECT * FROM t6")
+    assert (many.cut, len(many.table)) == ("cells", LIMITS.cells // 64)
+    assert set(many.table.schema.types) == {pa.string()}
+    assert many.frame.iloc[-1].unique().tolist() == ["{'a': true}"]
+    assert "frame" not in vars(many), "what an answer keeps is its table alone"
+
+
+def test_a_long_text_of_an_enum_counts_in_every_row(world):
+    """As Arrow has an ENUM, these ten thousand rows take 15 kB; as text, 50 MB."""
+    text = "x" * 5_000
+    found = ask(f"SELECT e FROM (SELECT x::ENUM('{text}') AS e FROM (SELECT repeat('x', 5000) AS x FROM range(10000)))")
+    assert found.cut == "size"
+    assert found.frame.e.unique().tolist() == [text]
+
+
+def test_pivot_is_refused_with_another_way_to_write_it(world):
+    for sql in ("PIVOT runs ON kind USING count(*)", "SELECT * FROM (PIVOT runs ON kind USING count(*))"):
+        with pytest.raises(QueryError, match=r"PIVOT is not taken.*CASE.*GROUP BY"):
+            ask(sql)
+    assert len(ask("SELECT count(CASE WHEN kind = 'curves' THEN 1 END) AS n FROM runs GROUP BY ALL").frame) == 1
 
 
 def test_the_copy_follows_the_store(data):
@@ -324,6 +360,7 @@ import json, sys
 sys.path.insert(0, {str(ROOT / "analysis/sql")!r})
 import child
 limits = {{"memory_mib": 1024, "cpu_seconds": 300, "seconds": 300, "rows": 100, "result_mib": 8}}
+limits |= {{"columns": 100, "cells": 9999}}
 child.confine(limits)
 for sql in json.load(sys.stdin):
     try:

@@ -1,0 +1,50 @@
+"""How often readers may ask in SQL: so many a minute and one at a time, so that nobody holds every turn there is."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from analysis import settings
+from analysis.sql.limits import LIMITS
+from dashboard import live
+from dashboard.service.rates import OneEach, Rate
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all sessions share."""
+
+    sessions: Rate
+    addresses: Rate
+    running: OneEach
+
+
+@st.cache_resource(show_spinner=False)
+def shared() -> Shared:
+    """The one of this process."""
+    number = settings.number
+    return Shared(
+        sessions=Rate(partial(number, "ADDEND_QUERIES_A_MINUTE"), "session", what="queries"),
+        addresses=Rate(partial(number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", what="queries"),
+        running=OneEach(),
+    )
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """One more query of this session and, for a hosted server has strangers in many tabs, of its address.
+
+    Raises Busy where either asks too often, or has a query that still runs.
+    """
+    ours, session, here = shared(), live.session(), live.address()
+    ours.sessions.check(session)
+    ours.addresses.check(here)
+    with ExitStack() as turns:
+        for who in (session, here) if settings.hosted() else (session,):
+            turns.enter_context(ours.running.turn(who, LIMITS.wait_seconds))
+        ours.sessions.count(session)
+        ours.addresses.count(here)
+        yield
