@@ -336,7 +336,7 @@ def test_the_format_and_the_figure_can_be_said(run: Run, store: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["http://localhost:8501/termz", "-o", "a.svg"], "names the page 'termz'; expected one of: (root), terms"),
+        (["http://localhost:8501/termz", "-o", "a.svg"], "names the page 'termz'; expected one of: (root), read"),
         (["http://localhost:8501/terms?colour=red", "-o", "a.svg"], "has no field 'colour'; it has: "),
         (["http://localhost:8501/terms?head=x", "-o", "a.svg"], "says head='x'; expected a whole number"),
         (["http://localhost:8501/terms?measure=size", "-o", "a.svg"], "says measure='size'; expected one of: share"),

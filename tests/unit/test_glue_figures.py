@@ -247,7 +247,7 @@ def test_one_recipe_counts_and_what_is_left_out_is_said(anew):
     main = write_losses({"bert_a": (5.2, 5.2, 5.2)})
     control = write_losses({"bert_a": (5.0,)}, layers=9)
     write_scores([("bert_a", "rte", s, 60.0 + s) for s in range(3)], ids=main)
-    write_scores([("bert_a", "rte", 0, 99.0)], ids=control, created="2026-12-01T00:00:00Z")
+    write_scores([("bert_a", "rte", 0, 99.0)], ids=control, created="2026-03-01T00:00:00Z")
     found = anew()
     assert row(found.cells, "bert_a", "rte").value == pytest.approx(61.0)
     figure = FIGURES["glue_scores"].build({**VIEWS["glue"].defaults(), "table": ""})
@@ -259,7 +259,7 @@ def test_one_rate_of_pre_training_counts_for_a_variant(anew):
     most = write_losses({"bert_a": (5.2, 5.2, 5.2)}, learning_rate=2e-3)
     fewer = write_losses({"bert_a": (4.0, 4.0)}, learning_rate=1e-3)
     write_scores([("bert_a", "rte", s, 60.0 + s) for s in range(3)], ids=most)
-    write_scores([("bert_a", "rte", s, 99.0) for s in range(2)], ids=fewer, created="2026-12-01T00:00:00Z")
+    write_scores([("bert_a", "rte", s, 99.0) for s in range(2)], ids=fewer, created="2026-03-01T00:00:00Z")
     assert row(anew().cells, "bert_a", "rte").value == pytest.approx(61.0)
 
 
