@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from analysis.models.capture import Call, listen
+from analysis.models.capture import listen
 from analysis.models.families import Family
-from analysis.models.patterns import check
+from analysis.models.patterns import Counter, check
 from analysis.models.seeds import Output, Seed
 
 UNIT = 1e-3
@@ -42,17 +42,6 @@ class Found(Family):
     def rotations(self, model: Any) -> Sequence[nn.Module]:
         """The modules that gave cosines and sines."""
         return self._turns
-
-
-class _Calls:
-    def __init__(self) -> None:
-        self.modules: list[nn.Module] = []
-
-    def scores(self, call: Call) -> Tensor:
-        return call.scores
-
-    def pattern(self, call: Call, pattern: Tensor) -> None:
-        self.modules.append(call.module)
 
 
 def find(model: Any, inputs: Mapping[str, Tensor]) -> Found:
@@ -84,13 +73,13 @@ def find(model: Any, inputs: Mapping[str, Tensor]) -> Found:
             turns[module] = None
 
     hooks = [module.register_forward_hook(watch) for module in model.modules()]
-    calls = _Calls()
+    calls: list[nn.Module] = []
     try:
-        listen(model, given, calls)
+        listen(model, given, Counter(lambda layer: calls.append(layer.call.module)))
     finally:
         for hook in hooks:
             hook.remove()
-    return Found(type(model).__name__, list(seeds.values()), list(turns), calls.modules)
+    return Found(type(model).__name__, list(seeds.values()), list(turns), calls)
 
 
 def _consecutive(table: Tensor, rows: Tensor) -> bool:

@@ -25,15 +25,19 @@ TOLERANCE = 1e-3
 
 
 @dataclass
-class _Counter:
+class Counter:
+    """A listener that numbers the layers in the order of the pass."""
+
     each: Callable[[Layer], None]
     edit: Callable[[Layer], Tensor] | None = None
     count: int = 0
 
     def scores(self, call: Call) -> Tensor:
+        """The call's own, or what the edit makes of them."""
         return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, SCORE_BIAS))
 
     def pattern(self, call: Call, pattern: Tensor) -> None:
+        """Hands the layer on."""
         self.each(Layer(self.count, call, pattern, SCORE_BIAS))
         self.count += 1
 
@@ -52,7 +56,7 @@ def patterns(
     Raises ModelError, before `each` is told anything, where the model's attention cannot be seen.
     """
     check(model, inputs["input_ids"])
-    return listen(model, inputs, _Counter(each, edit))
+    return listen(model, inputs, Counter(each, edit))
 
 
 def check(model: Any, ids: Tensor) -> None:
@@ -68,7 +72,7 @@ def check(model: Any, ids: Tensor) -> None:
             f"{name} has {what}, and its attention can be shown for one stack of layers alone. "
             f"Choose a model of another architecture, or of one that terms exist for: {families}."
         )
-    seen, inputs = _Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
+    seen, inputs = Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
     ours = _first(listen(model, inputs, seen))
     if seen.count != layers:
         raise ModelError(

@@ -252,3 +252,16 @@ SPECIMENS: dict[str, Specimen] = {
     "clip_text_model": Specimen(_clip_text, causal=True),
 }
 """By the family's model_type; further words tell specimens of one family apart."""
+
+
+UNKNOWN_SHAPE: dict[str, Any] = {
+    "vocab_size": 300,
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 3,
+    "intermediate_size": 24,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+    "pad_token_id": 0,
+}
+"""Sizes of a tiny model of an architecture that no family knows."""

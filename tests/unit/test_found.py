@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from family_specimens import UNKNOWN_SHAPE as SHAPE
 from family_specimens import randomised
 from specimens import TEXT, tiny_tokenizer
 from tiny_tokenizers import byte_level
@@ -33,17 +34,6 @@ from analysis.models.found import find
 from analysis.models.load import Loaded
 from analysis.models.source import Source
 from analysis.store import files
-
-SHAPE: dict[str, Any] = {
-    "vocab_size": 300,
-    "hidden_size": 32,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 3,
-    "intermediate_size": 24,
-    "bos_token_id": 0,
-    "eos_token_id": 0,
-    "pad_token_id": 0,
-}
 
 
 def loaded(model: Any) -> Loaded:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from family_specimens import UNKNOWN_SHAPE as SHAPE
 from family_specimens import randomised
 from tiny_tokenizers import byte_level
 from transformers import (
@@ -36,16 +37,6 @@ from analysis.models.source import resolve
 from analysis.streams.tensor import Streams
 from dashboard.charts import panels
 
-SHAPE: dict[str, Any] = {
-    "vocab_size": 300,
-    "hidden_size": 32,
-    "num_attention_heads": 4,
-    "num_hidden_layers": 3,
-    "intermediate_size": 24,
-    "bos_token_id": 0,
-    "eos_token_id": 0,
-    "pad_token_id": 0,
-}
 GROUPED: dict[str, Any] = {"num_key_value_heads": 2, "head_dim": 8}
 
 
