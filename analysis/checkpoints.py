@@ -15,3 +15,9 @@ def names() -> list[str]:
 def folder(name: str) -> Path | None:
     """Where one lies; None where there is none of this name."""
     return data_folder() / FOLDER / name if name in names() else None
+
+
+def of_run(run_id: str) -> Path | None:
+    """The folder of the checkpoint that this pre-training gave; None where it is not kept."""
+    cards = (data_folder() / FOLDER).glob("*/README.md")
+    return next((card.parent for card in cards if f"- Run {run_id}," in card.read_text(encoding="utf-8")), None)

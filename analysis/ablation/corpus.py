@@ -11,11 +11,15 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Int64, UInt16
 
 from analysis.errors import AddendError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(len(SPECIALS))
@@ -66,8 +70,38 @@ def paragraphs(path: Path) -> Iterator[str]:
         ) from None
 
 
-def prepare(train: Path, valid: Path, folder: Path, *, vocabulary: int, limit: int | None = None) -> Corpus:
-    """Trains the tokenizer on the training text and writes both texts as ids; `limit` caps training characters."""
+def prepare(
+    train: Path, valid: Path, folder: Path, *, vocabulary: int, limit: int | None = None, tokenizer: Path | None = None
+) -> Corpus:
+    """Trains the tokenizer on the training text and writes both texts as ids; `limit` caps training characters.
+
+    tokenizer: the tokenizer.json of a checkpoint, used as it is. The library numbers single characters in another
+    order each time it trains, so only with the tokenizer of other runs does a corpus get the digest of theirs.
+    Raises AddendError where its vocabulary is of another size.
+    """
+    encoder = _trained(train, limit, vocabulary) if tokenizer is None else _taken(tokenizer, vocabulary)
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder.save(str(folder / "tokenizer.json"))
+    for name, path, cap in (("train", train, limit), ("valid", valid, None)):
+        pieces = [np.array([SEP], np.uint16)]
+        for some in _batches(_capped(paragraphs(path), cap)):
+            for line, encoded in zip(some, encoder.encode_batch_fast(some), strict=True):
+                pieces.append(np.array(encoded.ids if line else [SEP], np.uint16))
+        _save(folder / f"{name}.npy", np.concatenate(pieces))
+    about = {
+        "train": train.name,
+        "valid": valid.name,
+        "train_sha256": _sha256(train),
+        "valid_sha256": _sha256(valid),
+        "limit": limit,
+        "vocabulary": encoder.get_vocab_size(),
+    }
+    (folder / "corpus.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    return load(folder)
+
+
+def _trained(train: Path, limit: int | None, vocabulary: int) -> "Tokenizer":
+    """WordPiece of the training text, in lower case."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIALS[UNK]))
@@ -79,24 +113,23 @@ def prepare(train: Path, valid: Path, folder: Path, *, vocabulary: int, limit: i
         vocab_size=vocabulary, special_tokens=list(SPECIALS), limit_alphabet=ALPHABET, show_progress=False
     )
     tokenizer.train_from_iterator(_capped(paragraphs(train), limit), trainer)
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    for name, path, cap in (("train", train, limit), ("valid", valid, None)):
-        pieces = [np.array([SEP], np.uint16)]
-        for some in _batches(_capped(paragraphs(path), cap)):
-            for line, encoded in zip(some, tokenizer.encode_batch_fast(some), strict=True):
-                pieces.append(np.array(encoded.ids if line else [SEP], np.uint16))
-        _save(folder / f"{name}.npy", np.concatenate(pieces))
-    about = {
-        "train": train.name,
-        "valid": valid.name,
-        "train_sha256": _sha256(train),
-        "valid_sha256": _sha256(valid),
-        "limit": limit,
-        "vocabulary": tokenizer.get_vocab_size(),
-    }
-    (folder / "corpus.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
-    return load(folder)
+    return tokenizer
+
+
+def _taken(file: Path, vocabulary: int) -> "Tokenizer":
+    """A checkpoint's tokenizer without the special tokens that it sets around a text."""
+    from tokenizers import Tokenizer
+
+    if not file.is_file():
+        raise AddendError(f"There is no tokenizer {file}; name the tokenizer.json of a checkpoint with --tokenizer.")
+    tokenizer = Tokenizer.from_file(str(file))
+    if (size := tokenizer.get_vocab_size()) != vocabulary:
+        raise AddendError(
+            f"The vocabulary of {file} has {size:,} entries and the preset's {vocabulary:,}; name the tokenizer of a "
+            "run of this preset, or leave --tokenizer out."
+        )
+    bare = json.loads(tokenizer.to_str()) | {"post_processor": None}
+    return Tokenizer.from_str(json.dumps(bare))
 
 
 def load(folder: Path) -> Corpus:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis import checkpoints
 from analysis.ablation import corpus as corpora
 from analysis.ablation.plan import Finetuning, scores_id
 from analysis.ablation.presets import Pretraining
@@ -89,7 +90,10 @@ class Job:
 
 
 def run(job: Job, report: Report = lambda what, done: None) -> None:
-    """Runs what is not finished of a job. A second process that wants the same one waits for the first."""
+    """Runs what is not finished of a job. A second process that wants the same one waits for the first.
+
+    A pre-training whose checkpoint is kept with Addend is not repeated: fine-tuning starts from that.
+    """
     from filelock import FileLock
 
     job.folder.mkdir(parents=True, exist_ok=True)
@@ -99,9 +103,11 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
         import torch
 
         torch.set_num_threads(job.place.threads)
-        model = _pretrained(job, report)
+        kept = checkpoints.of_run(job.run_id) if job.trained else None
+        model = kept or _pretrained(job, report)
         if job.finetuning is not None:
-            _scores(job, job.finetuning, model, report)
+            weights = "float32" if kept is None else "float16, as kept in data/checkpoints"
+            _scores(job, job.finetuning, model, weights, report)
 
 
 def _command(job: Job) -> str:
@@ -212,7 +218,8 @@ def _words(job: Job) -> Any:
     from safetensors.torch import load_file
 
     other = replace(job, pretraining=replace(job.pretraining, variant=needs))
-    file = other.folder / "model" / "model.safetensors"
+    folder = (checkpoints.of_run(other.run_id) if other.trained else None) or other.folder / "model"
+    file = folder / "model.safetensors"
     if not file.is_file():
         raise AddendError(
             f"{job.pretraining.variant} needs the model of {needs}, seed {job.pretraining.seed}, which is not in "
@@ -221,7 +228,7 @@ def _words(job: Job) -> Any:
     return load_file(file)["addend.embeddings.word_embeddings.weight"].float()
 
 
-def _scores(job: Job, plan: Finetuning, model: Path, report: Report) -> None:
+def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Report) -> None:
     """Fine-tunes on every task at every rate and stores the scores; each finished one is kept on its own."""
     wanted = [(task, rate, seed) for task in plan.tasks for rate in plan.learning_rates for seed in plan.seeds]
     scores: list[dict[str, Any]] = []
@@ -247,7 +254,12 @@ def _scores(job: Job, plan: Finetuning, model: Path, report: Report) -> None:
         "variant": settings.variant,
         "preset": settings.preset,
         "seconds": time.monotonic() - started,
-        "config": {"pretraining": job.run_id, **asdict(plan), "learning_rate_chosen": "by the reader of the table"},
+        "config": {
+            "pretraining": job.run_id,
+            "weights": weights,
+            **asdict(plan),
+            "learning_rate_chosen": "by the reader of the table",
+        },
     }
     name = job.file(job.scores_id)
     # Scores last: they are what says that the job is finished.
@@ -269,7 +281,8 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     logging.disable_progress_bar()
 
     def make(labels: int) -> Any:
-        return placed(AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels), job.place.device)
+        made = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
+        return placed(made, job.place.device)
 
     outcome = finetune(
         make,

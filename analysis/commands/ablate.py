@@ -15,6 +15,7 @@ def ablate(
     seeds: Annotated[str, typer.Option(help="Numbers with commas between.")] = "0,1,2",
     corpus: Annotated[Path | None, typer.Option(help="Training text: UTF-8, articles apart by an empty line.")] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation text, of other articles.")] = None,
+    tokenizer: Annotated[Path | None, typer.Option(help="A checkpoint's tokenizer.json; else one is trained.")] = None,
     glue_dir: Annotated[Path | None, typer.Option(help="The folder of GLUE's files; else the hub.")] = None,
     out: Annotated[Path, typer.Option(help="Where corpora, checkpoints and unfinished runs are kept.")] = Path("runs"),
     jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core, or one a GPU, if not given.")] = None,
@@ -47,8 +48,8 @@ def ablate(
     if not (folder / "corpus.json").is_file():
         if corpus is None or valid is None:
             raise AddendError(f"{folder} holds no prepared corpus; name a text with --corpus and one with --valid.")
-        with console.status("Training the tokenizer and encoding the corpus"):
-            corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary)
+        with console.status("Preparing the corpus"):
+            corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary, tokenizer=tokenizer)
     prepared = corpora.load(folder)
     place = Place(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=compiled)
     todo = made(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)

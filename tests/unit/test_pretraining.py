@@ -52,6 +52,19 @@ def test_a_prepared_corpus_is_the_text(corpus: Corpus) -> None:
     assert [tokenizer.id_to_token(i) for i in range(5)] == list(SPECIALS)
 
 
+def test_with_a_checkpoints_tokenizer_a_corpus_gets_the_same_digest(corpus: Corpus, tmp_path: Path) -> None:
+    model = build(preset("debug", vocabulary=corpus.vocabulary))
+    save(model, corpus.folder, tmp_path / "model")
+    text = [corpus.folder.parent / f"{name}.txt" for name in ("train", "valid")]
+    taken = tmp_path / "model" / "tokenizer.json"
+    again = prepare(*text, tmp_path / "again", vocabulary=corpus.vocabulary, tokenizer=taken)
+    assert again.digest == corpus.digest
+    with pytest.raises(AddendError, match=r"has 256 entries and the preset's 300; name the tokenizer of a run"):
+        prepare(*text, tmp_path / "other", vocabulary=300, tokenizer=taken)
+    with pytest.raises(AddendError, match=r"There is no tokenizer .*nowhere"):
+        prepare(*text, tmp_path / "other", vocabulary=300, tokenizer=tmp_path / "nowhere")
+
+
 def test_a_window_is_two_texts_that_follow_each_other(train: Windows) -> None:
     chosen = np.arange(train.count)
     ids, segments = train.packed(chosen)

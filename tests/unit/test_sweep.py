@@ -226,3 +226,43 @@ def test_a_job_that_is_finished_is_left_alone(texts: Path, tmp_path: Path, monke
     said: list[str] = []
     run(job, lambda what, done: said.append(what))
     assert said == []
+
+
+def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its fine-tunings start from the stored weights, and the results say in which precision those are."""
+    from analysis.commands.keep_checkpoint import keep_checkpoint
+
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "store.duckdb"))
+    monkeypatch.chdir(ROOT)
+    shared = {"corpus": texts / "out" / "corpus-256", "glue": texts / "glue", "valid_text": texts / "valid.txt"}
+    digest = corpora.load(shared["corpus"]).digest
+    settings = preset("debug", variant="no_position", steps=2)
+    first = Job(
+        pretraining=settings, finetuning=None, place=Place(out=tmp_path / "one", **shared), corpus_digest=digest
+    )
+    run(first)
+    keep_checkpoint(first.folder, corpus="made", licence="ours")
+    (curve,) = (tmp_path / "data/results/curves").glob("*.parquet")
+    before = curve.stat().st_mtime_ns
+    later = Job(
+        pretraining=settings,
+        finetuning=FINETUNING["debug"],
+        place=Place(out=tmp_path / "two", **shared),
+        corpus_digest=digest,
+    )
+    said: list[str] = []
+    run(later, lambda what, done: said.append(what))
+    assert later.finished
+    assert "pre-training" not in said
+    assert curve.stat().st_mtime_ns == before
+    (path,) = (tmp_path / "data/results/scores").glob("*.parquet")
+    assert files.read(path)[2]["config"]["weights"] == "float16, as kept in data/checkpoints"
+    needs = Job(
+        pretraining=preset("debug", variant="frozen_word", steps=2),
+        finetuning=None,
+        place=later.place,
+        corpus_digest=digest,
+    )
+    run(needs)
+    assert needs.finished
