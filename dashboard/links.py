@@ -254,6 +254,7 @@ VIEWS: dict[str, View] = {
             (
                 "training_curves",
                 "training_gap",
+                "training_parts",
                 "training_convergence",
                 "training_plateau",
                 "training_length",

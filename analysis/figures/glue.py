@@ -1,6 +1,5 @@
 """Our own GLUE scores beside a published table: averages, differences to a baseline task by task, scores."""
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +10,7 @@ from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.published import query_command, words
 from analysis.figures.training import MASKED, Trained, trained
-from analysis.figures.words import signed
+from analysis.figures.words import signed, span
 from analysis.own import AVERAGE, Beside, Study
 from analysis.own.results import MAKE, Frame
 from analysis.statistics import protocol
@@ -169,7 +168,7 @@ def _own(study: Study, shows: str) -> str:
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
     parts = [
         f"{whose(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
-        f"{_span(cells.seeds)} pre-training seeds, on dev sets, at the best learning rate of each variant and task"
+        f"{span(cells.seeds)} pre-training seeds, on dev sets, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol],
         f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
@@ -191,17 +190,11 @@ def _own(study: Study, shows: str) -> str:
             f"tasks of a variant. Green square, equivalent: within {study.margin:g} point"
             f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither, which "
             "is no proof of sameness.",
-            f"Differences of averages that so many seeds find with a chance of 80 %: {_span(least, 1)} points."
+            f"Differences of averages that so many seeds find with a chance of 80 %: {span(least, 1)} points."
             if len(least)
             else "",
         ]
     return " ".join(part for part in parts if part)
-
-
-def _span(values: Iterable[float], decimals: int = 0) -> str:
-    """ "3" or "3 to 5"."""
-    said = [f"{value:.{decimals}f}" for value in sorted(v for v in values if v == v)]
-    return "no" if not said else said[0] if said[0] == said[-1] else f"{said[0]} to {said[-1]}"
 
 
 def _published(study: Study, beside: Beside | None, shows: str) -> str:

@@ -14,6 +14,7 @@ from analysis.ablation.presets import PRESETS, RECIPE, identify, recipe_of
 from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
+from analysis.figures.words import span
 from analysis.published import Frame
 from analysis.store import read
 
@@ -139,7 +140,7 @@ class Trained:
         """What was run: preset, recipe, seeds and learning rates, in a sentence."""
         runs = self.runs[self.runs.variant.isin(variants or self.variants)]
         seeds = runs.groupby("variant").seed.nunique()
-        spread = f"{seeds.min()}" if seeds.min() == seeds.max() else f"{seeds.min()} to {seeds.max()}"
+        spread = span(seeds)
         rates = runs.groupby("rate", sort=False).variant.agg(lambda found: sorted(set(found)))
         if len(rates) == 1:
             at = f"peak learning rate {rates.index[0]}"

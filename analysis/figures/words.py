@@ -1,5 +1,7 @@
 """Numbers as they are printed on screen."""
 
+from collections.abc import Iterable
+
 UNDEFINED = "undefined"
 
 
@@ -24,3 +26,9 @@ def signed_percent(fraction: float, decimals: int = 0) -> str:
 def begun(text: str) -> str:
     """With a capital first, and the rest as it is: KL stays KL."""
     return text[0].upper() + text[1:]
+
+
+def span(values: Iterable[float], decimals: int = 0) -> str:
+    """The least and the greatest of some numbers: "3", or "3 to 5"; "no" where there is none."""
+    said = [f"{value:.{decimals}f}" for value in sorted(v for v in values if v == v)]
+    return "no" if not said else said[0] if said[0] == said[-1] else f"{said[0]} to {said[-1]}"

@@ -14,6 +14,7 @@ PAGE = "training"
 PARTS = {
     "curves": "Learning curves",
     "gap": "Final loss",
+    "parts": "What untying changes",
     "convergence": "Convergence",
     "length": "Longer texts",
     "scores": "Score variance",
@@ -22,6 +23,7 @@ PARTS = {
 FIGURES = {
     "curves": ["training_curves"],
     "gap": ["training_gap"],
+    "parts": ["training_parts"],
     "convergence": ["training_convergence", "training_plateau"],
     "length": ["training_length"],
     "scores": ["training_scores"],

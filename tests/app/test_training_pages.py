@@ -10,6 +10,7 @@ from tests.app.test_pages import opened
 HEADINGS = {
     "curves": ["Learning curves"],
     "gap": ["Final loss, and its difference to BERT-A"],
+    "parts": ["What lies between BERT-A and TUPE-A"],
     "convergence": ["How soon BERT-A's final loss is reached", "Steps to leave the plateau"],
     "length": ["Longer texts than in training"],
     "scores": ["The scale of the scores through training"],
@@ -23,6 +24,7 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_DATA", str(folder))
         ends = {**trainings.ENDS, "tupe_a_unscaled": 3.8, "causal_bert_a": 4.2, "causal_no_position": 4.3}
+        ends |= {"bert_a_norm": 4.4, "bert_a_d": 3.9, "tupe_a_tie_cls": 3.8}
         trainings.sweep(ends, range(2))
         trainings.sweep({"bert_a": 4.9}, [0], norm="pre")
         trainings.costs()

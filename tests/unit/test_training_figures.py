@@ -4,6 +4,7 @@ import math
 import shlex
 
 import pytest
+from scipy.stats import ttest_1samp
 
 from analysis import catalogue
 from analysis.errors import AddendError, NoResults
@@ -45,6 +46,7 @@ def three(data):
 def whole(data):
     """What a sweep leaves behind: many variants, causal ones, scores and costs."""
     trainings.sweep({**trainings.ENDS, "tupe_a_unscaled": 3.8, "causal_bert_a": 4.2, "causal_no_position": 4.3})
+    trainings.sweep({"bert_a_norm": 4.4, "bert_a_d": 3.9, "tupe_a_tie_cls": 3.8})
     trainings.costs()
     catalogue.refresh()
 
@@ -107,7 +109,7 @@ def test_a_run_made_again_counts_once(three):
 
 def test_causal_and_masked_never_share_an_axis(whole):
     for name in NAMES:
-        if name != "training_costs":
+        if name not in ("training_costs", "training_parts"):
             for objective, causal in (("masked", False), ("causal", True)):
                 figure = made(name, objective=objective)
                 found = set(figure.frame().variant)
@@ -188,6 +190,52 @@ def test_one_seed_has_no_interval_and_says_so(data):
     assert "nothing can be resolved" in figure.caption
     charts.compose(figure).to_dict()
     charts.compose(made("training_convergence")).to_dict()
+
+
+BETWEEN = {"bert_a": 5.0, "bert_a_norm": 4.4, "bert_a_d": 3.9, "no_cross": 3.85, "tupe_a_tie_cls": 3.8, "tupe_a": 3.79}
+
+
+def between(without: tuple[str, ...] = ()) -> None:
+    """Three seeds of every variant from BERT-A to TUPE-A: seed 1 is worse by 0.03 with the cross terms."""
+    for name, final in BETWEEN.items():
+        for seed in range(3):
+            if name not in without:
+                run(name, seed, ADDED, final + (0.03 if name == "bert_a_d" and seed == 1 else 0.0))
+    catalogue.refresh()
+
+
+def test_changes_add_up_to_the_difference_between_the_ends(data):
+    """The cross terms: -0.10, -0.13, -0.10, mean -0.11, sd 0.0173; t(2) = -11, p 0.0082 (scipy.stats.ttest_1samp)."""
+    between()
+    rows = made("training_parts").frame()
+    for _, way in rows.groupby("way"):
+        assert way.gap.iloc[:-1].sum() == pytest.approx(way.gap.iloc[-1]) == pytest.approx(-1.21)
+        assert set(way.n) == {3}
+    last = rows[rows.way == "Cross terms dropped last"].set_index("after")
+    crossed = last.loc["tupe_a_tie_cls"]
+    assert (crossed.before, crossed.gap) == ("bert_a_d", pytest.approx(-0.11))
+    assert crossed.p == pytest.approx(ttest_1samp([-0.10, -0.13, -0.10], 0).pvalue)
+    assert crossed.p_holm >= crossed.p
+    (sentence,) = made("training_parts").content["sentences"]
+    assert sentence.startswith("From BERT-A to TUPE-A the final loss changes by −1.21 nats (3 seeds)")
+
+
+def test_a_way_with_a_variant_that_was_not_run_is_left_out(data):
+    between(without=("no_cross",))
+    assert made("training_parts").content["ways"] == ["Cross terms dropped last"]
+    run("no_cross", 7, ADDED)
+    catalogue.refresh()
+    assert made("training_parts").content["ways"] == ["Cross terms dropped last"], "no seed in common"
+
+
+def test_the_ways_are_of_masked_models(whole):
+    with pytest.raises(NoResults, match="predict masked words"):
+        made("training_parts", objective="causal")
+
+
+def test_without_a_whole_way_the_command_for_one_is_said(three):
+    with pytest.raises(NoResults, match="--variants bert_a,bert_a_norm,bert_a_d,tupe_a_tie_cls,tupe_a"):
+        made("training_parts")
 
 
 def test_convergence_is_a_share_of_the_baselines_own_steps(three):
