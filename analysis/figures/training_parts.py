@@ -70,7 +70,7 @@ def parts(params: Params) -> Figure:
         frame=lambda: table,
         caption=(
             f"Each row: final validation loss with that change less that before it, in {UNIT} on {found.sample}; below "
-            f"0 is better. Diamonds: means over the {span(table.n)} seeds that all variants of a way share, so that its "
+            f"0 is better. Diamonds: means over {span(table.n)} seeds all variants of a way share, so that its "
             "changes add up to the last row; bars: 95 % t intervals. Filled: told apart from 0 after Holm's correction "
             "over the changes. A change is measured on top of those above it, and in another order may give something "
             f"else. {found.about(used)}"
