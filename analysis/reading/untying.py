@@ -55,6 +55,10 @@ register(
         params=params,
         touches=(Touch(field="leave", label="Leave out of the average", options=tasks, slides=False, show=_title),),
         says=says,
-        more=Way(page="published", says="The table as printed, with its caveats", values=params),
+        more=Way(
+            page="training",
+            says="What each of its changes does, in our own trainings",
+            values=lambda values: {"part": "parts"},
+        ),
     )
 )
