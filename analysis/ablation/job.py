@@ -8,7 +8,7 @@ alone: run twice, it is stored once.
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,10 @@ from analysis.ablation import corpus as corpora
 from analysis.ablation.plan import Finetuning, scores_id
 from analysis.ablation.presets import Pretraining
 from analysis.ablation.variants import VARIANTS
+from analysis.engine import Report
 from analysis.errors import AddendError
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
-
-Report = Callable[[str, float], None]
-"""Told what is being done and how far it is, from 0 to 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +61,32 @@ class Job:
         return scores_id(self.run_id, self.finetuning, self.corpus_digest)
 
     @property
+    def key(self) -> str:
+        """Its name among the tasks of a sweep."""
+        return self.run_id
+
+    @property
+    def label(self) -> str:
+        """Its name on screen."""
+        return f"{self.pretraining.variant}, seed {self.pretraining.seed}"
+
+    @property
+    def needed(self) -> "Job | None":
+        """The job of the same seed whose model this one needs."""
+        variant = VARIANTS[self.pretraining.variant].needs
+        return None if variant is None else replace(self, pretraining=replace(self.pretraining, variant=variant))
+
+    @property
+    def needs(self) -> str | None:
+        """The key of that job."""
+        return None if self.needed is None else self.needed.key
+
+    @property
+    def device(self) -> str:
+        """On what it runs."""
+        return self.place.device
+
+    @property
     def folder(self) -> Path:
         """Where it keeps what it needs to go on."""
         return self.place.out / self.run_id
@@ -87,6 +111,17 @@ class Job:
         return self.trained and (
             self.finetuning is None or all(self.stored(kind, self.scores_id) for kind in ("scores", "predictions"))
         )
+
+    def run(self, report: Report = lambda what, done: None) -> None:
+        """Runs what is not finished of it."""
+        run(self, report)
+
+
+def made(trainings: Sequence[Pretraining], finetuning: Finetuning | None, **shared: Any) -> list[Job]:
+    """Jobs of a sweep. Next-token models are not fine-tuned: GLUE here asks what an encoder understands."""
+    return [
+        Job(pretraining=p, finetuning=None if p.config().get("causal") else finetuning, **shared) for p in trainings
+    ]
 
 
 def run(job: Job, report: Report = lambda what, done: None) -> None:
@@ -212,18 +247,16 @@ def _tokenizer(corpus: Path) -> Any:
 
 def _words(job: Job) -> Any:
     """The word table of the run that this variant builds on; None where it builds on none."""
-    needs = VARIANTS[job.pretraining.variant].needs
-    if needs is None:
+    if (other := job.needed) is None:
         return None
     from safetensors.torch import load_file
 
-    other = replace(job, pretraining=replace(job.pretraining, variant=needs))
     folder = (checkpoints.of_run(other.run_id) if other.trained else None) or other.folder / "model"
     file = folder / "model.safetensors"
     if not file.is_file():
         raise AddendError(
-            f"{job.pretraining.variant} needs the model of {needs}, seed {job.pretraining.seed}, which is not in "
-            f"{job.place.out}. Run {needs} first, with the same --out."
+            f"{job.pretraining.variant} needs the model of {other.label}, which is not in {job.place.out}. "
+            f"Run {other.pretraining.variant} first, with the same --out."
         )
     return load_file(file)["addend.embeddings.word_embeddings.weight"].float()
 

@@ -36,6 +36,7 @@ COMMANDS = (
     "decode",
     "measure_encodings",
     "measure_geometry",
+    "measure_models",
     "ablate",
     "measure_costs",
     "keep_checkpoint",

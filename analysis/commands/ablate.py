@@ -32,11 +32,11 @@ def ablate(
 
     from analysis import catalogue
     from analysis.ablation import corpus as corpora
-    from analysis.ablation.job import Place
+    from analysis.ablation.job import Place, made
     from analysis.ablation.majority import store_majority
     from analysis.ablation.plan import FINETUNING
     from analysis.ablation.plan import jobs as planned
-    from analysis.ablation.sweep import label, made, sweep
+    from analysis.engine import run_all
     from analysis.errors import AddendError
 
     changes = {"learning_rate": learning_rate, "norm": norm, "steps": steps}
@@ -55,16 +55,11 @@ def ablate(
     todo = made(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
     if glue:
         store_majority(preset, FINETUNING[preset], place)
-    if ray is None:
-        workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)
-        failed = sweep(todo, workers, console)
-    else:
-        from analysis.ablation.ray_sweep import ray_sweep
-
-        failed = ray_sweep(todo, ray, console)
+    workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)
+    failed = run_all(todo, workers=workers, ray=ray, console=console)
     catalogue.refresh()
     for job, reason in failed:
-        typer.echo(f"{label(job)} failed: {reason}", err=True)
+        typer.echo(f"{job.label} failed: {reason}", err=True)
     if failed:
         raise typer.Exit(1)
 

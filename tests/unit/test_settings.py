@@ -96,5 +96,5 @@ def test_hosting_is_stricter_in_everything_and_what_is_set_counts(monkeypatch):
 def test_settings_are_read_nowhere_else():
     for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")]:
         code = path.read_text(encoding="utf-8")
-        if path.name not in ("settings.py", "ray_sweep.py", "status.py"):
+        if path.name not in ("settings.py", "cluster.py", "status.py"):
             assert not re.search(r"(environ|getenv)[^\n]*ADDEND_", code), path

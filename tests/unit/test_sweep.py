@@ -17,11 +17,12 @@ import pytest
 from laboratory import write_glue, write_text
 
 from analysis.ablation import corpus as corpora
-from analysis.ablation.job import Job, Place, run
+from analysis.ablation.job import Job, Place, made, run
 from analysis.ablation.majority import store_majority
 from analysis.ablation.plan import FINETUNING, Finetuning, jobs, scores_id
 from analysis.ablation.presets import preset
-from analysis.ablation.sweep import made, ready, sweep
+from analysis.engine import run_all
+from analysis.engine.task import ready
 from analysis.errors import AddendError, UnknownName
 from analysis.store import files
 
@@ -197,7 +198,7 @@ def test_a_failed_run_is_named_and_the_others_go_on(
     digest = corpora.load(place.corpus).digest
     broken = made([preset("debug", variant="bert_a", steps=2)], FINETUNING["debug"], place=place, corpus_digest=digest)
     good = made([preset("debug", variant="no_position", steps=2)], None, place=place, corpus_digest=digest)
-    failed = sweep([*broken, *good], workers=1)
+    failed = run_all([*broken, *good], workers=1)
     assert [(job.pretraining.variant, "is no folder" in reason) for job, reason in failed] == [("bert_a", True)]
     assert good[0].finished
     assert not broken[0].finished

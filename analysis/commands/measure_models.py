@@ -1,0 +1,40 @@
+"""python -m analysis measure-models: several kinds of measurement of many models, side by side or over a cluster."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def measure_models(
+    models: Annotated[list[str], typer.Argument(help="Folders, Hugging Face ids, or NAME=FOLDER to name one.")],
+    what: Annotated[str, typer.Option(help="terms, means, decoding, geometry; commas between.")] = "terms",
+    texts: Annotated[Path | None, typer.Option(help="UTF-8 text, for means and decoding. It is not stored.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="What to call the text in the results; its file name.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option(help="Tokens of a text, a window, a position table that training reached.", min=2)
+    ] = None,
+    windows: Annotated[int | None, typer.Option(help="Windows of the text, for means and decoding.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Side by side here; one a core, or one a GPU, if not given.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Spread them over a Ray cluster: its address, or auto.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also where a results file is there.")] = False,
+) -> None:
+    """Measures every model in every way asked for, into results files. What is there already is skipped."""
+    import os
+
+    import torch
+
+    from analysis import catalogue
+    from analysis.engine import run_all
+    from analysis.measuring import Asked, planned
+
+    gpus = torch.cuda.device_count()
+    kinds = [part.strip() for part in what.split(",") if part.strip()]
+    asked = Asked(texts=texts, corpus=corpus, tokens=tokens, windows=windows)
+    tasks = planned(models, kinds, asked, device="cuda" if gpus else "cpu", again=again)
+    failed = run_all(tasks, workers=jobs or gpus or os.cpu_count() or 1, ray=ray)
+    catalogue.refresh()
+    for task, reason in failed:
+        typer.echo(f"{task.label} failed: {reason}", err=True)
+    if failed:
+        raise typer.Exit(1)

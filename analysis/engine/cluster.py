@@ -1,0 +1,88 @@
+"""Tasks over a Ray cluster. Ray is optional: pip install ray.
+
+Every machine must see the same folders (a shared file system) and the same checkout. A task whose worker dies is
+started again elsewhere and goes on from what it saved; since its files are named by its settings, none is counted
+twice.
+"""
+
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from analysis.engine.task import AnyTask, Failed, Task, ready
+from analysis.errors import AddendError
+
+RETRIES = 3
+"""How often a task whose worker died is started again."""
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def over_cluster(
+    tasks: Sequence[AnyTask], waiting: list[AnyTask], done: set[str], address: str, console: Console
+) -> Failed[AnyTask]:
+    """Runs what waits on the cluster at an address; returns those that failed.
+
+    address: "auto" is the cluster that this machine belongs to, "local" one on this machine alone.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise AddendError(
+            "Ray is not installed, and --ray needs it. Run: pip install ray; or leave --ray out."
+        ) from None
+    settings = {name: os.environ[name] for name in ("ADDEND_DATA", "ADDEND_STORE") if name in os.environ}
+    environment = {"env_vars": {**settings, "PYTHONPATH": str(ROOT)}}
+    try:
+        ray.init(
+            address=None if address == "local" else address,
+            runtime_env=environment,
+            logging_level=logging.ERROR,
+            log_to_driver=False,
+        )
+    except (ConnectionError, ValueError, RuntimeError) as refused:
+        reason = str(refused).split("\n")[0]
+        raise AddendError(
+            f"No Ray cluster answers at {address!r} ({reason}). Start one with: ray start --head; or give --ray local "
+            "for one on this machine alone."
+        ) from None
+    try:
+        return _run(ray, tasks, waiting, done, console)
+    finally:
+        ray.shutdown()
+
+
+def _run(
+    ray: Any, tasks: Sequence[AnyTask], waiting: list[AnyTask], done: set[str], console: Console
+) -> Failed[AnyTask]:
+    on = {"num_gpus": 1} if tasks[0].device == "cuda" else {"num_cpus": 1}
+    work = ray.remote(run).options(max_retries=RETRIES, retry_exceptions=False, **on)
+    failed: Failed[AnyTask] = []
+    running: dict[Any, AnyTask] = {}
+    while waiting or running:
+        for task in ready(waiting, tasks, done):
+            waiting.remove(task)
+            running[work.remote(task)] = task
+        if not running:
+            failed += [(task, "what it needs has failed") for task in waiting]
+            break
+        finished, _ = ray.wait(list(running), num_returns=1)
+        for reference in finished:
+            task = running.pop(reference)
+            try:
+                ray.get(reference)
+            except (ray.exceptions.RayError, AddendError, OSError) as wrong:
+                failed.append((task, str(wrong).strip().split("\n")[-1]))
+                console.print(f"{task.label} failed: {failed[-1][1]}")
+            else:
+                done.add(task.key)
+                console.print(f"{task.label} is done.")
+    return failed
+
+
+def run(task: Task) -> None:
+    """A task on a worker, which has no bar to move."""
+    task.run(lambda what, share: None)

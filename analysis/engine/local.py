@@ -1,0 +1,90 @@
+"""Tasks on this machine, each in a process of its own, several side by side, with a bar for each."""
+
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.queues import Queue
+from queue import Empty
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from analysis.engine.task import AnyTask, Failed, Task, ready
+from analysis.errors import AddendError
+
+POLL_SECONDS = 0.5
+_updates: Any = None
+
+
+def side_by_side(
+    tasks: Sequence[AnyTask], waiting: list[AnyTask], done: set[str], workers: int, console: Console
+) -> Failed[AnyTask]:
+    """Runs what waits, `workers` at a time; returns those that failed. Raises AddendError where a worker was killed."""
+    failed: Failed[AnyTask] = []
+    context = multiprocessing.get_context("spawn")  # a forked process would share torch's threads
+    updates: Queue[tuple[str, str, float]] = context.Queue()
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    with (
+        Progress(*columns, TimeElapsedColumn(), console=console, refresh_per_second=1) as progress,
+        ProcessPoolExecutor(workers, mp_context=context, initializer=_listen, initargs=(updates,)) as pool,
+    ):
+        whole = progress.add_task("all runs", total=len(tasks), completed=len(done))
+        running: dict[Future[None], AnyTask] = {}
+        bars: dict[str, TaskID] = {}
+        while waiting or running:
+            for task in ready(waiting, tasks, done)[: workers - len(running)]:
+                waiting.remove(task)
+                bars[task.key] = progress.add_task(task.label, total=1.0)
+                running[pool.submit(_work, task)] = task
+            if not running:
+                failed += [(task, "what it needs has failed") for task in waiting]
+                break
+            finished, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+            _show(updates, progress, bars)
+            for future in finished:
+                task = running.pop(future)
+                progress.remove_task(bars.pop(task.key))
+                try:
+                    future.result()
+                except BrokenProcessPool:
+                    raise AddendError(
+                        f"A worker was killed while {task.label} ran, perhaps for want of memory. Start the same "
+                        "command again: it goes on from what is saved."
+                    ) from None
+                except (AddendError, OSError, RuntimeError) as wrong:
+                    failed.append((task, str(wrong)))
+                    console.print(f"{task.label} failed: {wrong}")
+                else:
+                    done.add(task.key)
+                    progress.advance(whole)
+                    console.print(f"{task.label} is done.")
+    return failed
+
+
+def _show(updates: "Queue[tuple[str, str, float]]", progress: Progress, bars: dict[str, TaskID]) -> None:
+    while True:
+        try:
+            key, what, share = updates.get_nowait()
+        except Empty:
+            return
+        if key in bars:
+            name = progress.tasks[progress.task_ids.index(bars[key])].description.split(":")[0]
+            progress.update(bars[key], completed=share, description=f"{name}: {what}")
+
+
+def _listen(updates: Any) -> None:
+    global _updates
+    _updates = updates
+
+
+def _work(task: Task) -> None:
+    last = ["", -1.0]
+
+    def report(what: str, share: float) -> None:
+        if what != last[0] or share - float(last[1]) > 0.005:
+            last[:] = [what, share]
+            _updates.put((task.key, what, share))
+
+    task.run(report)
