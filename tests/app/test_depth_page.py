@@ -26,6 +26,7 @@ def opened(**parameters: str | list[str]) -> AppTest:
     ("part", "figures"),
     [
         ("decoding", ["What can be read from the hidden states"]),
+        ("order", ["What permuting the words does to the hidden states", "How far [CLS] and words attend"]),
         ("basis", ["The position basis"]),
         ("terms", ["position → position in every head", "The four terms against depth"]),
     ],
