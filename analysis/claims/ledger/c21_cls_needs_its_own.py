@@ -1,5 +1,6 @@
 """C21: [CLS] needs its own position handling, or it becomes too local."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from analysis.claims import views
@@ -69,7 +70,7 @@ class Reach:
 
 def reach(rows: Rows) -> Reach | None:
     """The comparison at the preset with most seeds in common; None where there is none."""
-    sides: dict[str, dict[str, dict[str, float]]] = {}
+    sides: dict[str, dict[str, dict[Hashable, float]]] = {}
     for row in rows:
         sides.setdefault(row["preset"], {UNTIED: {}, TIED: {}})[row["variant"]][row["seed"]] = row["reach"]
     best = max(sides.values(), key=lambda by: len(by[UNTIED].keys() & by[TIED].keys()), default=None)
