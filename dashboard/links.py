@@ -165,7 +165,14 @@ VIEWS: dict[str, View] = {
                 Field("term", "position_to_position"),
                 Field("measure", "share"),
             ),
-            ("depth_decoding", "depth_basis", "depth_heads", "depth_terms"),
+            (
+                "depth_decoding",
+                "depth_equivariance",
+                "depth_locality",
+                "depth_basis",
+                "depth_heads",
+                "depth_terms",
+            ),
         ),
         View(
             "geometry",

@@ -104,6 +104,32 @@ class Made:
         self._add("decoding", rows, model=model, revision="r")
         return self
 
+    def permuted(self, model: str, *errors: float, positions: str = "as trained") -> "Made":
+        """Equivariance errors, a number a layer from 0 on."""
+        rows = [
+            {
+                "corpus": "made_up", "layer": layer, "positions": positions, "tokens": tokens, "value": value,
+                "low": value, "high": value, "largest": value, "windows": 100,
+            }
+            for layer, value in enumerate(errors)
+            for tokens in ("moved", "last")
+        ]  # fmt: skip
+        self._add("equivariance", rows, model=model, revision="r")
+        return self
+
+    def attending(self, model: str, *heads: float) -> "Made":
+        """How far [CLS] attends, a number a head of layer 0, over the 20 tokens of even attention; words as even."""
+        rows = [
+            {
+                "corpus": "made_up", "layer": 0, "head": head, "query": query, "measure": "mean_distance",
+                "value": 20 * value if query == "cls" else 20, "even": 20, "windows": 100,
+            }
+            for query in ("cls", "word")
+            for head, value in [(None, sum(heads) / len(heads)), *enumerate(heads)]
+        ]  # fmt: skip
+        self._add("locality", rows, model=model, revision="r")
+        return self
+
     def geometry(
         self,
         model: str | None,

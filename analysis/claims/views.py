@@ -42,8 +42,9 @@ def terms(**more: Any) -> View:
 
 
 def depth(part: str, **more: Any) -> View:
-    """Through the layers: decoding, basis or terms."""
+    """Through the layers: decoding, order, basis or terms."""
     labels = {"decoding": "Decoded layer by layer", "basis": "Position basis", "terms": "Terms layer by layer"}
+    labels |= {"order": "Order and distance, layer by layer"}
     return View(label=labels[part], page="depth", values={"part": part, **more})
 
 

@@ -34,6 +34,7 @@ COMMANDS = (
     "measure_images",
     "measure_means",
     "decode",
+    "measure_order",
     "measure_encodings",
     "measure_geometry",
     "measure_models",

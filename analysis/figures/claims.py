@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.claims import WORDS, stored
 from analysis.claims.said import plural
-from analysis.errors import NoResults
+from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.published import Frame
 from analysis.store import read
@@ -15,14 +15,6 @@ SIDES = {"for": "speaks for it", "against": "speaks against it", "beside": "bear
 SEVERAL = {"for": "speak for it", "against": "speak against it", "beside": "bear on it, decide nothing"}
 SHOWN = 24
 """Rows of one unit that are drawn; all of them are in the figure's data."""
-
-
-def shown_id(params: Params) -> str:
-    """The claim that a link asks for, or the first one."""
-    entries = stored.ledger()
-    if not entries:
-        raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
-    return str(params.get("claim") or entries[0].id)
 
 
 def _provenance() -> dict[str, str]:
@@ -77,7 +69,12 @@ def claims_verdicts(params: Params) -> Figure:
 @figure("claim_evidence")
 def claim_evidence(params: Params) -> Figure:
     """The evidence on one claim that has a number, one panel a unit, with the rule's threshold."""
-    entry = stored.claim(shown_id(params))
+    if not params.get("claim"):
+        raise LinkError(
+            "The link names no claim, and this figure is of one. Add it to the link, as in /claims?claim=C09; "
+            f"known: {', '.join(entry.id for entry in stored.ledger()) or 'none yet'}."
+        )
+    entry = stored.claim(str(params["claim"]))
     frame = evidence(entry)
     numbered: Frame = frame[frame.value.notna()]
     if numbered.empty:

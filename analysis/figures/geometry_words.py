@@ -129,9 +129,9 @@ def collisions(params: Params) -> Figure:
         frame=lambda: table,
         caption=(
             f"{told} Exact over the {ratio.samples:,} nearest pairs of words of {model} "
-            f"({_searched(config)}) and all pairs of different positions that a word can hold. Grey: the position "
-            f"table rotated at random, {config['rotations']} times: mean and "
-            "95 % range. The table (Data) lists the words."
+            f"({_searched(config)}) and all pairs of different positions that a word can hold; pairs of words farther "
+            f"apart are not searched. Grey: the position table rotated at random, {config['rotations']} times: mean "
+            "and 95 % range. The table (Data) lists the words."
         ),
         alt=told,
         command="\n".join(dict.fromkeys(found.command)),

@@ -14,9 +14,15 @@ from analysis.streams.tensor import streams
 
 
 def hidden_states(
-    model: Any, family: Family, ids: Int64[Tensor, "batch token"]
+    model: Any,
+    family: Family,
+    ids: Int64[Tensor, "batch token"],
+    run: Callable[[Mapping[str, Tensor]], Any] | None = None,
 ) -> list[Float[Tensor, "batch token dim"]]:
-    """One tensor more than there are layers. The last is what the last layer gives, before any final norm."""
+    """One tensor more than there are layers. The last is what the last layer gives, before any final norm.
+
+    run: what makes the pass, if not the model alone.
+    """
     entering: list[Tensor] = []
     leaving: list[Tensor] = []
 
@@ -30,7 +36,8 @@ def hidden_states(
         for module in dict.fromkeys(family.layers(model)):
             undo.callback(module.register_forward_pre_hook(before, with_kwargs=True).remove)
             undo.callback(module.register_forward_hook(after).remove)
-        model(input_ids=ids.to(model.device))
+        inputs = {"input_ids": ids.to(model.device)}
+        run(inputs) if run else model(**inputs)
     return [*entering, *leaving]
 
 

@@ -38,6 +38,7 @@ def html(draw: Draw, link: Link) -> str:
         meta=about,
         problems=read.query("SELECT file, problem FROM problems").to_dict("records"),
         counts=stored.counts(),
+        home=link("", {}),
         overview=_drawn("claims_verdicts", {}, "overview", draw, link),
         groups={
             heading: [_claim(entry, draw, link) for entry in entries if entry.question == key]

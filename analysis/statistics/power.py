@@ -4,7 +4,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy import integrate, optimize, special, stats
+from scipy import special
 
 
 def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
@@ -15,10 +15,12 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
     over the chi that the sample's sd follows: error below 1e-8, also at the large noncentralities of
     two or three seeds, where scipy's nct gives NaN.
     """
+    from scipy import integrate  # a tenth of what `sync` takes, which asks for no power
+
     if n < 2 or not sd > 0 or not np.isfinite([effect, sd]).all():
         return float("nan")
     df = n - 1
-    critical = stats.t.isf(alpha / 2, df)
+    critical = -float(special.stdtrit(df, alpha / 2))
     shift = abs(effect) / sd * np.sqrt(n)
 
     log_scale = (df / 2 - 1) * math.log(2) + math.lgamma(df / 2)
@@ -30,7 +32,7 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
 
     # Where the first tail falls from 1 to 0: the integrand bends there.
     bend = shift * np.sqrt(df) / critical
-    top = float(stats.chi.isf(1e-14, df))
+    top = math.sqrt(float(special.chdtri(df, 1e-14)))
     points = sorted({float(np.clip(bend + d * np.sqrt(df) / critical, 0, top)) for d in (-8, 0, 8)})
     edges = [0.0, *points, top]
     parts = (integrate.quad(found, a, b, limit=200)[0] for a, b in itertools.pairwise(edges) if b > a)
@@ -43,6 +45,8 @@ def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0
     sd: of the paired differences, whose unit the answer has. NaN for fewer than two seeds or no sd. An sd
     of three seeds is itself uncertain by half to six times (95 %), and so is what follows from it.
     """
+    from scipy import optimize
+
     if not 0 < alpha < power < 1:
         raise ValueError(f"alpha {alpha} and power {power}; expected 0 < alpha < power < 1.")
     if n < 2 or not sd > 0 or not np.isfinite(sd):

@@ -62,50 +62,98 @@ def asking(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
 
 
 @contextmanager
-def _whole(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems) -> Iterator[None]:
-    """Takes a file in whole, or leaves it out, says so in `problems`, and goes on to the next."""
+def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Everything within, or nothing of it."""
     connection.begin()
     try:
         yield
-    except StoreError as problem:
+    except Exception:
         connection.rollback()
+        raise
+    connection.commit()
+
+
+@contextmanager
+def _named(file: str, problems: Problems) -> Iterator[None]:
+    """Says in `problems` what is wrong with a file, and goes on to the next."""
+    try:
+        yield
+    except StoreError as problem:
         problems.append((file, _in_a_line(problem)))
     except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
         raise  # Not the file's fault: no space is left for the store.
     except (OSError, csv.Error, pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError) as wrong:
-        connection.rollback()
         said = f"lacks {wrong}" if isinstance(wrong, KeyError) else f"could not be taken in ({_in_a_line(wrong)})"
         problems.append((file, f"{Path(file).name} {said}. Restore or remove it."))
-    else:
-        connection.commit()
+
+
+@contextmanager
+def _whole(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems) -> Iterator[None]:
+    """Takes a file in whole, or leaves it out and says so in `problems`."""
+    with _named(file, problems), _transaction(connection):
+        yield
 
 
 def _in_a_line(error: Exception) -> str:
     return " ".join(str(error).split("\n\nLINE ")[0].split())
 
 
+Taken = tuple[str, str, pa.Table, dict[str, Any]]
+"""A results file that has been read: its name, kind, rows and run."""
+
+
 def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
     """Every results file: its run and its rows."""
-    seen: set[str] = set()
+    taken = list(_read(problems))
+    try:
+        with _transaction(connection):
+            _insert_all(connection, taken)
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
+        raise  # Not a file's fault: no space is left for the store.
+    except (pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError):
+        _insert_each(connection, taken, problems)
+
+
+def _read(problems: Problems) -> Iterator[Taken]:
+    """The files that can be read."""
     soon = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     for path in files.results_files():
         name = str(path.relative_to(data_folder()))
-        with _whole(connection, name, problems):
+        with _named(name, problems):
             kind, table, run = files.read(path)
-            if run["run_id"] in seen:
-                raise StoreError(f"{path.name} repeats the run {run['run_id']} of another file. Remove one of them.")
-            config = run.pop("config")
-            insert(connection, "runs", [{**run, "file": name, "config": json.dumps(config)}])
-            if kind == "probe":
-                _insert_probe(connection, table, run, config)
-            else:
-                insert(connection, kind, table.append_column("run_id", pa.array([run["run_id"]] * len(table))))
-            seen.add(run["run_id"])
             if str(run["created"]) > soon:
                 said = (
                     f"{path.name} says that it was made at {run['created']}, which is yet to come. It is taken in and "
                 )
                 problems.append((name, said + "counts as the newest. Check the clock of the machine that made it."))
+            yield name, kind, table, run
+
+
+def _insert_each(connection: duckdb.DuckDBPyConnection, taken: Sequence[Taken], problems: Problems) -> None:
+    """One at a time, to leave out and name the file that is not as it should be, or repeats a run."""
+    seen: set[str] = set()
+    for one in taken:
+        name, _, _, run = one
+        with _whole(connection, name, problems):
+            if run["run_id"] in seen:
+                said = f"{Path(name).name} repeats the run {run['run_id']} of another file. Remove one of them."
+                raise StoreError(said)
+            _insert_all(connection, [one])
+            seen.add(run["run_id"])
+
+
+def _insert_all(connection: duckdb.DuckDBPyConnection, taken: Sequence[Taken]) -> None:
+    """Runs, then rows kind by kind: an insertion each, which is what takes time."""
+    runs = [{**run, "file": name, "config": json.dumps(run["config"])} for name, _, _, run in taken]
+    insert(connection, "runs", runs)
+    kinds: dict[str, list[pa.Table]] = {}
+    for _, kind, table, run in taken:
+        if kind == "probe":
+            _insert_probe(connection, table, run)
+        else:
+            kinds.setdefault(kind, []).append(table.append_column("run_id", pa.array([run["run_id"]] * len(table))))
+    for kind, tables in kinds.items():
+        insert(connection, kind, pa.concat_tables(tables))
 
 
 def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
@@ -128,9 +176,8 @@ def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _insert_probe(
-    connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any], config: Mapping[str, Any]
-) -> None:
+def _insert_probe(connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any]) -> None:
+    config = run["config"]
     shared = {key: run[key] for key in ("run_id", "model", "revision", "device", "dtype", "created", "seconds")}
     row = {**config, **shared, "probe_id": run["run_id"], "tokens": json.dumps(config["tokens"])}
     insert(connection, "probes", [row])

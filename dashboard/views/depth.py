@@ -10,14 +10,30 @@ from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
 PAGE = "depth"
-PARTS = {"decoding": "Position and word decoded", "basis": "Position basis", "terms": "Terms"}
-FIGURES = {"decoding": ["depth_decoding"], "basis": ["depth_basis"], "terms": ["depth_heads", "depth_terms"]}
-VIEWS = {"decoding": "newest_decoding", "basis": "newest_means", "terms": "newest_terms"}
+PARTS = {
+    "decoding": "Position and word decoded",
+    "order": "Order and distance",
+    "basis": "Position basis",
+    "terms": "Terms",
+}
+FIGURES = {
+    "decoding": ["depth_decoding"],
+    "order": ["depth_equivariance", "depth_locality"],
+    "basis": ["depth_basis"],
+    "terms": ["depth_heads", "depth_terms"],
+}
+VIEWS = {
+    "decoding": "newest_decoding",
+    "order": "newest_equivariance",
+    "basis": "newest_means",
+    "terms": "newest_terms",
+}
 
 show.header(
     PAGE,
     "Added once, at the input: how far does position get? Here it is followed from layer to layer, by what a linear "
-    "decoder reads from the hidden states, by the means that positions leave in them, and by the terms of the scores.",
+    "decoder reads from the hidden states, by what permuting the words does to them, by how far tokens attend, by the "
+    "means that positions leave, and by the terms of the scores.",
 )
 picked = Pickers(PAGE)
 part = picked.segments("part", "Look at", list(PARTS), PARTS)
@@ -49,7 +65,8 @@ if part == "terms":
     fields = ("model", "corpus", "term", "measure")
 else:
     every = queries.rows(
-        "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means ORDER BY model"
+        "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means "
+        "UNION SELECT model FROM newest_equivariance ORDER BY model"
     )
     picked.several("models", "Models", known, list(every.model))
     fields = ("models",)

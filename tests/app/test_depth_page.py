@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.plain import plain
+
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
 
@@ -26,6 +28,7 @@ def opened(**parameters: str | list[str]) -> AppTest:
     ("part", "figures"),
     [
         ("decoding", ["What can be read from the hidden states"]),
+        ("order", ["What permuting the words does to the hidden states", plain("How far [CLS] and words attend")]),
         ("basis", ["The position basis"]),
         ("terms", ["position → position in every head", "The four terms against depth"]),
     ],

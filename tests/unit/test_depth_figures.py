@@ -108,6 +108,57 @@ def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
         made("depth_basis", models=())
 
 
+def write_order(model: str, layers: int = 3) -> None:
+    """Errors of 0.1 a layer, none with positions off; [CLS] attends at half the distance of even attention."""
+    config = {"windows": 9, "length": 12}
+    rows = [
+        {
+            "corpus": "c", "layer": layer, "positions": positions, "tokens": tokens, "windows": 9,
+            **dict.fromkeys(("value", "low", "high", "largest"), 0.1 * layer if positions == "as trained" else 0.0),
+        }
+        for layer in range(layers)
+        for positions in ("as trained", "off")
+        for tokens in ("moved", "last")
+    ]  # fmt: skip
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    files.write("equivariance", columns, run("equivariance", model, config))
+    rows = [
+        {
+            "corpus": "c", "layer": layer, "head": head, "query": query, "measure": measure, "distance": distance,
+            "value": value, "low": value, "high": value, "even": even, "windows": 9,
+        }
+        for layer in range(layers - 1)
+        for query, times in (("cls", 0.5), ("word", 1.0))
+        for measure, head, distance, value, even in (
+            *(("mean_distance", head, None, 4 * times, 4.0) for head in (None, 0, 1)),
+            *(("attention", None, distance, 0.1 * times, 0.1) for distance in range(1, 11)),
+        )
+    ]  # fmt: skip
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    files.write("locality", columns, run("locality", model, config))
+
+
+def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
+    write_order("one")
+    write_order("two", 5)
+    catalogue.refresh()
+    figure = made("depth_equivariance", models=("one", "two"))
+    assert "one: what leaves the last layer moves by 0.2 with positions as trained and 0 with positions off" in (
+        figure.caption
+    )
+    assert "two: what leaves the last layer moves by 0.4" in figure.caption
+    assert [len(charts.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
+    figure = made("depth_locality", models=("one", "two"))
+    assert "one, mean over layers (and least to most): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
+    bins = figure.content["at"].query("model == 'one' and query == 'cls'")
+    assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
+    assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
+    assert sorted(set(figure.content["reach"].depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert len(charts.panels(figure)) == 4
+    with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure-order --texts FILE"):
+        made("depth_locality", models=("three",))
+
+
 def printed(model: str, metric: str) -> list[float]:
     """Song & Zhong's figures by layer, read from the file they were transcribed to."""
     with (data_folder() / "published/figures/geometry_song_zhong.csv").open(encoding="utf-8") as file:

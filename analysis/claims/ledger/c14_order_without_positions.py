@@ -3,6 +3,7 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
+    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
@@ -20,22 +21,33 @@ from analysis.claims.base import (
 from analysis.claims.contest import ablate
 from analysis.claims.printed import evidence as printed
 from analysis.claims.printed import pairs
-from analysis.claims.said import between, percent
+from analysis.claims.said import between, listed, number, percent
 from analysis.claims.trainings import BETTER, SAME, WORSE
 
 NEAR_CHANCE = 0.05
+ROUNDING = 1e-5
+"""Of the equivariance error: some models compute in float32 inside whatever they are given."""
 ORDER = (
     "SELECT d.model, d.layer, d.value, d.low, d.high, d.chance, d.windows, d.tokens FROM newest_decoding d "
     "JOIN measured_models m USING (model) WHERE m.variant = '{}' AND d.target = 'order' AND d.measure = 'accuracy' "
     "AND isfinite(d.value) ORDER BY d.model, d.layer"
 )
+ERROR = (
+    "SELECT e.model, e.layer, e.value, e.low, e.high, e.windows FROM newest_equivariance e "
+    "JOIN measured_models m USING (model) WHERE {} AND e.tokens = 'moved' AND isfinite(e.value) "
+    "ORDER BY e.model, e.layer"
+)
+OWN = "m.variant = '{}' AND e.positions = 'as trained'"
 QUERIES = {
     "encoders": ORDER.format("no_position"),
     "causal": ORDER.format("causal_no_position"),
+    "encoders_error": ERROR.format(OWN.format("no_position")),
+    "causal_error": ERROR.format(OWN.format("causal_no_position")),
+    "positions_off": ERROR.format("e.positions = 'off'"),
     "masked_published": pairs("haviv2022nopos", "Table 4", "NoPos", "Learned"),
     "causal_published": pairs("haviv2022nopos", "Table 1", "NoPos", "Learned"),
 }
-MAKE = f"{ablate('causal_no_position')}, then python -m analysis decode on its checkpoint"
+MAKE = "{}, then python -m analysis decode and python -m analysis measure-order on its checkpoint"
 
 
 def _rows(rows: Rows, query: str, *, tells: bool) -> list[Evidence]:
@@ -57,48 +69,88 @@ def _rows(rows: Rows, query: str, *, tells: bool) -> list[Evidence]:
     ]
 
 
+def _errors(rows: Rows, query: str, *, tells: bool | None) -> list[Evidence]:
+    """tells: as of `_rows`; None where it bears on no part of the claim alone."""
+    return [
+        Evidence(
+            side=BESIDE if tells is None else FOR if _broken(row) == tells else AGAINST,
+            says="How far permuting the words does more than permute the states entering layer "
+            f"{row['layer']}, no positions given; 1 is how far two words are apart",
+            value=row["value"],
+            low=row["low"],
+            high=row["high"],
+            unit="of the distance of two words",
+            query=query,
+            source=row["model"],
+            view=views.depth("order", models=(row["model"],)),
+        )
+        for row in rows
+    ]
+
+
 def _above(row: Row) -> float:
     """By how much the lower end of the interval exceeds chance and what is near to it."""
     low = row["low"] if row["low"] is not None else row["value"]
     return low - (row["chance"] or 0.5) - NEAR_CHANCE
 
 
+def _broken(row: Row) -> bool:
+    """Whether permuting the input does more than permute the states."""
+    return row["value"] > ROUNDING
+
+
+def _part(read: Rows, errors: Rows) -> bool | None:
+    """Whether order shows in any of these; None where the two measurements disagree, or one is not there."""
+    if not read or not errors:
+        return None
+    shows = any(_above(row) > 0 for row in read)
+    return shows if shows == any(_broken(row) for row in errors) else None
+
+
 def judge(found: Found) -> Verdict:
     """One layer is blind; more layers; a causal mask."""
-    input_layer = [row for row in found["encoders"] if row["layer"] <= 1]
-    stacked = [row for row in found["encoders"] if row["layer"] > 1]
+    first, deeper = ([row for row in found["encoders"] if (row["layer"] > 1) == deep] for deep in (False, True))
+    exact, stacked = ([row for row in found["encoders_error"] if (row["layer"] > 1) == deep] for deep in (False, True))
+    masked = [row for row in found["causal"] if row["layer"] > 0]
+    broken = [row for row in found["causal_error"] if row["layer"] > 0]
     evidence = [
-        *_rows(input_layer, "encoders", tells=False),
-        *_rows(stacked, "encoders", tells=True),
-        *_rows([row for row in found["causal"] if row["layer"] > 0], "causal", tells=True),
+        *_rows(first, "encoders", tells=False),
+        *_errors(exact, "encoders_error", tells=False),
+        *_rows(deeper, "encoders", tells=True),
+        *_errors(stacked, "encoders_error", tells=True),
+        *_rows(masked, "causal", tells=True),
+        *_errors(broken, "causal_error", tells=True),
+        *_errors(found["positions_off"], "positions_off", tells=None),
         *printed(found["masked_published"], "masked_published", {WORSE: FOR, SAME: AGAINST, BETTER: AGAINST}),
         *printed(found["causal_published"], "causal_published", {}),
     ]
-    if not input_layer or not stacked:
+    if not first or not deeper:
         return unmeasured(
             "order decoded from an encoder without positions, through at least two layers",
-            f"{ablate('no_position')}, then python -m analysis decode on its checkpoint",
+            MAKE.format(ablate("no_position")),
             evidence,
         )
-    blind = all(_above(row) <= 0 for row in input_layer)
-    stack_tells = any(_above(row) > 0 for row in stacked)
-    deep = [row for row in found["causal"] if row["layer"] > 0]
-    causal_tells = any(_above(row) > 0 for row in deep) if deep else None
-    last = max(stacked, key=lambda row: row["value"])
+    parts = {"one layer": _part(first, exact), "more layers": _part(deeper, stacked), "a mask": _part(masked, broken)}
+    open_parts = [name for name, shows in parts.items() if shows is None]
+    holds = [parts["one layer"] is False, parts["more layers"] is True, parts["a mask"] is True]
+    word = INCONCLUSIVE if open_parts else SUPPORTED if all(holds) else CONTRADICTED if not any(holds) else MIXED
+    last = max(deeper, key=lambda row: row["value"])
+    blind, stack_tells = (any(_above(row) > 0 for row in rows) for rows in (first, deeper))
     told = (
-        f"An encoder without positions reads order {'at chance' if blind else 'above chance'} after one layer and "
+        f"An encoder without positions reads order {'above' if blind else 'at'} chance after one layer and "
         f"{'above' if stack_tells else 'still at'} chance after more (best {percent(last['value'], 1)}"
-        f"{between(last['low'], last['high'], '.3f')}, layer {last['layer']})"
+        f"{between(last['low'], last['high'], '.3f')}, layer {last['layer']}), and permuting its words "
+        f"{_permuted([*exact, *stacked])}; "
     )
-    if causal_tells is None:
-        word = INCONCLUSIVE
-        told += "; no causal model without positions has been decoded here."
+    if masked:
+        best = max(masked, key=lambda row: row["value"])
+        told += f"a causal one reads it with {percent(best['value'], 1)}{between(best['low'], best['high'], '.3f')}"
+        told += f", and permuting its words {_permuted(broken)}."
     else:
-        best = max(deep, key=lambda row: row["value"])
-        told += f"; a causal one reads it with {percent(best['value'], 1)}{between(best['low'], best['high'], '.3f')}."
-        parts = [blind, stack_tells, causal_tells]
-        word = SUPPORTED if all(parts) else CONTRADICTED if not any(parts) else MIXED
-    models = tuple(dict.fromkeys(row["model"] for row in (*found["encoders"], *deep)))
+        told += "no causal model without positions has been decoded here."
+    if masked and open_parts:
+        told += f" Open, as the two measurements disagree or one is lacking: {listed(open_parts)}."
+    lacking = [what for what, rows in (("encoder", exact), ("causal model", masked and broken)) if not rows]
     return Verdict(
         word=word,
         sentence=told,
@@ -108,12 +160,27 @@ def judge(found: Found) -> Verdict:
         unit="accuracy",
         measured="order read from an encoder without positions after two layers or more, where it is read best",
         threshold=0.5 + NEAR_CHANCE,
-        models=models,
+        models=tuple(dict.fromkeys(row["model"] for row in (*found["encoders"], *masked, *broken))),
         samples=max(int(row["windows"] or 0) for row in found["encoders"]),
         sample_unit="window",
-        missing="" if deep else "order decoded from a causal model without positions",
-        command="" if deep else MAKE,
+        missing=f"order decoded and equivariance error of the {listed(lacking)} without positions" if lacking else "",
+        command=MAKE.format(ablate(*(_VARIANTS[one] for one in lacking))) if lacking else "",
         evidence=tuple(evidence),
+    )
+
+
+_VARIANTS = {"encoder": "no_position", "causal model": "causal_no_position"}
+
+
+def _permuted(errors: Rows) -> str:
+    if not errors:
+        return "has not been tried"
+    most = max(errors, key=lambda row: row["value"])
+    if not _broken(most):
+        return f"permutes its states and does no more (error {number(most['value'])}, rounding)"
+    return (
+        f"moves its states by up to {number(most['value'])} of the distance of two words"
+        f"{between(most['low'], most['high'], '.3f')}, layer {most['layer']}"
     )
 
 
@@ -126,21 +193,23 @@ register(
         "can.",
         documents=("003",),
         asks="Which of two tokens comes first, decoded layer by layer from an encoder and from a causal model that "
-        "were "
-        "never told positions; published models without positions.",
-        rule=f"Three things are said. One encoder layer is blind: order is read no better than "
-        f"{percent(NEAR_CHANCE)} above chance from states entering layers 0 and 1 (words at the ends of a text differ "
-        "a "
-        "little from others, which no theorem forbids to use). Stacking heals it: order is read better than that, at "
-        "the "
-        "lower end of the 95 % interval, deeper in the encoder. A causal mask heals it: the same of a causal model. "
-        "Supported if all three hold, contradicted if none does, mixed otherwise; while no causal model is decoded, "
-        f"inconclusive, for one part of three is open. Published losses of models without positions stand "
-        "beside or, for masked models, on their side.",
+        "were never told positions; how far the states of permuted words are from their permuted states (equivariance "
+        "error), layer by layer, of both; published models without positions.",
+        rule="Three things are said, and each is put to two measurements. One encoder layer is blind: order is read no "
+        f"better than {percent(NEAR_CHANCE)} above chance from states entering layers 0 and 1 (words at the ends of a "
+        "text differ a little from others, which no theorem forbids to use), and permuting the words of a text "
+        f"permutes those states but for rounding (in float64; {number(ROUNDING)} of the distance of two words at most, "
+        "since some models keep float32 inside). Stacking heals it: order is read better than that, at the lower end "
+        "of the 95 % interval, deeper in the encoder, and permuting does more than that there. A causal mask heals "
+        "it: the same two of a causal model. Supported if all three hold, contradicted if none does, mixed otherwise; "
+        "inconclusive while the two measurements of a part disagree or one of them is lacking. Trained models with "
+        "their positions set to zero stand beside; published losses of models without positions stand beside or, for "
+        "masked models, on their side.",
         queries=QUERIES,
         judge=judge,
         views=(
             views.depth("decoding"),
+            views.depth("order"),
             views.published("haviv2022nopos|Table 4", "Masked models without positions"),
             views.interventions("zero_positions", permute=True),
         ),

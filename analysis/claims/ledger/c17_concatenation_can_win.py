@@ -18,7 +18,7 @@ from analysis.claims.base import (
 from analysis.claims.contest import LOSS_RULE, RULE, Contest, contest, decided, queries, title, undecided
 from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.said import plural
-from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+from analysis.claims.trainings import BETTER, FEW, OPEN, SAME, WORSE
 
 SPLITS = ("concat_20", "concat_05", "concat_50")
 HALLAM, MENG, KITAEV = "hallam2026fusion", "meng2021conditional", "kitaev2018constituency"
@@ -96,7 +96,7 @@ def judge(found: Found) -> Verdict:
         return undecided(_named(shown, waiting), rows, also=told)
     wins = [made for made in ready if made.loss and made.loss.standing == BETTER]
     uneven = [made for made in against_even.values() if made.loss and made.loss.standing == BETTER]
-    opened = any(made.loss and made.loss.standing == OPEN for made in (*ready, *against_even.values()))
+    opened = any(made.loss is None or made.loss.standing in (OPEN, FEW) for made in (*ready, *against_even.values()))
     best = min(ready, key=lambda made: made.loss.found.mean if made.loss else 0.0)
     if wins and uneven:
         word = SUPPORTED if not worse else MIXED

@@ -1,31 +1,120 @@
 """C21: [CLS] needs its own position handling, or it becomes too local."""
 
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
+    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
     SUPPORTED,
     Claim,
+    Evidence,
     Found,
+    Rows,
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, RULE, contest, decided, queries, undecided
+from analysis.claims.contest import GLUE_RULE, RULE, ablate, contest, decided, queries, undecided
 from analysis.claims.printed import MARGINS, average, averages, pairs
-from analysis.claims.said import signed
+from analysis.claims.said import between, percent, plural, signed
 from analysis.claims.trainings import BETTER, FEWEST, SAME, WORSE
+from analysis.statistics import Difference, difference, equivalence
 
 TUPE = "ke2021tupe"
+UNTIED, TIED = "tupe_a", "tupe_a_tie_cls"
 SIDES = {BETTER: FOR, SAME: AGAINST, WORSE: AGAINST}
+REACH_MARGIN = 0.05
+"""Of the distance of even attention: the least change of reach that matters."""
+REACH = (
+    "SELECT l.model, m.variant, regexp_extract(l.model, '^([a-z]+)-', 1) AS preset, "
+    "regexp_extract(l.model, '-([0-9]+)(-[0-9a-f]{12})?$', 1) AS seed, avg(l.value / l.even) AS reach, "
+    "count(*) AS heads, max(l.windows) AS windows FROM newest_locality l JOIN measured_models m USING (model) "
+    f"WHERE m.variant IN ('{UNTIED}', '{TIED}') AND l.query = 'cls' AND l.measure = 'mean_distance' "
+    "AND l.head IS NOT NULL AND isfinite(l.value) GROUP BY l.model, m.variant, l.corpus ORDER BY l.model, windows"
+)
+MAKE = f"{ablate(UNTIED, TIED)}, then python -m analysis measure-order on every checkpoint"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far [CLS] attends when tied less when untied, in the distance of even attention, over shared seeds."""
+
+    found: Difference
+
+    @property
+    def nearer(self) -> bool | None:
+        """Whether tied [CLS] attends nearer; None where too few seeds, or their spread, leave it open."""
+        if self.found.n < FEWEST:
+            return None
+        shown = equivalence(self.found, REACH_MARGIN)
+        if shown.within_margin:
+            return False
+        return self.found.mean < 0 if shown.verdict == "different" else None
+
+    def told(self) -> str:
+        """In a sentence."""
+        change = percent(abs(self.found.mean), 1)
+        span = between(100 * self.found.low, 100 * self.found.high, "+.1f")
+        standing = {True: "nearer", False: "not nearer", None: "open"}[self.nearer]
+        return (
+            f"Tied, [CLS] attends {change} of the distance of even attention "
+            f"{'nearer' if self.found.mean < 0 else 'further'} than untied{span}, "
+            f"n = {plural(self.found.n, 'seed')}: {standing}."
+        )
+
+
+def reach(rows: Rows) -> Reach | None:
+    """The comparison at the preset with most seeds in common; None where there is none."""
+    sides: dict[str, dict[str, dict[Hashable, float]]] = {}
+    for row in rows:
+        sides.setdefault(row["preset"], {UNTIED: {}, TIED: {}})[row["variant"]][row["seed"]] = row["reach"]
+    best = max(sides.values(), key=lambda by: len(by[UNTIED].keys() & by[TIED].keys()), default=None)
+    if best is None or not best[UNTIED].keys() & best[TIED].keys():
+        return None
+    return Reach(difference(best[TIED], best[UNTIED]))
+
+
+def _reaches(rows: Rows, found: Reach | None) -> list[Evidence]:
+    view = views.depth("order", models=tuple(row["model"] for row in rows))
+    each = [
+        Evidence(
+            side=BESIDE,
+            says=f"Mean distance at which [CLS] attends over words, mean over {plural(row['heads'], 'head')} of all "
+            "layers; 1 is even attention",
+            value=row["reach"],
+            unit="of the distance of even attention",
+            query="reach",
+            source=row["model"],
+            view=view,
+        )
+        for row in rows
+    ]
+    if found is None:
+        return each
+    whole = Evidence(
+        side=BESIDE if found.nearer is None else FOR if found.nearer else AGAINST,
+        says=f"The same tied less untied, {plural(found.found.n, 'seed')}",
+        value=found.found.mean,
+        low=found.found.low,
+        high=found.found.high,
+        unit="of the distance of even attention",
+        query="reach",
+        source=f"own trainings, {plural(found.found.n, 'seed')}",
+        view=view,
+    )
+    return [whole, *each]
 
 
 def judge(found: Found) -> Verdict:
-    """GLUE with [CLS] untied and tied, own and published."""
-    own = contest(found, "tupe_a", "tupe_a_tie_cls")
-    rows = [*own.evidence(SIDES), *averages(found["tupe_table_1"], "tupe_table_1", SIDES)]
+    """How far [CLS] attends tied and untied; GLUE of both, own and published."""
+    own, seen = contest(found, UNTIED, TIED), reach(found["reach"])
+    rows = [*own.evidence(SIDES), *_reaches(found["reach"], seen)]
+    rows += averages(found["tupe_table_1"], "tupe_table_1", SIDES)
     means = [average(found["tupe_table_1"], without) for without in ((), ("cola",))]
     known = [one for one in means if one is not None]
     told = (
@@ -33,17 +122,25 @@ def judge(found: Found) -> Verdict:
         if known
         else ""
     )
-    told = f"{told} How local [CLS] attends is not measured.".strip()
+    told = f"{told} {seen.told() if seen else 'How far [CLS] attends is not measured.'}".strip()
     if own.glue is None or own.glue_why_not:
-        return undecided(own, rows, also=told if own.loss or known else "", why=own.glue_why_not)
+        return undecided(own, rows, also=told if own.loss or known or seen else "", why=own.glue_why_not)
     clear = bool(known) and min(known) >= MARGINS["points"]
-    if own.glue.standing == BETTER:
-        word = SUPPORTED if clear else MIXED
-    elif own.glue.standing in (SAME, WORSE):
-        word = MIXED if clear else CONTRADICTED
-    else:
-        word = INCONCLUSIVE
-    return decided(own, word, f"{own.told()}. {told}", rows, glue=True)
+    nearer = seen.nearer if seen else None
+    # Each of the three says yes or no; what is open lets nothing be decided.
+    scores = {BETTER: True, SAME: False, WORSE: False}.get(own.glue.standing)
+    parts = [nearer, scores, clear]
+    word = INCONCLUSIVE if None in parts else SUPPORTED if all(parts) else MIXED if any(parts) else CONTRADICTED
+    made = decided(own, word, f"{own.told()}. {told}", rows, glue=True)
+    return made if nearer is not None else lacking(made, seen)
+
+
+def lacking(made: Verdict, seen: Reach | None) -> Verdict:
+    """The verdict with what its measurement of reach lacks."""
+    count = seen.found.n if seen else 0
+    if count >= FEWEST:
+        return made
+    return replace(made, missing=f"the reach of [CLS] of {FEWEST} seeds, tied and untied; {count} stored", command=MAKE)
 
 
 register(
@@ -54,22 +151,26 @@ register(
         statement="[CLS] has to be treated apart from other positions, or its attention becomes too local to stand for "
         "the sentence.",
         documents=("004",),
-        asks="Our own GLUE average of TUPE-A with [CLS] untied against tied, and TUPE's table. How near [CLS] attends "
-        "is "
-        "not stored, so of this claim only the consequence is judged.",
-        rule=f"{RULE} {GLUE_RULE} Fine-tunings must have {FEWEST} seeds too. Supported if our own average is better "
-        "untied "
-        "and TUPE's is by a point or more, with CoLA and without; contradicted if our own is the same or worse and "
-        "TUPE's "
-        "does not pass so; mixed if the two disagree; else inconclusive.",
+        asks="How far [CLS] attends with its position untied and tied, over the words of a text; our own GLUE average "
+        "of TUPE-A with [CLS] untied against tied, and TUPE's table.",
+        rule=f"{RULE} {GLUE_RULE} Fine-tunings must have {FEWEST} seeds too. Three things are asked. Does tied [CLS] "
+        "attend nearer? The mean distance at which it attends, over words alone (itself and separators left out, "
+        "where attention rests that has nothing to fetch) and over that of even attention, all heads of all layers "
+        f"counting alike: yes if it is less tied than untied over {FEWEST} shared seeds or more by a t interval, no if "
+        f"it is more, or two one-sided tests put the difference within {percent(REACH_MARGIN)} of even attention's "
+        "distance, else open. Is our own GLUE average better untied? Is TUPE's by a point or more, with CoLA and "
+        "without? Supported if all three are so, contradicted if none is, mixed otherwise; inconclusive while one of "
+        "our own is open.",
         queries={
-            **queries("tupe_a", "tupe_a_tie_cls"),
+            **queries(UNTIED, TIED),
+            "reach": REACH,
             "tupe_table_1": pairs(TUPE, "Table 1", "TUPE-A", "TUPE-A^tie-cls"),
         },
         judge=judge,
         views=(
+            views.depth("order"),
             views.glue("difference"),
-            views.training("curves", "tupe_a", "tupe_a_tie_cls"),
+            views.training("curves", UNTIED, TIED),
             views.published(f"{TUPE}|Table 1", "TUPE, Table 1"),
         ),
     )

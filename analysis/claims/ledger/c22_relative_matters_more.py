@@ -36,7 +36,8 @@ DIET = pairs(
 )
 MOVED = (
     "SELECT model, corpus, intervention, outcome, value, low, high, texts FROM intervention_effects "
-    "WHERE layer IS NULL AND outcome = 'attention_kl' AND (intervention LIKE 'shift_positions:%' "
+    "JOIN measured_models m USING (model) WHERE m.adds_positions AND NOT m.images AND layer IS NULL "
+    "AND outcome = 'attention_kl' AND (intervention LIKE 'shift_positions:%' "
     "OR intervention LIKE 'shuffle_positions:%') AND isfinite(value) ORDER BY model, corpus, intervention"
 )
 SAYS = {"shift": "every position shifted, distances kept", "shuffle": "positions shuffled, distances lost"}

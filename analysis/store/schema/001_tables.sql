@@ -48,6 +48,20 @@ CREATE TABLE decoding (
     run_id VARCHAR, corpus VARCHAR, layer INTEGER, target VARCHAR, decoder VARCHAR, measure VARCHAR, value DOUBLE,
     low DOUBLE, high DOUBLE, chance DOUBLE, windows INTEGER, tokens INTEGER
 );
+-- How far a query attends, in tokens, over the words of a window alone: itself and separators are left out, and what is
+-- left sums to 1. query: 'cls' or 'word'; head NULL: mean over heads. measure: mean_distance, or attention at a distance;
+-- to_itself is the share of all attention. even: what attention that is the same for every word would give.
+CREATE TABLE locality (
+    run_id VARCHAR, corpus VARCHAR, layer INTEGER, head INTEGER, query VARCHAR, measure VARCHAR, distance INTEGER,
+    value DOUBLE, low DOUBLE, high DOUBLE, even DOUBLE, windows INTEGER
+);
+-- How far the states of a window with its words permuted are from the permuted states, as they enter each layer and
+-- leave the last: root mean square, over that of the difference of two words of one window. positions: 'as trained' or
+-- 'off'; tokens: 'moved', or the 'last' one, which stands where it stood. largest: of one number, in units of states.
+CREATE TABLE equivariance (
+    run_id VARCHAR, corpus VARCHAR, layer INTEGER, positions VARCHAR, tokens VARCHAR, value DOUBLE, low DOUBLE,
+    high DOUBLE, largest DOUBLE, windows INTEGER
+);
 -- Geometry of the tables and hidden states of a model. subject: what was measured (word, position, an encoding's
 -- name ...); along: where on the measure's own axis (a rank, a dimension, a position ...), if it has one. low and high:
 -- interval of the value; baseline: what random vectors of the same shape give, with its own interval.

@@ -83,6 +83,16 @@ SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions,
 FROM decoding d JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, d.corpus);
 
+CREATE VIEW newest_locality AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, l.*
+FROM locality l JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, l.corpus);
+
+CREATE VIEW newest_equivariance AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, e.*
+FROM equivariance e JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, e.corpus);
+
 -- The newest geometry of each model (of encodings, which are no model, the newest of each name).
 CREATE VIEW newest_geometry AS
 SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, g.*
