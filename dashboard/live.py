@@ -45,25 +45,6 @@ class Shared:
     """Saved probes: reading one of these waits for no model."""
 
 
-@st.cache_resource(show_spinner=False)
-def shared() -> Shared:
-    """The one of this process."""
-    number = settings.number
-    return Shared(
-        service=Service(
-            models_mb=partial(number, "ADDEND_MODELS_MB"),
-            results_mb=partial(number, "ADDEND_RESULTS_MB"),
-            seconds=partial(number, "ADDEND_SECONDS"),
-            most=partial(number, "ADDEND_QUEUE"),
-            finish=_finish,
-            guard=_guard,
-        ),
-        sessions=Rate(partial(number, "ADDEND_PROBES_A_MINUTE"), "session"),
-        addresses=Rate(partial(number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
-        saved=Kept(lambda: number("ADDEND_RESULTS_MB") * MB, bytes_of),
-    )
-
-
 def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
     from analysis.models.stop import stoppable
 
@@ -75,6 +56,27 @@ def _finish(made: Any) -> None:
     if isinstance(made, Decomposition):
         _ = made.shares(), made.effects(), made.pattern  # each is kept by the result
     freeze(made)
+
+
+_number = settings.number
+_SHARED = Shared(
+    service=Service(
+        models_mb=partial(_number, "ADDEND_MODELS_MB"),
+        results_mb=partial(_number, "ADDEND_RESULTS_MB"),
+        seconds=partial(_number, "ADDEND_SECONDS"),
+        most=partial(_number, "ADDEND_QUEUE"),
+        finish=_finish,
+        guard=_guard,
+    ),
+    sessions=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
+    addresses=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
+    saved=Kept(lambda: _number("ADDEND_RESULTS_MB") * MB, bytes_of),
+)
+
+
+def shared() -> Shared:
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    return _SHARED
 
 
 def of_image(
