@@ -24,7 +24,9 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from analysis import settings
 from analysis.errors import ModelError
+from analysis.models import tried
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 
@@ -122,6 +124,8 @@ def load(
     with _loading:
         try:
             _check_counts(source.config, source.name)
+            if settings.hosted() and source.strange:
+                tried.check(source.folder)
             config, loader = _plain(source.config), _loader(source, head)
             _check_size(config, loader, source)
             tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
@@ -162,6 +166,8 @@ def load(
         )
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
+        if settings.hosted() and source.strange:
+            tokenizer = tried.Tried(tokenizer)
     return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
 
 
