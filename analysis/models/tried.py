@@ -71,6 +71,6 @@ def survived(written: str, text: str, pair: str | None = None) -> None:
         lived = False
     if not lived:
         raise ModelError(
-            f"The tokenizer of this model fails on this text or on any, or takes more than {SECONDS} s or {MEMORY_MIB} MiB. "
-            "Shorten the text or choose another model."
+            f"The tokenizer of this model fails on this text or on any, or takes more than {SECONDS} s or "
+            f"{MEMORY_MIB} MiB. Shorten the text or choose another model."
         )

@@ -320,8 +320,7 @@ def test_a_strangers_tokenizer_ends_a_child_and_not_the_server(hosted, hub: Hub,
     config = json.loads(files["tokenizer_config.json"]) | {"tokenizer_class": "PreTrainedTokenizerFast"}
     files["tokenizer_config.json"] = json.dumps(config).encode()
     with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
-        loaded = load(resolve("owner/tiny"), device="cpu")
-        decompose(loaded.model, loaded.tokenizer, "a" * 30 + " ba cat")
+        probes.Request(model="owner/tiny", text="a" * 30 + " ba cat").run()
 
 
 def test_a_tokenizer_that_is_a_bomb_as_it_is_opened(hosted, hub: Hub):  # noqa: F811
