@@ -54,7 +54,7 @@ class World:
     sizes: dict[str, int] = field(default_factory=dict)
     gates: dict[str, threading.Event] = field(default_factory=dict)
     begun: dict[str, threading.Event] = field(default_factory=dict)
-    fails: dict[str, list[Exception]] = field(default_factory=dict)
+    fails: dict[str, list[BaseException]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def gate(self, text: str) -> threading.Event:
@@ -441,6 +441,19 @@ def test_whether_a_download_is_allowed_is_not_shared(world):
     ours.ask(Ask("a", "x"), fetch=False)
     ours.ask(Ask("a", "y"), fetch=True)
     assert world.finds == [("x", False), ("y", True)]
+
+
+def test_what_is_no_exception_is_told_all_the_same(world):
+    """Rust's panics, which tokenizers raise, derive from BaseException alone."""
+
+    class Panic(BaseException):
+        pass
+
+    ours = service()
+    world.fails["find m"] = [Panic("quotes a text")]
+    with pytest.raises(AddendError, match="A library that the model needs broke at this"):
+        ours.ask(Ask("a"))
+    assert ours.ask(Ask("a")) is not None
 
 
 # The parts -------------------------------------------------------------------------------------------------------
