@@ -4,7 +4,7 @@ import ipaddress
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from dashboard.plain import plain
 from dashboard.service import Live, Service
 from dashboard.service.kept import Kept
 from dashboard.service.owner import MB
-from dashboard.service.rates import Rate
+from dashboard.service.rates import Rate, Share
 from dashboard.service.size import bytes_of, freeze
 
 PRESSED = "live.pressed"
@@ -41,6 +41,8 @@ class Shared:
     service: Service
     sessions: Rate
     addresses: Rate
+    places: Share
+    """Of one address in the line, at most half of it."""
     saved: Kept[Decomposition]
     """Saved probes: reading one of these waits for no model."""
 
@@ -70,6 +72,7 @@ _SHARED = Shared(
     ),
     sessions=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
     addresses=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
+    places=Share(lambda: max(1, _number("ADDEND_QUEUE") // 2), "network address"),
     saved=Kept(lambda: _number("ADDEND_RESULTS_MB") * MB, bytes_of),
 )
 
@@ -104,7 +107,8 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
         raise stopped
     _count()
     note = st.empty()
-    with log.timed("probe", request=type(request).__name__) as facts:
+    alone = shared().places.one(address()) if settings.hosted() else nullcontext()
+    with log.timed("probe", request=type(request).__name__) as facts, alone:
         pressed = request.place() in st.session_state.get(PRESSED, ())
         try:
             found = service.ask(request, _teller(request, note, progress), fetch=pressed or not settings.hosted())

@@ -18,7 +18,7 @@ from dashboard.service import Service
 from dashboard.service.kept import Kept
 from dashboard.service.line import Left, Line, Ticket
 from dashboard.service.owner import MB
-from dashboard.service.rates import REMEMBERED, Rate
+from dashboard.service.rates import REMEMBERED, Rate, Share
 from dashboard.service.size import bytes_of, freeze
 
 SECONDS = 10.0
@@ -484,6 +484,20 @@ def test_rates_count_a_minute_and_each_asker_for_himself():
         rate.check("a")
     now[0] = 60.5
     rate.check("a")
+
+
+def test_one_address_has_no_more_than_its_share_of_the_line():
+    share = Share(lambda: 2, "network address")
+    with share.one("a"), share.one("a"):
+        with pytest.raises(Busy, match="2 probes of your network address are on their way"), share.one("a"):
+            pytest.fail("it was let in")
+        with share.one("b"):
+            pass
+    with pytest.raises(RuntimeError), share.one("a"):
+        raise RuntimeError
+    with share.one("a"), share.one("a"):
+        assert list(share._held) == ["a"]
+    assert not share._held
 
 
 def test_rates_remember_no_more_than_so_many():
