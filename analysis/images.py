@@ -18,6 +18,8 @@ CORPUS = "drawn_images"
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """Pillow reads many more, some by old code."""
 SMALLEST_SIDE = 16
+MOST_OBLONG = 10
+"""Times as long as wide: processors that bring the shorter side to a size would make a strip of pixels enormous."""
 
 Picture = Image.Image
 
@@ -119,6 +121,11 @@ def opened(data: bytes, name: str) -> Picture:
         if min(width, height) < SMALLEST_SIDE:
             raise ImageError(
                 f"{name} has {width} by {height} pixels; at least {SMALLEST_SIDE} a side are needed to show anything."
+            )
+        if max(width, height) > MOST_OBLONG * min(width, height):
+            raise ImageError(
+                f"{name} has {width} by {height} pixels; one side may be at most {MOST_OBLONG} times the other. "
+                "Crop it nearer to a square."
             )
         return found.convert("RGB")
     except Image.DecompressionBombError:  # what Pillow itself will not open

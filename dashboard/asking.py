@@ -5,8 +5,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-import streamlit as st
-
 from analysis import settings
 from analysis.sql.limits import LIMITS
 from dashboard import live
@@ -22,15 +20,17 @@ class Shared:
     running: OneEach
 
 
-@st.cache_resource(show_spinner=False)
+_number = settings.number
+_SHARED = Shared(
+    sessions=Rate(partial(_number, "ADDEND_QUERIES_A_MINUTE"), "session", what="queries"),
+    addresses=Rate(partial(_number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", what="queries"),
+    running=OneEach(),
+)
+
+
 def shared() -> Shared:
-    """The one of this process."""
-    number = settings.number
-    return Shared(
-        sessions=Rate(partial(number, "ADDEND_QUERIES_A_MINUTE"), "session", what="queries"),
-        addresses=Rate(partial(number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", what="queries"),
-        running=OneEach(),
-    )
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    return _SHARED
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import ipaddress
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from dashboard.plain import plain
 from dashboard.service import Live, Service
 from dashboard.service.kept import Kept
 from dashboard.service.owner import MB
-from dashboard.service.rates import Rate
+from dashboard.service.rates import Rate, Share
 from dashboard.service.size import bytes_of, freeze
 
 PRESSED = "live.pressed"
@@ -41,27 +41,10 @@ class Shared:
     service: Service
     sessions: Rate
     addresses: Rate
+    places: Share
+    """Of one address in the line, at most half of it."""
     saved: Kept[Decomposition]
     """Saved probes: reading one of these waits for no model."""
-
-
-@st.cache_resource(show_spinner=False)
-def shared() -> Shared:
-    """The one of this process."""
-    number = settings.number
-    return Shared(
-        service=Service(
-            models_mb=partial(number, "ADDEND_MODELS_MB"),
-            results_mb=partial(number, "ADDEND_RESULTS_MB"),
-            seconds=partial(number, "ADDEND_SECONDS"),
-            most=partial(number, "ADDEND_QUEUE"),
-            finish=_finish,
-            guard=_guard,
-        ),
-        sessions=Rate(partial(number, "ADDEND_PROBES_A_MINUTE"), "session"),
-        addresses=Rate(partial(number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
-        saved=Kept(lambda: number("ADDEND_RESULTS_MB") * MB, bytes_of),
-    )
 
 
 def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
@@ -75,6 +58,28 @@ def _finish(made: Any) -> None:
     if isinstance(made, Decomposition):
         _ = made.shares(), made.effects(), made.pattern  # each is kept by the result
     freeze(made)
+
+
+_number = settings.number
+_SHARED = Shared(
+    service=Service(
+        models_mb=partial(_number, "ADDEND_MODELS_MB"),
+        results_mb=partial(_number, "ADDEND_RESULTS_MB"),
+        seconds=partial(_number, "ADDEND_SECONDS"),
+        most=partial(_number, "ADDEND_QUEUE"),
+        finish=_finish,
+        guard=_guard,
+    ),
+    sessions=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
+    addresses=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
+    places=Share(lambda: max(1, _number("ADDEND_QUEUE") // 2), "network address"),
+    saved=Kept(lambda: _number("ADDEND_RESULTS_MB") * MB, bytes_of),
+)
+
+
+def shared() -> Shared:
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    return _SHARED
 
 
 def of_image(
@@ -102,7 +107,8 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
         raise stopped
     _count()
     note = st.empty()
-    with log.timed("probe", request=type(request).__name__) as facts:
+    alone = shared().places.one(address()) if settings.hosted() else nullcontext()
+    with log.timed("probe", request=type(request).__name__) as facts, alone:
         pressed = request.place() in st.session_state.get(PRESSED, ())
         try:
             found = service.ask(request, _teller(request, note, progress), fetch=pressed or not settings.hosted())

@@ -8,12 +8,14 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
+from streamlit import config
 
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
     sys.path.insert(0, str(ROOT))
 
 from analysis import settings  # noqa: E402
+from dashboard import guards  # noqa: E402
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -55,11 +57,14 @@ CLOSED = "/_stcore/metrics"
 """Counts of sessions and caches, which are nobody's business."""
 
 
-class SecurityHeaders:
-    """Adds `headers` to each answer, and answers nothing at `CLOSED`."""
+class Guarded:
+    """Adds `headers` to each answer, answers nothing at `CLOSED`, and holds back what `guards` does not let pass."""
 
     def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
         self.app, self.headers = app, headers()
+        self.uploads = guards.Uploads(
+            guards.kept_by_streamlit, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
+        )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request."""
@@ -71,10 +76,23 @@ class SecurityHeaders:
                 message = {**message, "headers": [*others, *self.headers]}
             await send(message)
 
-        if scope["type"] == "http" and scope["path"].rstrip("/").endswith(CLOSED):
+        async def received() -> Message:
+            while True:
+                message = await receive()
+                if not (data := message.get("bytes")) or guards.taken(data):
+                    return message
+
+        if scope["type"] != "http":
+            await self.app(scope, received if scope["type"] == "websocket" else receive, send)
+        elif scope["path"].rstrip("/").endswith(CLOSED):
             await PlainTextResponse("Not found", 404)(scope, receive, sent)
+        elif guards.UPLOAD_PATH in scope["path"] and scope["method"] == "PUT":
+            session = scope["path"].partition(guards.UPLOAD_PATH)[2].partition("/")[0]
+            with self.uploads.room(session) as fits:
+                full = PlainTextResponse("This server holds as many uploads as it takes. Try again later.", 413)
+                await (self.app if fits else full)(scope, receive, sent)
         else:
-            await self.app(scope, receive, sent if scope["type"] == "http" else send)
+            await self.app(scope, receive, sent)
 
 
-app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(SecurityHeaders)])
+app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded)])

@@ -15,6 +15,8 @@ MARKS = {"line": "Lines", "point": "Points", "bar": "Bars"}
 MOST = 5_000
 """Rows that a chart draws."""
 MOST_COLOURS = 12
+MOST_NAMES, LONGEST_NAME = 100, 60
+"""Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
 NONE = ""
 
 
@@ -64,6 +66,16 @@ def sql_chart(params: Params) -> Figure:
     drawn = rows[rows.y.notna()].head(MOST)
     if drawn.empty:
         raise AddendError(f"The result has no row with a number in {y!r}, so there is nothing to draw.")
+    if kind == "nominal" and (drawn.x.nunique() > MOST_NAMES or drawn.x.str.len().max() > LONGEST_NAME):
+        raise AddendError(
+            f"The column {x!r} has {drawn.x.nunique():,} names of up to {drawn.x.str.len().max():,} characters; at "
+            f"most {MOST_NAMES} of {LONGEST_NAME} stand along x. Aggregate, or take left(name, {LONGEST_NAME})."
+        )
+    if drawn.colour.str.len().max() > LONGEST_NAME:
+        raise AddendError(
+            f"The column {colour!r} has names of {drawn.colour.str.len().max():,} characters; at most {LONGEST_NAME} "
+            f"stand in a legend. Shorten them: left(name, {LONGEST_NAME})."
+        )
     if drawn.colour.nunique() > MOST_COLOURS:
         raise AddendError(
             f"The column {colour!r} has {drawn.colour.nunique()} values; at most {MOST_COLOURS} colours are told apart."

@@ -5,8 +5,9 @@ repository of a hub before it is fetched.
 """
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,15 @@ UNWANTED = ("*/*", "consolidated*")
 ADAPTER = "adapter_config.json"
 LARGEST_TEXT_FILE = 100_000_000
 """Bytes of a tokenizer, a config or an index."""
+TOKENIZER_CONFIG, SPECIALS = "tokenizer_config.json", "special_tokens_map.json"
+ELSEWHERE = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
+"""What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
+lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
+PROCESSORS = ("preprocessor_config.json", "processor_config.json")
+PROCESSOR = re.compile(r"(ViT|DeiT|Bit|CLIP)(ImageProcessor(Fast|Pil)?|FeatureExtractor)")
+"""Image processors of the families there are; another one opens a file that its config names."""
+LARGEST_SIDE = 1_024
+"""Pixels of a side to which an image processor may bring an image."""
 SPARE_DISK_BYTES = 1_000_000_000
 """A download leaves that much free."""
 
@@ -58,6 +68,10 @@ def check(folder: Path, name: str) -> None:
     for path in files:
         if path.name.endswith(".index.json"):
             _check_shards(path, name)
+        elif path.name in (TOKENIZER_CONFIG, SPECIALS):
+            _check_tokenizer(path, name)
+        elif path.name in PROCESSORS:
+            _check_processor(path, name)
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
@@ -78,6 +92,45 @@ def _check_shards(path: Path, name: str) -> None:
             f"The {path.name} of {name} names {outside[0][:100]!r}, which does not lie in its folder. "
             "Choose a model whose weights lie beside its config.json."
         )
+
+
+def _check_tokenizer(path: Path, name: str) -> None:
+    held = _read(path, name)
+    odd = [key for key in ELSEWHERE if held.get(key)]
+    if path.name == SPECIALS:
+        odd = [key for key in held if not key.endswith(("token", "tokens"))]
+    if odd:
+        raise ModelError(
+            f"The {path.name} of {name} says {odd[0][:100]!r}, which could have another file opened in place of the "
+            "tokenizer's own. Save the tokenizer again with save_pretrained."
+        )
+
+
+def _check_processor(path: Path, name: str) -> None:
+    for key, value in _entries(_read(path, name)):
+        if key in ("image_processor_type", "feature_extractor_type") and not PROCESSOR.fullmatch(str(value)):
+            raise ModelError(
+                f"The {path.name} of {name} names the image processor {str(value)[:100]!r}; expected that of ViT, "
+                "DeiT, CLIP or Bit (DINOv2). Choose another model."
+            )
+        sides = [side for _, side in _entries({key: value})] if "size" in key else []
+        if large := next((side for side in sides if isinstance(side, int | float) and side > LARGEST_SIDE), None):
+            raise ModelError(
+                f"The {path.name} of {name} brings images to {large:,} pixels a side; at most {LARGEST_SIDE:,} are "
+                "taken. Choose another model."
+            )
+
+
+def _entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value that stands in JSON, however deep, with the name it has."""
+    if isinstance(value, dict):
+        for inner, one in value.items():
+            yield inner, one
+            yield from _entries(one, inner)
+    elif isinstance(value, list):
+        for one in value:
+            yield key, one
+            yield from _entries(one, key)
 
 
 def check_text_files(files: Mapping[str, int], name: str) -> None:

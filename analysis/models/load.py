@@ -4,6 +4,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 import transformers
 from safetensors import safe_open
+from torch.nn.modules.module import register_module_module_registration_hook
 from transformers import (
     CONFIG_MAPPING,
     AutoImageProcessor,
@@ -22,13 +24,19 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from analysis import settings
 from analysis.errors import ModelError
+from analysis.models import tried
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 
 PADDED = 0.9
 """A tokenizer has at least so many tokens for every row of the word table, where the two belong together."""
 MOST_LAYERS = 1_000
+MOST_LABELS = 100_000
+"""Each becomes an object of the config, whatever is stored."""
+MOST_MODULES = 100_000
+"""The parts of a model, each of which becomes an object before its weights are counted."""
 MORE_THAN_STORED = 3
 """Times as many numbers as are stored a model may have: some are shared, a head or a pooler may be missing."""
 SPARE_NUMBERS = 30_000_000
@@ -115,6 +123,9 @@ def load(
     kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
     with _loading:
         try:
+            _check_counts(source.config, source.name)
+            if settings.hosted() and source.strange:
+                tried.check(source.folder)
             config, loader = _plain(source.config), _loader(source, head)
             _check_size(config, loader, source)
             tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
@@ -155,15 +166,15 @@ def load(
         )
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
+        if settings.hosted() and source.strange:
+            tokenizer = tried.Tried(tokenizer)
     return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
 
 
 def _check_size(config: Any, loader: Any, source: Source) -> None:
     """Refuses a config that asks for far more weights than there are: they would be made up, in memory."""
-    layers = max((value for key, value in _numbers(config.to_dict()) if "layer" in key), default=0)
-    if layers > MOST_LAYERS:
-        raise ModelError(f"{source.name} says it has {layers} layers; at most {MOST_LAYERS} are taken.")
-    with torch.device("meta"):
+    _check_counts(config.to_dict(), source.name)
+    with torch.device("meta"), _few_modules(source.name):
         empty = loader.from_config(config) if hasattr(loader, "from_config") else loader(config)
     wanted = sum(x.numel() for x in (*empty.parameters(), *empty.buffers()))
     stored = _stored(source.folder)[1]
@@ -172,6 +183,34 @@ def _check_size(config: Any, loader: Any, source: Source) -> None:
             f"{source.name} has a config.json of a model of {wanted:,} numbers and weights files of {stored:,}; "
             "they do not belong together. Choose a complete checkpoint."
         )
+
+
+def _check_counts(config: Mapping[str, Any], name: str) -> None:
+    """Refuses so many layers or labels that the config alone, which lists them, would take all memory."""
+    for part, most in (("layer", MOST_LAYERS), ("num_labels", MOST_LABELS)):
+        found = max((value for key, value in _numbers(config) if part in key), default=0)
+        if found > most:
+            raise ModelError(
+                f"{name} says it has {found:,} {part.removeprefix('num_').rstrip('s')}s; at most {most:,} are taken."
+            )
+
+
+@contextmanager
+def _few_modules(name: str) -> Iterator[None]:
+    """Refuses a model of very many parts while it is being made by this thread."""
+    mine, made = threading.get_ident(), 0
+
+    def count(_: Any, __: str, ___: Any) -> None:
+        nonlocal made
+        made += threading.get_ident() == mine
+        if made > MOST_MODULES:
+            raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; at most as many are taken.")
+
+    hook = register_module_module_registration_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:

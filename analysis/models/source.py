@@ -49,6 +49,8 @@ class Source:
     revision: str
     folder: Path
     config: Mapping[str, Any]
+    strange: bool = False
+    """Whether it comes from a hub, where anybody may put what they like."""
 
     @property
     def family(self) -> str:
@@ -297,7 +299,7 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     config = read_config(folder, model)
     check(config, files, model, terms)
     contents.check_megabytes(files, model)
-    return Source(model, folder.name, folder, config)
+    return Source(model, folder.name, folder, config, strange=True)
 
 
 def _within(seconds: float, ask: Callable[[], T]) -> T:

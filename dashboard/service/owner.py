@@ -167,7 +167,7 @@ class Service:
                     self._in_turn(job, found)
             except Left as left:
                 job.error = left
-            except Exception as failed:  # noqa: BLE001 handed to those who wait
+            except BaseException as failed:  # noqa: BLE001 handed to those who wait; a panic of Rust is no Exception
                 job.error = self._told(failed)
         finally:
             with self._lock:
@@ -219,10 +219,12 @@ class Service:
         self.models.put(key, loaded)
         return loaded.as_asked(head)
 
-    def _told(self, failed: Exception) -> Exception:
+    def _told(self, failed: BaseException) -> Exception:
         if isinstance(failed, MemoryError) or type(failed).__name__ == "OutOfMemoryError":
             self.models.clear()
             return AddendError("The device ran out of memory. Shorten the text or choose a smaller model.")
+        if not isinstance(failed, Exception):
+            return AddendError("A library that the model needs broke at this. Change the text or choose another model.")
         return failed
 
 

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -34,6 +34,29 @@ class OneEach:
             with self._free:
                 self._busy.discard(who)
                 self._free.notify_all()
+
+
+class Share:
+    """So many things at once of each who asks, lest one hold every place in a line. most: asked each time."""
+
+    def __init__(self, most: Callable[[], int], whose: str) -> None:
+        self._most, self._whose = most, whose
+        self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def one(self, who: str) -> Iterator[None]:
+        """One more, for as long as the block. Raises Busy where that is too many."""
+        with self._lock:
+            if self._held[who] >= (most := self._most()):
+                raise Busy(f"{most} probes of your {self._whose} are on their way. Try again in a moment.")
+            self._held[who] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held[who] -= 1
+                self._held += Counter()  # without those who have none
 
 
 class Rate:

@@ -8,6 +8,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from analysis.errors import ModelError, NotHere, TextError, TextTooLong
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.models.stop import stoppable
+from analysis.models.tried import Tried
 from analysis.terms import decompose
 from dashboard.service.size import model_bytes
 
@@ -177,7 +179,7 @@ def test_an_adapter_names_another_model_and_is_refused(folder: Path):
     refused("is an adapter", str(folder))
 
 
-@pytest.mark.parametrize("key", ["vocab_file", "tokenizer_file", "merges_file", "name_or_path"])
+@pytest.mark.parametrize("key", ["vocab_file", "tokenizer_file", "name_or_path"])
 def test_a_tokenizer_config_cannot_name_a_file_of_the_server(folder: Path, tmp_path: Path, key):
     secret = tmp_path / "secret.txt"
     secret.write_text("\n".join(f"secret{number}" for number in range(25)))
@@ -185,6 +187,49 @@ def test_a_tokenizer_config_cannot_name_a_file_of_the_server(folder: Path, tmp_p
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: str(secret)}))
     vocabulary = load(resolve(str(folder)), device="cpu").tokenizer.get_vocab()
     assert not any("secret" in word for word in vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("where", "key"),
+    [
+        ("tokenizer_config.json", "vocab"),
+        ("tokenizer_config.json", "merges_file"),
+        ("tokenizer_config.json", "gguf_file"),
+        ("tokenizer_config.json", "fast_tokenizer_files"),
+        ("tokenizer_config.json", "init_inputs"),
+        ("special_tokens_map.json", "vocab"),
+        ("special_tokens_map.json", "vocab_file"),
+    ],
+)
+def test_a_file_of_the_server_is_not_read_in_the_place_of_a_vocabulary(folder: Path, tmp_path: Path, where, key):
+    """Without tokenizer.json, BertTokenizer opens what `vocab` names; the lines of that file were then its tokens."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("\n".join(f"secret{number}" for number in range(25)))
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("[UNK]\n")
+    (folder / where).write_text(json.dumps({"tokenizer_class": "BertTokenizer", key: str(secret)}))
+    if where != "tokenizer_config.json":
+        (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}))
+        (folder / where).write_text(json.dumps({key: str(secret)}))
+    said = refused(f"{key!r}, which could have another file opened", str(folder))
+    assert str(secret) not in said
+
+
+@pytest.mark.parametrize("name", ["preprocessor_config.json", "processor_config.json"])
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ({"image_processor_type": "OneFormerImageProcessor", "repo_path": "/", "class_info_file": "x"}, "expected"),
+        ({"feature_extractor_type": "DetrFeatureExtractor"}, "expected that of ViT"),
+        ({"size": {"height": 32, "width": 20_000}}, "to 20,000 pixels"),
+        ({"size": 20_000}, "to 20,000 pixels"),
+        ({"crop_size": [32, 1e9]}, "to 1,000,000,000.0 pixels"),
+        ({"image_processor": {"size": {"shortest_edge": 4096}}}, "to 4,096 pixels"),
+    ],
+)  # fmt: skip
+def test_an_image_processor_opens_no_file_and_makes_no_enormous_image(folder: Path, name, held, said):
+    (folder / name).write_text(json.dumps(held))
+    refused(said, str(folder))
 
 
 @pytest.mark.parametrize("where", ["config.json", "tokenizer_config.json"])
@@ -222,12 +267,16 @@ def test_a_pickle_in_the_place_of_weights_is_never_opened(folder: Path, tmp_path
         {"hidden_size": 2**20, "intermediate_size": 2**20},
         {"num_hidden_layers": 10**9},
         {"num_hidden_layers": 999, "intermediate_size": 10**6},
+        {"num_labels": 10**9},
+        {"model_type": "qwen2", "num_hidden_layers": 10**9},
+        {"model_type": "albert", "num_hidden_groups": 10**9},
+        {"model_type": "albert", "inner_group_num": 10**9},
     ],
 )
 def test_a_config_that_asks_for_more_than_is_stored_makes_nothing_up(folder: Path, changes):
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    with pytest.raises(ModelError, match=r"do not belong together|layers; at most|could not be loaded"):
+    with pytest.raises(ModelError, match=r"do not belong together|at most|could not be loaded"):
         load(resolve(str(folder)), device="cpu")
 
 
@@ -245,6 +294,53 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
     for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
         with pytest.raises(TextError, match="at most 1 kB are taken"):
             probes.Request(**(ask | more)).run(loaded)
+
+
+BOMBS: dict[str, Any] = {
+    "abort for want of memory": {
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}] * 4,
+        }
+    },
+    "panic": {"normalizer": {"type": "Replace", "pattern": {"Regex": "^(a|a|aa)+$"}, "content": ""}},
+    "abort while reading back": {
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}] * 4,
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_strangers_tokenizer_ends_a_child_and_not_the_server(hosted, hub: Hub, bomb):  # noqa: F811
+    files = hub.repositories["owner/tiny"].files[SHA]
+    files["tokenizer.json"] = json.dumps(json.loads(files["tokenizer.json"]) | BOMBS[bomb]).encode()
+    config = json.loads(files["tokenizer_config.json"]) | {"tokenizer_class": "PreTrainedTokenizerFast"}
+    files["tokenizer_config.json"] = json.dumps(config).encode()
+    with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
+        probes.Request(model="owner/tiny", text="a" * 30 + " ba cat").run()
+
+
+def test_a_tokenizer_that_is_a_bomb_as_it_is_opened(hosted, hub: Hub):  # noqa: F811
+    files = hub.repositories["owner/tiny"].files[SHA]
+    held = json.loads(files["tokenizer.json"]) | BOMBS["abort for want of memory"]
+    held["added_tokens"].append(held["added_tokens"][0] | {"id": 99, "content": "a" * 99, "normalized": True})
+    files["tokenizer.json"] = json.dumps(held).encode()
+    with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
+        load(resolve("owner/tiny"), device="cpu")
+
+
+def test_a_tokenizer_that_was_tried_gives_what_it_gives(hosted, hub: Hub):  # noqa: F811
+    loaded = load(resolve("owner/tiny"), device="cpu")
+    own = load(resolve(), device="cpu")
+    assert isinstance(loaded.tokenizer, Tried)
+    assert not isinstance(own.tokenizer, Tried)
+    plain = decompose(loaded.model, loaded.tokenizer._own, TEXT, TEXT)
+    tried = decompose(loaded.model, loaded.tokenizer, TEXT, TEXT)
+    assert plain.tokens == tried.tokens
+    assert (plain.scores == tried.scores).all()
 
 
 def test_half_a_character_is_refused(folder: Path):

@@ -1,13 +1,21 @@
-"""Proves that each answer of the hosted server carries its security headers, and that websockets pass untouched."""
+"""Proves that each answer of the hosted server carries its security headers, and what it holds back of what Streamlit
+would take of browsers: messages that reach into other sessions, and more uploads than there is memory for."""
+
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from dashboard.server import POLICY, SecurityHeaders
+from dashboard import asking, guards, live
+from dashboard.server import POLICY, Guarded
 
 
 async def page(_):
@@ -17,13 +25,15 @@ async def page(_):
 async def socket(connection):
     await connection.accept()
     await connection.send_text("open")
-    await connection.close()
+    with suppress(WebSocketDisconnect):
+        while True:
+            await connection.send_bytes(await connection.receive_bytes())
 
 
 @pytest.fixture
 def client():
     routes = [Route("/", page), Route("/_stcore/metrics", page), WebSocketRoute("/stream", socket)]
-    with TestClient(Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)])) as client:
+    with TestClient(Starlette(routes=routes, middleware=[Middleware(Guarded)])) as client:
         yield client
 
 
@@ -44,7 +54,7 @@ def test_nothing_is_fetched_from_elsewhere():
 
 def test_the_sites_that_a_setting_names_may_frame_it(monkeypatch):
     monkeypatch.setenv("ADDEND_FRAMED_BY", "https://a.org, https://*.b.org")
-    with TestClient(Starlette(routes=[Route("/", page)], middleware=[Middleware(SecurityHeaders)])) as client:
+    with TestClient(Starlette(routes=[Route("/", page)], middleware=[Middleware(Guarded)])) as client:
         given = client.get("/").headers
     assert "frame-ancestors https://a.org https://*.b.org" in given["content-security-policy"]
     assert "x-frame-options" not in {name for name, value in given.items() if value == "DENY"}
@@ -54,3 +64,85 @@ def test_counts_are_nobodys_business_and_websockets_pass(client):
     assert client.get("/_stcore/metrics").status_code == 404
     with client.websocket_connect("/stream") as open_one:
         assert open_one.receive_text() == "open"
+
+
+def back(**said) -> bytes:
+    message = BackMsg(**said)
+    assert message.WhichOneof("type")
+    return message.SerializeToString()
+
+
+REFUSED = [
+    back(clear_cache=True),
+    back(load_git_info=True),
+    back(set_run_on_save=True),
+    back(debug_shutdown_runtime=True),
+    back(backend_operation_request={"session_id": "s", "install_skills": {}}),
+    back(backend_operation_request={"session_id": "s"}),
+]
+TAKEN = [
+    back(rerun_script={"query_string": "layer=1"}),
+    back(stop_script=True),
+    back(app_heartbeat=True),
+    back(file_urls_request={"request_id": "1"}),
+    back(backend_operation_request={"session_id": "s", "deferred_file": {"file_id": "f"}}),
+    b"\xff no message",
+]
+
+
+def test_messages_that_reach_beyond_a_session_never_arrive(client):
+    with client.websocket_connect("/stream") as one:
+        assert one.receive_text() == "open"
+        for message in REFUSED:
+            one.send_bytes(message)
+        for message in TAKEN:
+            one.send_bytes(message)
+            assert one.receive_bytes() == message
+
+
+def test_a_cleared_cache_leaves_the_service_and_the_rates_as_they_are():
+    before = live.shared(), asking.shared()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    assert live.shared() is before[0]
+    assert asking.shared() is before[1]
+
+
+def test_uploads_have_room_for_so_much_of_a_session_and_of_all():
+    kept: dict[str, dict] = {"a": {}}
+    uploads = guards.Uploads(lambda: kept, lambda: 10 * guards.MB)
+
+    def fits(session: str) -> bool:
+        with uploads.room(session) as there_is:
+            return there_is
+
+    kept["a"] = {str(k): SimpleNamespace(data=bytes(10 * guards.MB)) for k in range(5)}
+    assert fits("a")
+    with uploads.room("a") as first, uploads.room("a") as second:
+        assert first
+        assert not second
+    assert fits("a")
+    kept["a"]["more"] = kept["a"]["0"]
+    assert not fits("a")
+    assert fits("b")
+    kept |= {str(k): dict(kept["a"]) for k in range(4)}
+    assert not fits("b")
+    kept.clear()
+    kept["a"] = {str(k): SimpleNamespace(data=b"") for k in range(guards.FILES)}
+    assert not fits("a")
+    assert fits("b")
+
+
+def test_an_upload_beyond_the_room_is_refused_before_it_is_read(monkeypatch):
+    monkeypatch.setattr(guards, "SESSION_MB", 0)
+
+    async def taken(_):
+        return PlainTextResponse("stored")
+
+    routes = [Route("/_stcore/upload_file/{session}/{file}", taken, methods=["PUT", "DELETE"])]
+    with TestClient(Starlette(routes=routes, middleware=[Middleware(Guarded)])) as client:
+        given = client.put("/_stcore/upload_file/s/f", content=b"0")
+        assert (given.status_code, given.headers["x-frame-options"]) == (413, "DENY")
+        assert client.delete("/_stcore/upload_file/s/f").status_code == 200
+        monkeypatch.undo()
+        assert client.put("/_stcore/upload_file/s/f", content=b"0").text == "stored"

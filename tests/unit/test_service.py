@@ -18,7 +18,7 @@ from dashboard.service import Service
 from dashboard.service.kept import Kept
 from dashboard.service.line import Left, Line, Ticket
 from dashboard.service.owner import MB
-from dashboard.service.rates import REMEMBERED, Rate
+from dashboard.service.rates import REMEMBERED, Rate, Share
 from dashboard.service.size import bytes_of, freeze
 
 SECONDS = 10.0
@@ -54,7 +54,7 @@ class World:
     sizes: dict[str, int] = field(default_factory=dict)
     gates: dict[str, threading.Event] = field(default_factory=dict)
     begun: dict[str, threading.Event] = field(default_factory=dict)
-    fails: dict[str, list[Exception]] = field(default_factory=dict)
+    fails: dict[str, list[BaseException]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def gate(self, text: str) -> threading.Event:
@@ -443,6 +443,19 @@ def test_whether_a_download_is_allowed_is_not_shared(world):
     assert world.finds == [("x", False), ("y", True)]
 
 
+def test_what_is_no_exception_is_told_all_the_same(world):
+    """Rust's panics, which tokenizers raise, derive from BaseException alone."""
+
+    class Panic(BaseException):
+        pass
+
+    ours = service()
+    world.fails["find m"] = [Panic("quotes a text")]
+    with pytest.raises(AddendError, match="A library that the model needs broke at this"):
+        ours.ask(Ask("a"))
+    assert ours.ask(Ask("a")) is not None
+
+
 # The parts -------------------------------------------------------------------------------------------------------
 
 
@@ -471,6 +484,20 @@ def test_rates_count_a_minute_and_each_asker_for_himself():
         rate.check("a")
     now[0] = 60.5
     rate.check("a")
+
+
+def test_one_address_has_no_more_than_its_share_of_the_line():
+    share = Share(lambda: 2, "network address")
+    with share.one("a"), share.one("a"):
+        with pytest.raises(Busy, match="2 probes of your network address are on their way"), share.one("a"):
+            pytest.fail("it was let in")
+        with share.one("b"):
+            pass
+    with pytest.raises(RuntimeError), share.one("a"):
+        raise RuntimeError
+    with share.one("a"), share.one("a"):
+        assert list(share._held) == ["a"]
+    assert not share._held
 
 
 def test_rates_remember_no_more_than_so_many():

@@ -535,6 +535,9 @@ def test_a_chart_finds_its_columns_by_itself(world):
         ({"query": "SELECT 'a' AS a"}, "no column of numbers"),
         ({"query": "SELECT 1 AS a WHERE false"}, "nothing to draw"),
         ({"query": "SELECT range AS a, range AS b, 'c' || range AS c FROM range(40)", "colour": "c"}, "40 values"),
+        ({"query": "SELECT 'n' || range AS a, range AS b FROM range(101)"}, "has 101 names of up to 4 characters"),
+        ({"query": "SELECT repeat('W', 61) AS a, 1 AS b"}, "has 1 names of up to 61 characters"),
+        ({"query": "SELECT 1 AS a, 1 AS b, repeat('W', 61) AS c", "colour": "c"}, "names of 61 characters"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(world, changed, said):
