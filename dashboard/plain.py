@@ -7,6 +7,7 @@ from pathlib import Path
 
 from analysis import settings
 from analysis.provenance import ROOT
+from analysis.store.paths import data_folder
 
 
 def plain(text: str) -> str:
@@ -26,8 +27,10 @@ def public(text: str) -> str:
 def _folders() -> list[str]:
     """Where things lie here, the longest first."""
     places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
-    if data := settings.text("ADDEND_DATA"):
-        places.append(Path(data).absolute())
+    if settings.text("ADDEND_DATA"):
+        places.append(data_folder().absolute())
+    if probes := settings.text("ADDEND_PROBES"):
+        places.append(Path(probes).absolute())
     if store := settings.text("ADDEND_STORE"):
         places.append(Path(store).absolute().parent)
     return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)

@@ -17,7 +17,7 @@ from analysis.published import Frame, Table
 from analysis.reading import STEPS, Step
 from analysis.sql.ask import Answer, ask, kept
 from analysis.sql.public import PRIVATE
-from analysis.store import read
+from analysis.store import mirror, read
 from analysis.store.paths import version as store_version
 from dashboard import asking
 
@@ -28,6 +28,7 @@ GLUE_COMMAND = own.MAKE
 
 def ready() -> None:
     """Builds the store when it is missing or older than the files. Raises StoreError with a remedy."""
+    mirror.keep_current()
     if not catalogue.is_current():
         with st.spinner("Building the store from the results files"):
             catalogue.refresh()

@@ -36,7 +36,8 @@ def ray_sweep(
             "Ray is not installed, and --ray needs it. Run: pip install ray; or leave --ray out."
         ) from None
     console = console or Console()
-    settings = {name: os.environ[name] for name in ("ADDEND_DATA", "ADDEND_STORE") if name in os.environ}
+    places = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE")
+    settings = {name: os.environ[name] for name in places if name in os.environ}
     # Jobs name the code they were planned with: the same checkout on every machine.
     environment = {"env_vars": {**settings, "PYTHONPATH": str(ROOT)}}
     try:

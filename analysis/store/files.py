@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from analysis.errors import StoreError
 from analysis.provenance import git_sha, library_versions, now
+from analysis.store import mirror
 from analysis.store.paths import data_folder
 from analysis.whole import whole
 
@@ -321,6 +322,8 @@ def write(
             f"{target} could not be written ({refused.strerror or refused}). Free space or make the "
             "folder writable, or set ADDEND_DATA to one that is."
         ) from None
+    if target.parent == data_folder() / entry.folder:
+        mirror.send()
     return target
 
 
