@@ -160,8 +160,8 @@ def _fetch(folder: Path, known: dict[str, Any], storage: Storage) -> None:
     there = {name: signs for name, signs in storage.contents().items() if _is_ours(name)}
     if files and not there:
         raise StorageAway(
-            f"What ADDEND_DATA names is empty, and {len(files)} files of it are here, so nothing is removed. Check the "
-            f"address; if it is meant, remove the folder {folder}."
+            f"The storage that ADDEND_DATA names is empty, and {len(files)} files of it are here, so nothing is "
+            f"removed. Check the address; if it is meant, remove the folder {folder}."
         )
     for name in _unsent(folder, known):
         there.pop(name, None)

@@ -28,7 +28,7 @@ class Storage:
 
     def __init__(self, setting: str, address: str) -> None:
         """Raises NotInstalled, and SettingError for an address that fsspec does not know."""
-        self.setting = setting
+        self._what = f"The storage that {setting} names"
         protocol = address.partition("://")[0]
         try:
             import fsspec
@@ -74,14 +74,14 @@ class Storage:
         try:
             yield
         except FileNotFoundError as absent:
-            raise StorageAway(f"What {self.setting} names, or a part of it, is not there. Check it.") from absent
+            raise StorageAway(f"{self._what} is not there, or lacks a file. Check its address.") from absent
         except PermissionError as refused:
-            raise StorageAway(f"What {self.setting} names refused access. Check the credentials.") from refused
+            raise StorageAway(f"{self._what} refused access. Check the credentials.") from refused
         except Exception as failed:  # of whichever library speaks to it
             said = getattr(failed, "strerror", None) or type(failed).__name__
             raise StorageAway(
-                f"What {self.setting} names could not be reached ({said}). Check the network, the address and the "
-                "credentials."
+                f"{self._what} could not be reached ({said}). Try again in a moment, or check the network, the address "
+                "and the credentials."
             ) from failed
 
 

@@ -254,7 +254,7 @@ def test_while_the_storage_is_away_all_goes_on_and_nothing_is_lost(
     host, port = server.get_host_and_port()
     server.stop()
     try:
-        with pytest.raises(StorageAway, match=r"What ADDEND_DATA names could not be reached \(.*\)\. Check"):
+        with pytest.raises(StorageAway, match=r"The storage that ADDEND_DATA names could not be reached \(.*\)\. Try"):
             mirror.exchange()
         write(2.0, "b")
         assert "is kept here and sent by a later sync" in caplog.text
@@ -284,7 +284,7 @@ def test_where_nothing_was_ever_fetched_the_reason_is_said(
     monkeypatch.setenv("ADDEND_DATA", "s3://no-such-bucket/results")
     replica("one")
     for _ in range(2):
-        with pytest.raises(StorageAway, match="What ADDEND_DATA names, or a part of it, is not there"):
+        with pytest.raises(StorageAway, match="The storage that ADDEND_DATA names is not there"):
             mirror.keep_current()
     with pytest.raises(StorageAway):
         mirror.start()
