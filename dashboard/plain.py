@@ -7,7 +7,6 @@ from pathlib import Path
 
 from analysis import settings
 from analysis.provenance import ROOT
-from analysis.store.paths import data_folder
 
 
 def plain(text: str) -> str:
@@ -27,10 +26,8 @@ def public(text: str) -> str:
 def _folders() -> list[str]:
     """Where things lie here, the longest first."""
     places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
-    if settings.text("ADDEND_DATA"):
-        places.append(data_folder().absolute())
-    if probes := settings.text("ADDEND_PROBES"):
-        places.append(Path(probes).absolute())
+    given = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
+    places += [Path(place).absolute() for place in given if place]
     if store := settings.text("ADDEND_STORE"):
         places.append(Path(store).absolute().parent)
     return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)

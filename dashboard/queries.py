@@ -34,6 +34,11 @@ def ready() -> None:
             catalogue.refresh()
 
 
+def mirrored() -> mirror.State | None:
+    """How the mirror of results on object storage stands; None where they lie in a folder."""
+    return mirror.state()
+
+
 def rows(sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
     """The rows of a SELECT."""
     return _rows(store_version(), sql, tuple(parameters))

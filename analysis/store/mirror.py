@@ -8,7 +8,7 @@ here and is still to be sent, so that nothing is lost while the storage is away.
 DuckDB could read the objects by itself, through an fsspec filesystem registered on its connection. That was not
 simpler. A results file is more than rows: the run in its metadata is checked, an old version upgraded, a bad file
 named and left out, all by `files.read`. Texts and checkpoints are wanted as files besides. And every page asks
-whether the store is current: of a folder in a millisecond, of a bucket by a listing, which fails with the network.
+whether the store is current: of a folder that costs a look at each file, of a bucket a listing over the network.
 """
 
 import json

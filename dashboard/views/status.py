@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.store import mirror
 from dashboard import live, queries, show, status
 from dashboard.plain import plain, public
 
@@ -44,7 +43,7 @@ st.text(
     f"Results files that could not be read: {problems}"
 )
 
-if mirrored := mirror.state():
+if mirrored := queries.mirrored():
     st.text(
         f"The results lie on object storage; last fetched {mirrored.fetched}\n"
         f"Files written here that are still to be sent: {mirrored.waiting}"
