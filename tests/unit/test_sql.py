@@ -24,7 +24,7 @@ from analysis.errors import AddendError, QueryError
 from analysis.figures import FIGURES
 from analysis.sql import ask as module
 from analysis.sql import public
-from analysis.sql.ask import ask
+from analysis.sql.ask import ENVIRONMENT, ask
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS, Limits
 from analysis.store.paths import store_path
@@ -402,6 +402,7 @@ for sql in json.load(sys.stdin):
         capture_output=True,
         text=True,
         cwd=public.folder(),
+        env=ENVIRONMENT,
         check=False,
     )
     said = [json.loads(line) for line in done.stdout.splitlines()]
