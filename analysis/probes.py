@@ -1,23 +1,14 @@
-"""Probes: a text run through a model now, or one saved before.
+"""Probes: a text run through a model now, or one saved before."""
 
-A saved probe is a results file like any other; it keeps what every map follows from.
-"""
-
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any, ClassVar
 
-import numpy as np
-import pandas as pd
-
-from analysis.errors import LinkError, StoreError
+from analysis import saved_probes
+from analysis.errors import LinkError
 from analysis.provenance import model_options
-from analysis.sources import MEAN_SOURCES, SOURCES
-from analysis.store import files, read
-from analysis.terms.masks import ALL
-from analysis.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.terms.result import Decomposition, Provenance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,122 +163,14 @@ def _asked(about: Provenance, freeze: str, method: str = "frozen") -> list[str]:
 
 
 def save(made: Decomposition, title: str = "", *, name: str | None = None) -> str:
-    """Writes a probe as a results file and returns its id. The next sync puts it into the store."""
-    about = made.provenance
-    run = files.Run(
-        kind="probe",
-        command=command(made),
-        model=about.model,
-        revision=about.revision,
-        device=about.device,
-        dtype=about.dtype,
-        seconds=about.seconds,
-        created=about.created,
-        git_sha=about.git_sha,
-        versions=about.versions,
-        run_id=name or files.new_run_id(),
-        config={
-            "title": title or (name or "saved probe"),
-            "layer": made.layer,
-            "text": about.text,
-            "text_pair": about.text_pair,
-            "tokens": [[token.text, token.word, token.segment] for token in made.token_info],
-            "token_count": len(made.token_info),
-            "scale": made.scale,
-            "max_error": made.max_error,
-            "pattern_error": made.pattern_error,
-            "attends": made.attends,
-            "held": made.freeze,
-            "method": made.method,
-            "reference": made.reference,
-            "frozen_gap": None if np.isnan(made.frozen_gap) else made.frozen_gap,
-            "truncated_from": about.truncated_from,
-        },
-    )
-
-    def by_head(measure: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        return list(np.stack(list(measure.values()), -1).astype(np.float32))
-
-    columns = {
-        "head": range(made.heads),
-        "query": [made.query[:, head].astype(np.float32).ravel() for head in range(made.heads)],
-        "key": [made.key[:, head].astype(np.float32).ravel() for head in range(made.heads)],
-        "share": by_head(made.shares()),
-        "effect": by_head(made.effects()),
-        "top1": by_head(made.top1_agreement()),
-        "rms": by_head(made.raw_rms()),
-        "score_bias": [
-            [] if made.score_bias is None else made.score_bias[head].astype(np.float32).ravel()
-            for head in range(made.heads)
-        ],
-    }
-    files.write("probe", columns, run)
-    return run.run_id
-
-
-def saved(probe_id: str) -> Decomposition:
-    """A probe from the store. Raises StoreError for an id it does not hold. Needs no torch."""
-    about = read.query(
-        "SELECT p.*, r.git_sha, r.versions FROM probes p JOIN runs r USING (run_id) WHERE probe_id = ?", [probe_id]
-    )
-    if about.empty:
-        raise StoreError(
-            f"There is no saved probe {probe_id!r} in this store. It may have been saved on another machine; "
-            "run the text again on the Live probe page."
-        )
-    row = about.iloc[0]
-    heads = read.query("SELECT * FROM probe_heads WHERE probe_id = ? ORDER BY head", [probe_id])
-    tokens = tuple(
-        TokenInfo(text, tuple(word) if word else None, segment) for text, word, segment in json.loads(row.tokens)
-    )
-
-    def factors(column: str) -> np.ndarray:
-        return np.stack([np.asarray(flat).reshape(len(SOURCES), len(tokens), -1) for flat in heads[column]], 1)
-
-    query, key = factors("query"), factors("key")
-    scale = float(row.scale)
-    scores = scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
-    bias = None
-    if len(heads.score_bias[0]):
-        bias = np.stack([np.asarray(flat).reshape(scores.shape[1:]) for flat in heads.score_bias])
-        scores = scores + bias
-    return Decomposition(
-        query=query,
-        key=key,
-        scale=scale,
-        score_bias=bias,
-        layer=int(row.layer),
-        freeze=row.held if isinstance(row.held, str) else "",
-        sources=MEAN_SOURCES if row.method == "mean" else SOURCES,
-        reference=row.reference if isinstance(row.reference, str) else "",
-        frozen_gap=float(row.frozen_gap),
-        token_info=tokens,
-        scores=scores,
-        max_error=float(row.max_error),
-        pattern_error=float(row.pattern_error),
-        provenance=Provenance(
-            model=row.model,
-            revision=row.revision,
-            device=row.device,
-            dtype=row["dtype"],
-            seconds=float(row.seconds),
-            text=row.text,
-            text_pair=row.text_pair if isinstance(row.text_pair, str) else None,
-            created=row.created,
-            git_sha=row.git_sha,
-            versions=row.versions,
-            truncated_from=None if pd.isna(row.truncated_from) else int(row.truncated_from),
-        ),
-        probe_id=probe_id,
-        attends=row.attends if isinstance(row.attends, str) else ALL,
-        _measured={name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
-    )
+    """Keeps a probe and returns its id, with which a link finds it."""
+    return saved_probes.write(made, command(made), title, name=name)
 
 
 def obtain(params: Mapping[str, Any]) -> Decomposition:
     """The decomposition a link asks for: the saved probe it names, else its text run now."""
     if params.get("probe"):
-        return saved(str(params["probe"]))
+        return saved_probes.read(str(params["probe"]))
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
     return Request.of(params).run()

@@ -15,6 +15,8 @@ from analysis.errors import SettingError
 PREFIX = "ADDEND_"
 ELSEWHERE = ("ADDEND_VENV", "ADDEND_KILLS")
 """Variables of our own scripts and tests, which the app does not read."""
+ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
+"""Of object storage: no user, no password, no query, which may hold keys."""
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 
@@ -26,7 +28,7 @@ class Setting:
     """
 
     name: str
-    kind: Literal["switch", "number", "text", "names", "address"]
+    kind: Literal["switch", "number", "text", "names", "address", "place"]
     default: str
     hosted: str | None = None
     unlimited: bool = False
@@ -47,7 +49,19 @@ SETTINGS: Mapping[str, Setting] = {
             default="",
             says="the public address that links carry; else the address the browser is at",
         ),
-        Setting(name="ADDEND_DATA", kind="text", default="", says="the folder of results files; else `data/`"),
+        Setting(
+            name="ADDEND_DATA",
+            kind="place",
+            default="",
+            says="the folder of results files, or an address of object storage such as `s3://bucket/folder`; "
+            "else `data/`",
+        ),
+        Setting(
+            name="ADDEND_MIRROR",
+            kind="text",
+            default="",
+            says="where files of an `ADDEND_DATA` on object storage are kept on this machine; else `~/.cache/addend`",
+        ),
         Setting(
             name="ADDEND_STORE",
             kind="text",
@@ -56,6 +70,12 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(
             name="ADDEND_SAVE_PROBES", kind="switch", default="1", hosted="0", says="`0` switches saving of probes off"
+        ),
+        Setting(
+            name="ADDEND_PROBES",
+            kind="place",
+            default="",
+            says="a folder or an address for saved probes alone, out of the store; else `probes/` in the data folder",
         ),
         Setting(
             name="ADDEND_IMPORT",
@@ -127,7 +147,9 @@ def number(name: str) -> int:
 
 def text(name: str) -> str:
     """A setting that is a text, a path or an address; empty where it is not set."""
-    return _value(name, "address" if name == "ADDEND_PUBLIC_URL" else "text")
+    kind = SETTINGS[name].kind
+    assert kind in ("text", "address", "place"), f"{name} is a {kind}"
+    return _value(name, kind)
 
 
 def names(name: str) -> tuple[str, ...]:
@@ -147,6 +169,11 @@ def check() -> None:
             raise SettingError(f"{name} is no setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it.")
     for name in SETTINGS:
         stated(name)
+    if hosted() and switch("ADDEND_SAVE_PROBES") and not text("ADDEND_PROBES"):
+        raise SettingError(
+            "ADDEND_SAVE_PROBES is 1 on a hosted server, and strangers' texts do not belong among the results. Name "
+            "a place for them with ADDEND_PROBES, or set ADDEND_SAVE_PROBES=0."
+        )
 
 
 def _value(name: str, kind: str) -> str:
@@ -157,7 +184,8 @@ def _value(name: str, kind: str) -> str:
         away = name != "ADDEND_HOSTED" and setting.hosted is not None and hosted()
         return setting.hosted or "" if away else setting.default
     if wrong := _expected(setting, given):
-        raise SettingError(f"{name} is {given[:100]!r}; expected {wrong}. Correct it and start again.")
+        shown = re.sub(r"//.*@|[?#].*", "...", given) if setting.kind == "place" else given
+        raise SettingError(f"{name} is {shown[:100]!r}; expected {wrong}. Correct it and start again.")
     return given
 
 
@@ -171,6 +199,8 @@ def _expected(setting: Setting, given: str) -> str:
         return "a whole number above 0"
     if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(one.strip()) for one in given.split(",")):
         return "addresses such as https://example.org, apart by commas"
+    if setting.kind == "place" and "://" in given and not ADDRESS.fullmatch(given):
+        return "a folder, or an address such as s3://bucket/folder without credentials, which stand elsewhere"
     if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", given):
         return "an address such as https://addend.example.org"
     return ""

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis import installed, probes, settings
+from analysis import installed, probes, saved_probes, settings
 from analysis.errors import NotHere, Stopped
 from analysis.figures import FIGURES, Figure
 from analysis.image_probes import ImageRequest
@@ -211,7 +211,7 @@ def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | N
     if probe_id := str(values.get("probe") or ""):
         saved = shared().saved
         if (found := saved.get(probe_id)) is None:
-            found = probes.saved(probe_id)
+            found = saved_probes.read(probe_id)
             if settings.hosted() and found.provenance.model.startswith(("/", "~")):  # a folder of its owner's
                 found = replace(found, provenance=replace(found.provenance, model=Path(found.provenance.model).name))
             freeze(found)

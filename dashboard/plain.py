@@ -26,8 +26,8 @@ def public(text: str) -> str:
 def _folders() -> list[str]:
     """Where things lie here, the longest first."""
     places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
-    if data := settings.text("ADDEND_DATA"):
-        places.append(Path(data).absolute())
+    given = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
+    places += [Path(place).absolute() for place in given if place]
     if store := settings.text("ADDEND_STORE"):
         places.append(Path(store).absolute().parent)
     return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)

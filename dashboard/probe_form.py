@@ -147,7 +147,9 @@ def save_button(picked: Pickers, made: Decomposition) -> None:
     if not saving_is_on():
         st.button("Save probe", disabled=True, help="Saving is off on this server (ADDEND_SAVE_PROBES=0).")
         return
-    if st.button("Save probe", icon=":material/bookmark_add:", help="Writes it under data/probes, with its text."):
+    if st.button(
+        "Save probe", icon=":material/bookmark_add:", help="Keeps it, with its text, where its link finds it."
+    ):
         probe_id = probes.save(made)
         catalogue.refresh()
         queries.ready()

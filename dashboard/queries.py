@@ -17,7 +17,7 @@ from analysis.published import Frame, Table
 from analysis.reading import STEPS, Step
 from analysis.sql.ask import Answer, ask, kept
 from analysis.sql.public import PRIVATE
-from analysis.store import read
+from analysis.store import mirror, read
 from analysis.store.paths import version as store_version
 from dashboard import asking
 
@@ -28,9 +28,15 @@ GLUE_COMMAND = own.MAKE
 
 def ready() -> None:
     """Builds the store when it is missing or older than the files. Raises StoreError with a remedy."""
+    mirror.keep_current()
     if not catalogue.is_current():
         with st.spinner("Building the store from the results files"):
             catalogue.refresh()
+
+
+def mirrored() -> mirror.State | None:
+    """How the mirror of results on object storage stands; None where they lie in a folder."""
+    return mirror.state()
 
 
 def rows(sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:

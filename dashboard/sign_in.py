@@ -23,7 +23,9 @@ def required() -> None:
         st.sidebar.button("Sign out", icon=":material/logout:", on_click=st.logout)
         return
     st.title("Addend", anchor=False)
-    st.markdown("This server is for those who sign in.")
+    st.markdown(
+        "This server is for those who sign in. That leads to the front page: open a link you were given once more then."
+    )
     st.button("Sign in", type="primary", icon=":material/login:", on_click=st.login)
     st.stop()
 

@@ -13,7 +13,7 @@ from dashboard import live
 from dashboard.plain import public
 
 MB = 1_000_000
-PLACES = ("ADDEND_DATA", "ADDEND_STORE")
+PLACES = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
 
 
 def versions() -> str:

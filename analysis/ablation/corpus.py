@@ -7,7 +7,6 @@ folder with `tokenizer.json`, `train.npy`, `valid.npy` (uint16 ids, articles joi
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Int64, UInt16
 
 from analysis.errors import AddendError
+from analysis.whole import whole
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -166,10 +166,8 @@ def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _save(path: Path, tokens: np.ndarray) -> None:
-    partial = path.with_suffix(".partial")
-    with partial.open("wb") as file:
+    with whole(path) as partial, partial.open("wb") as file:
         np.save(file, tokens)
-    os.replace(partial, path)
 
 
 def _sha256(path: Path) -> str:

@@ -12,10 +12,10 @@ from rich.markup import escape
 
 from analysis.errors import AddendError
 from analysis.installed import FOR_MODELS, models_can_run
+from analysis.store import mirror
 
 app = typer.Typer(
     name="python -m analysis",
-    help="Addend: evidence on why position embeddings are added to words.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -52,6 +52,12 @@ def spoken(command: str) -> str:
 
 for command in COMMANDS:
     app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
+
+
+@app.callback()
+def start() -> None:
+    """Addend: evidence on why position embeddings are added to words."""
+    mirror.start()
 
 
 def main() -> None:

@@ -41,6 +41,7 @@ def keep_checkpoint(
 
     import analysis.ablation.encoder  # noqa: F401  its classes are registered with transformers
     from analysis import catalogue, checkpoints
+    from analysis.store import mirror
     from analysis.store.paths import data_folder
 
     catalogue.refresh()
@@ -56,6 +57,7 @@ def keep_checkpoint(
     said = "Next-token prediction" if causal else "Masked-language modelling"
     card = CARD.format(**found, objective=said, corpus=corpus, licence=licence)
     (target / "README.md").write_text(card, encoding="utf-8")
+    mirror.send()
     typer.echo(f"{target} written.")
 
 

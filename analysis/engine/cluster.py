@@ -34,7 +34,8 @@ def over_cluster(
         raise AddendError(
             "Ray is not installed, and --ray needs it. Run: pip install ray; or leave --ray out."
         ) from None
-    settings = {name: os.environ[name] for name in ("ADDEND_DATA", "ADDEND_STORE") if name in os.environ}
+    places = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE")
+    settings = {name: os.environ[name] for name in places if name in os.environ}
     environment = {"env_vars": {**settings, "PYTHONPATH": str(ROOT)}}
     try:
         ray.init(

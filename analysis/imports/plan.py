@@ -21,6 +21,7 @@ from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, Wrong, checked
 from analysis.provenance import git_sha
 from analysis.store import files as store_files
+from analysis.store import mirror
 from analysis.store.paths import data_folder
 
 Values = dict[str, Any]
@@ -210,6 +211,7 @@ def carry_out(made: Plan) -> Path | None:
                 _write(run, partial)
             os.chmod(partial, 0o755)
             os.rename(partial, parent / name)
+            mirror.send()
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except FileExistsError:

@@ -117,8 +117,8 @@ def parsed(connection: Any, sql: str) -> tuple[str, list[Any]]:
     if other:
         # Only PIVOT without IN is made of several statements: the first finds its columns.
         raise Refused(
-            "PIVOT is not taken, since it runs more than one statement. Write each of its columns as an aggregate over "
-            "CASE, such as count(CASE WHEN kind = 'curves' THEN 1 END), with GROUP BY."
+            "PIVOT is not taken without IN, since it then runs more than one statement. Name its columns, such as "
+            "PIVOT runs ON kind IN ('curves', 'scores') USING count(*)."
             if other[0] == "MULTI"
             else f"The query is or holds a statement of the kind {other[0]}. {ONE}"
         )

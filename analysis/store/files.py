@@ -6,8 +6,6 @@ are read; the store knows the newest version only.
 """
 
 import json
-import os
-import tempfile
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,7 +17,9 @@ import pyarrow.parquet as pq
 
 from analysis.errors import StoreError
 from analysis.provenance import git_sha, library_versions, now
+from analysis.store import mirror
 from analysis.store.paths import data_folder
+from analysis.whole import whole
 
 Upgrade = Callable[[pa.Table], pa.Table]
 IMPORTED = "imported"
@@ -349,20 +349,15 @@ def write(
     folder = folder or data_folder() / entry.folder
     target = folder / f"{name or run.run_id}.parquet"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".partial")
-        os.close(handle)
-        try:
-            pq.write_table(table.replace_schema_metadata(about), temporary, compression="zstd")
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, target)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        with whole(target) as partial:
+            pq.write_table(table.replace_schema_metadata(about), partial, compression="zstd")
     except OSError as refused:
         raise StoreError(
             f"{target} could not be written ({refused.strerror or refused}). Free space or make the "
             "folder writable, or set ADDEND_DATA to one that is."
         ) from None
+    if target.parent == data_folder() / entry.folder:
+        mirror.send()
     return target
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +47,9 @@ def fingerprint(dimensions: Mapping[str, Rows]) -> str:
         digest.update(migration.read_bytes())
     digest.update(json.dumps(dimensions, sort_keys=True, default=str).encode())
     for path in [*files.results_files(), *_text_files()]:
-        stat = path.stat()
-        digest.update(f"{path.relative_to(data_folder())} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        with suppress(FileNotFoundError):  # removed since it was listed
+            stat = path.stat()
+            digest.update(f"{path.relative_to(data_folder())} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
 

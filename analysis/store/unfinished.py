@@ -5,7 +5,6 @@ It lies under `unfinished/` in the data folder until the results file is written
 
 import hashlib
 import json
-import os
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from numpy import ndarray
 from analysis.errors import StoreError
 from analysis.provenance import git_sha, library_versions
 from analysis.store.paths import data_folder
+from analysis.whole import whole
 
 FOLDER = "unfinished"
 Found = Mapping[str, ndarray]
@@ -56,11 +56,8 @@ class Unfinished:
         if self._folder is None:
             return
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            partial = self._folder / f"{item}.{os.getpid()}.partial"
-            with partial.open("wb") as file:
+            with whole(self._folder / f"{item}.npz") as partial, partial.open("wb") as file:
                 np.savez(file, allow_pickle=False, **found)
-            os.replace(partial, self._folder / f"{item}.npz")
         except OSError as refused:
             raise StoreError(
                 f"{self._folder} could not be written ({refused.strerror or refused}). Make the data folder writable, "

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import live, queries, show, status
-from dashboard.plain import plain
+from dashboard.plain import plain, public
 
 show.header("status", "What this server runs on, what it holds in memory, and what it takes. Nobody's texts are here.")
 
@@ -42,6 +42,14 @@ st.text(
     f"Schema {meta.schema_version}, built {meta.built} by code {meta.git_sha}\nFingerprint {meta.fingerprint}\n"
     f"Results files that could not be read: {problems}"
 )
+
+if mirrored := queries.mirrored():
+    st.text(
+        f"The results lie on object storage; last fetched {mirrored.fetched}\n"
+        f"Files written here that are still to be sent: {mirrored.waiting}"
+    )
+    if mirrored.problem:
+        st.warning(f"{plain(public(mirrored.problem))} The pages show what was fetched last.")
 
 st.header("Settings in force", anchor=False)
 # A table wraps long names; a grid cuts them off on a narrow screen.

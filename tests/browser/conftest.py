@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,20 +18,22 @@ ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
 
 
-@pytest.fixture(scope="session")
-def address(tmp_path_factory):
-    """The app on a port of its own, with data and a store of its own."""
-    folder = tmp_path_factory.mktemp("app")
-    shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("store"))
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "ADDEND_DATA": str(folder / "data")}
+        return free.getsockname()[1]
+
+
+@contextmanager
+def running(folder: Path, port: int, *options: str, **settings: str) -> Iterator[str]:
+    """The app on a port, with data and a store of its own under the folder, until the block ends; gives its address."""
+    shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("store"))
+    environment = {**os.environ, "ADDEND_DATA": str(folder / "data"), **settings}
     environment.pop("ADDEND_STORE", None)
     environment.pop("ADDEND_PUBLIC_URL", None)
     log = (folder / "log").open("w")
     app = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"],
+        [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}", *options],
         cwd=ROOT,
         env=environment,
         stdout=log,
@@ -50,6 +54,13 @@ def address(tmp_path_factory):
         app.terminate()
         app.wait(10)
         log.close()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory):
+    """The app that most tests share."""
+    with running(tmp_path_factory.mktemp("app"), free_port()) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

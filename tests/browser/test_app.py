@@ -104,6 +104,15 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
     other.context.close()
 
 
+def test_a_table_on_screen_has_no_csv_of_its_own(page, address):
+    """It would not pass `analysis.spreadsheet`, so that a cell such as =HYPERLINK(...) would leave as a formula."""
+    page.goto(f"{address}/runs")
+    settled(page)
+    page.locator("[data-testid=stDataFrame]").first.hover()
+    expect(page.get_by_role("button", name="Search").first).to_be_visible()
+    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)
+
+
 def test_a_long_text_gets_no_link_but_is_told_how(page, address):
     page.goto(f"{address}/probe")
     settled(page)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from specimens import LONG, save_tiny
 
-from analysis import catalogue, commands, probes
+from analysis import catalogue, commands, probes, saved_probes
 from analysis.store import read
 
 
@@ -41,7 +41,7 @@ def test_means_are_measured_and_a_probe_by_them_is_kept(monkeypatch, capsys, dat
     assert "position_to_residual" in said
     assert "Means of some text, 16 windows of 12 tokens" in said
     catalogue.refresh()
-    kept = probes.saved(read.query("SELECT probe_id FROM probes").probe_id[0])
+    kept = saved_probes.read(read.query("SELECT probe_id FROM probes").probe_id[0])
     fresh = probes.Request(model=folder, text="the cat sat", layer=1, method="mean").run()
     assert kept.method == fresh.method == "mean"
     assert kept.reference == fresh.reference
@@ -59,7 +59,7 @@ def test_at_layer_0_the_gap_to_frozen_is_told_and_kept(monkeypatch, capsys, data
     assert run(monkeypatch, "probe", "--model", folder, "--text", "the cat", "--method", "mean", "--save") == 0
     assert f"positions {gap:.0%} away from frozen's" in capsys.readouterr().out
     catalogue.refresh()
-    kept = probes.saved(read.query("SELECT probe_id FROM probes").probe_id[0])
+    kept = saved_probes.read(read.query("SELECT probe_id FROM probes").probe_id[0])
     assert kept.frozen_gap == pytest.approx(gap)
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from specimens import LONG, PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
 
-from analysis import catalogue, probes
+from analysis import catalogue, probes, saved_probes
 from analysis.errors import StoreError
 from analysis.models.load import Loaded
 from analysis.models.source import Source
@@ -39,7 +39,7 @@ def run(text: str = TEXT, pair: str | None = None, **options: Any) -> Decomposit
 def saved_again(made: Decomposition, title: str = "", name: str | None = None) -> Decomposition:
     probe_id = probes.save(made, title, name=name)
     catalogue.refresh()
-    return probes.saved(probe_id)
+    return saved_probes.read(probe_id)
 
 
 def assert_same(back: Decomposition, made: Decomposition) -> None:
@@ -105,7 +105,7 @@ def test_many_probes_and_their_heads_are_not_mixed_up():
     assert ids[2] == "my-probe"
     assert len(set(ids)) == 3
     for probe_id, made in zip(ids, (first, second, first), strict=True):
-        assert_same(probes.saved(probe_id), made)
+        assert_same(saved_probes.read(probe_id), made)
     obtained = probes.obtain({"probe": "my-probe"})
     assert obtained.probe_id == "my-probe"
 
@@ -129,8 +129,8 @@ def test_the_command_makes_the_probe_again():
 def test_an_unknown_probe_is_told_in_a_sentence():
     catalogue.refresh()
     with pytest.raises(StoreError) as told:
-        probes.saved("nowhere")
-    assert str(told.value).startswith("There is no saved probe 'nowhere' in this store.")
+        saved_probes.read("nowhere")
+    assert str(told.value).startswith("There is no saved probe 'nowhere' here.")
     assert "run the text again on the Live probe page." in str(told.value)
 
 
@@ -140,9 +140,9 @@ def test_a_saved_probe_is_shown_without_torch():
     catalogue.refresh()
     script = (
         "import json, sys\n"
-        "from analysis import probes\n"
+        "from analysis import probes, saved_probes\n"
         "from analysis.terms.arrange import arrange\n"
-        f"made = probes.saved({probe_id!r})\n"
+        f"made = saved_probes.read({probe_id!r})\n"
         "found = [made.shares(), made.effects(), made.top1_agreement(), made.raw_rms()]\n"
         "made.pattern, made.total(), made.relative_error, probes.command(made)\n"
         "arrange(made, 0, ['word_to_word'], words=True, specials=False, centred=True)\n"
@@ -161,7 +161,7 @@ def test_committed_examples_read_and_their_measures_follow_from_their_maps(monke
     examples = sorted((ROOT / "data" / "probes").glob("*.parquet"))
     assert len(examples) >= 5
     for path in examples:
-        made = probes.saved(path.stem)
+        made = saved_probes.read(path.stem)
         assert made.relative_error < 1e-5
         again = Decomposition(**{**vars(made), "_measured": {}})
         for measure in MEASURES:

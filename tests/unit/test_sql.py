@@ -24,7 +24,7 @@ from analysis.errors import AddendError, QueryError
 from analysis.figures import FIGURES
 from analysis.sql import ask as module
 from analysis.sql import public
-from analysis.sql.ask import ask
+from analysis.sql.ask import ENVIRONMENT, ask
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS, Limits
 from analysis.store.paths import store_path
@@ -154,11 +154,25 @@ def test_a_long_text_of_an_enum_counts_in_every_row(world):
     assert found.frame.e.unique().tolist() == [text]
 
 
-def test_pivot_is_refused_with_another_way_to_write_it(world):
+def test_pivot_that_finds_its_own_columns_is_refused_with_another_way_to_write_it(world):
     for sql in ("PIVOT runs ON kind USING count(*)", "SELECT * FROM (PIVOT runs ON kind USING count(*))"):
-        with pytest.raises(QueryError, match=r"PIVOT is not taken.*CASE.*GROUP BY"):
+        with pytest.raises(
+            QueryError, match=r"PIVOT is not taken without IN.*PIVOT runs ON kind IN \('curves', 'scores'\)"
+        ):
             ask(sql)
-    assert len(ask("SELECT count(CASE WHEN kind = 'curves' THEN 1 END) AS n FROM runs GROUP BY ALL").frame) == 1
+
+
+def test_pivot_with_its_columns_named_is_one_select(world):
+    counted = ask("SELECT kind, count(*) AS n FROM runs GROUP BY kind").frame.set_index("kind").n
+    for sql in (
+        "PIVOT runs ON kind IN ('curves', 'scores') USING count(*)",
+        "SELECT * FROM (SELECT kind FROM runs) PIVOT (count(*) FOR kind IN ('curves', 'scores'))",
+        "WITH x AS (PIVOT runs ON kind IN ('curves', 'scores') USING count(*)) SELECT * FROM x",
+    ):
+        found = ask(sql).frame
+        assert found[["curves", "scores"]].sum().to_dict() == counted[["curves", "scores"]].to_dict()
+    long = ask("UNPIVOT (SELECT 1 AS a, 2 AS b) ON a, b INTO NAME name VALUE value ORDER BY name").frame
+    assert long.to_dict("list") == {"name": ["a", "b"], "value": [1, 2]}
 
 
 def test_the_copy_follows_the_store(data):
@@ -229,6 +243,14 @@ HOSTILE = [
     "MERGE INTO runs USING papers ON true WHEN MATCHED THEN DELETE",
     "COMMENT ON TABLE runs IS 'x'",
     "PIVOT runs ON kind USING count(*)",
+    "PIVOT probes ON text IN ('a') USING count(*)",
+    "PIVOT '{folder}/data/probes/example-order.parquet' ON head IN (1) USING count(*)",
+    "PIVOT read_text('/etc/passwd') ON content IN ('a') USING count(*)",
+    "PIVOT runs ON kind IN ('a') USING first(getenv('ADDEND_TOKEN'))",
+    "PIVOT runs ON kind IN (SELECT text FROM probes) USING count(*)",
+    "PIVOT runs ON current_setting('home_directory') IN ('a') USING count(*)",
+    "PIVOT duckdb_settings() ON name IN ('a') USING first(value)",
+    "UNPIVOT (SELECT * FROM read_text('/etc/passwd')) ON COLUMNS(*) INTO NAME n VALUE v",
     "WITH x AS (INSERT INTO problems VALUES ('a', 'b') RETURNING *) SELECT * FROM x",
     "WITH x AS (DELETE FROM runs RETURNING *) SELECT count(*) FROM x",
     "WITH x AS (UPDATE runs SET kind = 'x' RETURNING *) SELECT count(*) FROM x",
@@ -341,6 +363,9 @@ ENDLESS = [
     "SELECT max(levenshtein(repeat('a', 30000), repeat('b', 30000) || i)) FROM range(100000) t(i)",
     "SELECT sum(list_sum(list_transform(range(1000000 + range), lambda x: x % 7))) FROM range(100000)",
     "SELECT * FROM range(100000000) ORDER BY hash(range) LIMIT 1 OFFSET 99999999",
+    "SELECT count(*) FROM (PIVOT (SELECT range AS a, range AS b, range AS c, range AS d FROM range(9)) ON "
+    + ", ".join(f"{name} IN ({', '.join(map(str, range(17)))})" for name in "abcd")
+    + " USING count(*), sum(a))",
 ]
 
 
@@ -377,6 +402,7 @@ for sql in json.load(sys.stdin):
         capture_output=True,
         text=True,
         cwd=public.folder(),
+        env=ENVIRONMENT,
         check=False,
     )
     said = [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,0 +1,77 @@
+"""Proves that saved probes can lie in a place of their own, out of the store's reach, under ids that nobody guesses."""
+
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis import catalogue, probes, saved_probes, settings
+from analysis.errors import SettingError, StoreError
+from analysis.store import read
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "a secret of one reader"
+
+
+@pytest.fixture(params=["a folder", "an address"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place for saved probes alone."""
+    found = str(tmp_path / "probes") if request.param == "a folder" else f"memory://{uuid.uuid4().hex}/probes"
+    monkeypatch.setenv("ADDEND_PROBES", found)
+    return found
+
+
+def example() -> saved_probes.Decomposition:
+    """One that comes with Addend, as somebody's own."""
+    return saved_probes.read("example-order")
+
+
+@pytest.fixture
+def examples(data: Path) -> Path:
+    folder = data / "probes"
+    folder.symlink_to(ROOT / "data/probes")
+    return folder
+
+
+def test_a_place_of_their_own_keeps_them_out_of_the_store(place: str, data: Path, examples: Path) -> None:
+    catalogue.refresh()
+    made = example()
+    probe_id = probes.save(made, SECRET)
+    assert catalogue.is_current(), "a saved probe does not have the store built anew"
+    assert not (examples / f"{probe_id}.parquet").exists()
+    assert probe_id not in read.query("SELECT probe_id FROM saved_probes").probe_id.tolist()
+    assert not [path for path in data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    back = saved_probes.read(probe_id)
+    assert back.probe_id == probe_id
+    np.testing.assert_array_equal(back.total(), made.total())
+    assert probes.obtain({"probe": probe_id}).provenance.text == made.provenance.text
+
+
+def test_an_id_is_long_and_random_and_leads_nowhere_else(place: str, examples: Path, tmp_path: Path) -> None:
+    made = example()
+    ids = {probes.save(made) for _ in range(3)}
+    assert len(ids) == 3
+    assert all(len(one) == 32 and int(one, 16) for one in ids)
+    (tmp_path / "other.parquet").write_bytes((examples / "example-order.parquet").read_bytes())
+    for wrong in ("../other", "..", f"{tmp_path}/other", "other.parquet", "a/b", "", "nothing", "%2e%2e", "x" * 65):
+        with pytest.raises(StoreError, match=r"There is no saved probe .* run the text again"):
+            saved_probes.read(wrong)
+
+
+def test_a_results_file_of_another_kind_is_no_probe(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADDEND_PROBES", str(ROOT / "data/results/costs"))
+    name = min((ROOT / "data/results/costs").glob("*.parquet")).stem
+    with pytest.raises(StoreError, match=r"of kind 'costs', is not a saved probe"):
+        saved_probes.read(name)
+
+
+def test_a_hosted_server_saves_them_nowhere_but_in_a_place_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADDEND_HOSTED", "1")
+    settings.check()
+    monkeypatch.setenv("ADDEND_SAVE_PROBES", "1")
+    monkeypatch.delenv("ADDEND_PROBES", raising=False)
+    with pytest.raises(SettingError, match=r"ADDEND_SAVE_PROBES is 1.*ADDEND_PROBES"):
+        settings.check()
+    monkeypatch.setenv("ADDEND_PROBES", "s3://readers/probes")
+    settings.check()
