@@ -187,7 +187,7 @@ class Pickers:
         return self.get(name)
 
     def box(self, name: str, content: Any = None) -> str:
-        """The key of a box that changes its field by `typed`, as a form's does: it holds the field's value, or `content`.
+        """The key of a box that changes its field by `typed`, as a form does; it holds the field's value, or `content`.
 
         Told its value and no key, a box would be another one once that changes, and what is typed into it next be lost.
         """
