@@ -57,6 +57,7 @@ def shared() -> Shared:
             most=partial(number, "ADDEND_QUEUE"),
             finish=_finish,
             guard=_guard,
+            waited=lambda request, seconds: log.line("turn", request=type(request).__name__, waited=round(seconds, 3)),
         ),
         sessions=Rate(partial(number, "ADDEND_PROBES_A_MINUTE"), "session"),
         addresses=Rate(partial(number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
