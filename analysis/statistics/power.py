@@ -4,7 +4,9 @@ import itertools
 import math
 
 import numpy as np
-from scipy import integrate, optimize, special, stats
+from scipy import special
+
+# scipy's other parts take a quarter of the app's start to import, and few pages want them: where they are used.
 
 
 def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
@@ -17,8 +19,10 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
     """
     if n < 2 or not sd > 0 or not np.isfinite([effect, sd]).all():
         return float("nan")
+    from scipy.integrate import quad
+
     df = n - 1
-    critical = stats.t.isf(alpha / 2, df)
+    critical = -special.stdtrit(df, alpha / 2)
     shift = abs(effect) / sd * np.sqrt(n)
 
     log_scale = (df / 2 - 1) * math.log(2) + math.lgamma(df / 2)
@@ -30,10 +34,10 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
 
     # Where the first tail falls from 1 to 0: the integrand bends there.
     bend = shift * np.sqrt(df) / critical
-    top = float(stats.chi.isf(1e-14, df))
+    top = math.sqrt(2 * special.gammainccinv(df / 2, 1e-14))
     points = sorted({float(np.clip(bend + d * np.sqrt(df) / critical, 0, top)) for d in (-8, 0, 8)})
     edges = [0.0, *points, top]
-    parts = (integrate.quad(found, a, b, limit=200)[0] for a, b in itertools.pairwise(edges) if b > a)
+    parts = (quad(found, a, b, limit=200)[0] for a, b in itertools.pairwise(edges) if b > a)
     return float(min(sum(parts), 1))
 
 
@@ -47,7 +51,9 @@ def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0
         raise ValueError(f"alpha {alpha} and power {power}; expected 0 < alpha < power < 1.")
     if n < 2 or not sd > 0 or not np.isfinite(sd):
         return float("nan")
+    from scipy.optimize import brentq
+
     top = 1.0
     while power_of(top, 1, n, alpha) < power:
         top *= 2
-    return sd * float(optimize.brentq(lambda d: power_of(d, 1, n, alpha) - power, 0, top, xtol=1e-10))  # type: ignore[arg-type]
+    return sd * float(brentq(lambda d: power_of(d, 1, n, alpha) - power, 0, top, xtol=1e-10))  # type: ignore[arg-type]

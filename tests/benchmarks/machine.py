@@ -103,7 +103,7 @@ def served(
     """Runs a script of this repository with Streamlit until the block ends. wait: until it answers."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
-    with (log.open("wb") if log else open(os.devnull, "wb")) as said:
+    with log.open("wb") if log else open(os.devnull, "wb") as said:
         process = subprocess.Popen(
             [*command, "--server.fileWatcherType=none", *options],
             cwd=ROOT,
