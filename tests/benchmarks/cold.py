@@ -4,8 +4,9 @@
 
 A script, not a test. The store is built already, as in the image. Each start is a new process of the server; a reader
 without a browser (reader.py) knocks until it answers, and opens Home (or --page) at once. Then the same once more in
-headless Chromium, where there is one, from starting the process to Home's first chart drawn. Python's files are compiled and in the
-system's cache from the first start on, which is not counted. --imports: which imports take longest. Budget: 3 s.
+headless Chromium, where there is one, from starting the process to Home's first chart drawn. Python's files are
+compiled and in the system's cache from the first start on, which is not counted. --imports: which imports take longest.
+Budget: 3 s.
 """
 
 import argparse
@@ -23,7 +24,6 @@ from tests.benchmarks.machine import ROOT, Table, against, answers, served, sync
 from tests.benchmarks.reader import Reader
 
 BUDGET_SECONDS = 3.0
-SHOWN = 15
 
 
 async def opened(address: str, page: str) -> float:

@@ -8,9 +8,11 @@ average (exponential, seeded): goes to another stored page, or uses a drop-down,
 page it is on. Those who probe send a new text of 128 tokens through the form of the live probe each time, so that none
 is answered from memory. What a reader does is timed until the server has sent all of it.
 
-A probe's wait is the time from its asking until its turn at the device, which the server logs. Budgets: 95 of 100 interactions with stored pages under 1.5 s, no error, 95 of
-100 probes in line for less than 10 s, the server's process tree under 2.5 GB. The readers run on the same machine and
-take some of its time. The first visits of each page, of which the server keeps what it made, are not left out.
+A probe's wait is the time from its asking until its turn at the device, which the server logs.
+
+Budgets: 95 of 100 interactions with stored pages under 1.5 s, no error, 95 of 100 probes in line for less than 10 s, the
+server's process tree under 2.5 GB. The readers run on the same machine and take some of its time. The first visit of
+each page, of which the server keeps what it made, counts.
 """
 
 import argparse
@@ -180,8 +182,9 @@ def report(table: Table, seen: Seen, memory: list[tuple[float, float]], lines: l
     ]
     table.say(f"stored pages: {len(stored)} interactions, p50 {percentile(stored, 50):.2f} s")
     table.say(
-        f"probes of {TOKENS} tokens: {len(probed)}, from pressing to the last chart p50 {percentile(probed, 50):.2f} s, "
-        f"p95 {percentile(probed, 95):.2f} s; {len(lines)} turns at the device, waited p50 {percentile(lines, 50):.2f} s"
+        f"probes of {TOKENS} tokens: {len(probed)}, from pressing to the last chart "
+        f"p50 {percentile(probed, 50):.2f} s, p95 {percentile(probed, 95):.2f} s; {len(lines)} turns at the device, "
+        f"waited p50 {percentile(lines, 50):.2f} s"
     )
     for name, value, budget, unit in budgets:
         table.say(f"{name:30} {value:8.2f} {unit:2}  budget {budget:g}  {against(value, budget)}")

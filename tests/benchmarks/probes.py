@@ -4,8 +4,8 @@
 
 A script, not a test. Five models of five families with random weights are saved to folders; each probe picks one of
 them and a text that was not asked before, and asks the product's own owner of models and results (dashboard/service,
-as dashboard/live.py sets it up) for what the live probe shows: the terms of one layer, and every layer. ADDEND_MODELS_MB
-lets two of the models be kept, ADDEND_RESULTS_MB a few dozen results. Memory is this process's resident set, after a
+as dashboard/live.py sets it up) for what the live probe shows: the terms of one layer, and every layer.
+ADDEND_MODELS_MB lets two of the models be kept, ADDEND_RESULTS_MB a few dozen results. Memory is this process's resident set, after a
 collection of garbage; what C's allocator holds back is counted. Flat means that a line through the points once
 everything is full climbs by less than 1 % of the memory in a hundred probes.
 """
@@ -118,8 +118,8 @@ def run(folder: Path, asked: argparse.Namespace) -> None:
     command = f"probes --probes {asked.probes} --tokens {asked.tokens} --seed {asked.seed}"
     table = Table("probes", command)
     table.say(
-        f"{len(folders)} models of at most {largest / 1e6:.1f} MB each, {os.environ['ADDEND_MODELS_MB']} MB for models, "
-        f"{RESULTS_MB} MB for results, {asked.tokens} tokens"
+        f"{len(folders)} models of at most {largest / 1e6:.1f} MB each, {os.environ['ADDEND_MODELS_MB']} MB for "
+        f"models, {RESULTS_MB} MB for results, {asked.tokens} tokens"
     )
     table.say("probes  memory MB  models kept  models MB  results kept  results MB  loaded  seconds")
     chance, loaded, most, points = random.Random(asked.seed), 0, 0, []
@@ -148,7 +148,7 @@ def run(folder: Path, asked: argparse.Namespace) -> None:
         percent = 100 * climb / full[0][1]
         word = "flat" if percent < FLAT_PERCENT else "NOT FLAT"
         table.say(
-            f"from {FULL} probes on memory changes by {climb:+.2f} MB in a hundred probes (standard error {spread:.2f}), "
+            f"from {FULL} probes on memory changes by {climb:+.2f} MB in a hundred (standard error {spread:.2f}), "
             f"{percent:+.2f} %: {word}; the last is {full[-1][1] - full[0][1]:+.1f} MB from the first"
         )
     table.close(asked.write)
