@@ -10,9 +10,9 @@ is answered from memory. What a reader does is timed until the server has sent a
 
 A probe's wait is the time from its asking until its turn at the device, which the server logs.
 
-Budgets: 95 of 100 interactions with stored pages under 1.5 s, no error, 95 of 100 probes in line for less than 10 s, the
-server's process tree under 2.5 GB. The readers run on the same machine and take some of its time. The first visit of
-each page, of which the server keeps what it made, counts.
+Budgets: 95 of 100 interactions with stored pages under 1.5 s, no error, 95 of 100 probes in line for less than 10 s,
+the server's process tree under 2.5 GB. The readers run on the same machine and take some of its time. The first visit
+of each page, of which the server keeps what it made, counts.
 """
 
 import argparse

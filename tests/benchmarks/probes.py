@@ -5,9 +5,9 @@
 A script, not a test. Five models of five families with random weights are saved to folders; each probe picks one of
 them and a text that was not asked before, and asks the product's own owner of models and results (dashboard/service,
 as dashboard/live.py sets it up) for what the live probe shows: the terms of one layer, and every layer.
-ADDEND_MODELS_MB lets two of the models be kept, ADDEND_RESULTS_MB a few dozen results. Memory is this process's resident set, after a
-collection of garbage; what C's allocator holds back is counted. Flat means that a line through the points once
-everything is full climbs by less than 1 % of the memory in a hundred probes.
+ADDEND_MODELS_MB lets two of the models be kept, ADDEND_RESULTS_MB a few dozen results. Memory is this process's
+resident set, after a collection of garbage; what C's allocator holds back is counted. Flat means that a line through
+the points once everything is full climbs by less than 1 % of the memory in a hundred probes.
 """
 
 import argparse
