@@ -1,9 +1,11 @@
 """What the registries know, as rows of the store's dimension tables; and the store kept up to date with it."""
 
+import time
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from analysis.store.paths import store_path
+from analysis.store.paths import data_folder, store_path, version
 from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
 
 
@@ -94,13 +96,35 @@ def _tasks() -> list[dict[str, Any]]:
     ]
 
 
+SPARED = 50
+"""The files are looked at again after so many times as long as looking at them took."""
+_looked: tuple[Path, float, str] | None = None
+"""The data folder that was looked at, until when that holds, and its fingerprint."""
+
+
 def is_current() -> bool:
-    """Whether the store exists and agrees with the files."""
-    return stored_fingerprint(store_path()) == fingerprint(dimensions())
+    """Whether the store exists and agrees with the files, as they were a moment ago. Cheap: every page asks."""
+    return store_path().is_file() and _stored(version()) == _wanted()
+
+
+@lru_cache(maxsize=4)
+def _stored(version: tuple[str, int, int]) -> str | None:
+    return stored_fingerprint(Path(version[0]))
+
+
+def _wanted() -> str:
+    global _looked
+    folder, now = data_folder(), time.monotonic()
+    if _looked is None or _looked[0] != folder or now > _looked[1]:
+        found, took = fingerprint(dimensions()), time.monotonic() - now
+        _looked = (folder, now + (1 + SPARED) * took, found)
+    return _looked[2]
 
 
 def refresh(*, rebuild: bool = False) -> Report:
     """Builds the store where it is missing, older than the files, or unreadable."""
     from analysis.claims import verdicts
 
+    global _looked
+    _looked = None
     return sync(dimensions(), judge=verdicts, rebuild=rebuild)

@@ -124,7 +124,7 @@ SETTINGS: Mapping[str, Setting] = {
             kind="switch",
             default="0",
             hosted="1",
-            says="`1`: one line of JSON on stderr for each probe and each failure, without texts",
+            says="`1`: one line of JSON on stderr for each probe, turn at the device and failure, without texts",
         ),
     )
 }

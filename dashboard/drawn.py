@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 
 import altair as alt
 import pandas as pd
+from altair.utils.schemapi import debug_mode
 
 from analysis.figures import Figure
 from dashboard import charts
@@ -21,7 +22,9 @@ def specifications(figure: Figure, look: charts.Look) -> list[Specification]:
     """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
     looks = _drawn.setdefault(figure, {})
     if look not in looks:
-        looks[look] = [_specification(panel) for panel in charts.panels(figure, look)]
+        # Altair would hold every part against its schema, which takes most of the time; the tests of charts do that.
+        with debug_mode(False):
+            looks[look] = [_specification(panel) for panel in charts.panels(figure, look)]
     return looks[look]
 
 
@@ -36,6 +39,6 @@ def _specification(panel: Any) -> Specification:
     if isinstance(panel.height, int):
         panel = panel.properties(height=panel.height + FRAME_PIXELS)
     charts.replace_data(panel, name)
-    made = panel.to_dict()
+    made = panel.to_dict(validate=False)
     made.pop("config", None)  # Altair's default size, which would keep Streamlit from fitting the width.
     return {**made, "datasets": {**made.get("datasets", {}), **frames}}

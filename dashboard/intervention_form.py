@@ -25,7 +25,7 @@ def text_form(picked: Pickers) -> None:
         asked = probe_form.asks(picked, more=" With a head that predicts tokens, outcomes are its predictions.")
         if st.form_submit_button("Run it", type="primary"):
             for name, value in asked.items():
-                picked.set(name, value)
+                picked.typed(name, value)
             picked.set("truncate", False)
 
 
@@ -52,5 +52,6 @@ def intervention_pickers(picked: Pickers) -> None:
         picked.set("terms", picked.several("terms", "Terms to drop (query → key)", known, known, spoken))
         first, second = st.columns(2)
         for column, name in ((first, "layers"), (second, "heads")):
-            typed = column.text_input(f"In {name} (such as 0, 2; empty for all)", ", ".join(picked.get(name)))
-            picked.set(name, tuple(re.findall(r"[^\s,]+", typed)))
+            key = picked.box(name, ", ".join(picked.get(name)))
+            typed = column.text_input(f"In {name} (such as 0, 2; empty for all)", key=key)
+            picked.typed(name, tuple(re.findall(r"[^\s,]+", typed)))

@@ -1,12 +1,14 @@
 """Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
 
+import gc
 import ipaddress
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,17 @@ class Shared:
     """Saved probes: reading one of these waits for no model."""
 
 
+@cache
+def _spare_libraries() -> None:
+    """Tells the collector of garbage that PyTorch stays: looking at all of it takes longer than loading a small model,
+    and it is looked at whenever a model makes room. Before any model is there, as what is there now is not looked at.
+    """
+    import_module("torch")
+    import_module("transformers")
+    gc.collect()
+    gc.freeze()
+
+
 def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
     from analysis.models.stop import stoppable
 
@@ -69,6 +82,8 @@ _SHARED = Shared(
         most=partial(_number, "ADDEND_QUEUE"),
         finish=_finish,
         guard=_guard,
+        waited=lambda request, seconds: log.line("turn", request=type(request).__name__, waited=round(seconds, 3)),
+        before_load=_spare_libraries,
     ),
     sessions=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
     addresses=Rate(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),

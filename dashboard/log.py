@@ -22,7 +22,9 @@ def line(event: str, **facts: Any) -> None:
     """Logs an event, where ADDEND_LOG asks for it."""
     if settings.switch("ADDEND_LOG"):
         known = {name: value for name, value in facts.items() if value is not None}
-        print(json.dumps({"time": now(), "event": event, **known}), file=sys.stderr, flush=True)
+        # One write: print makes two, and another thread's line would come between a line and its end.
+        sys.stderr.write(json.dumps({"time": now(), "event": event, **known}) + "\n")
+        sys.stderr.flush()
 
 
 @contextmanager

@@ -186,6 +186,22 @@ class Pickers:
         self._known(name, options)
         return self.get(name)
 
+    def box(self, name: str, content: Any = None) -> str:
+        """The key of a box that changes its field by `typed`, as a form does; it holds the field's value, or `content`.
+
+        Told its value and no key, a box would be another one once that changes, and what is typed into it next be lost.
+        """
+        key, value = f"{self._key(name)}.box", self.get(name)
+        if key not in st.session_state or st.session_state[f"{key}.of"] != value:
+            st.session_state[key] = value if content is None else content
+            st.session_state[f"{key}.of"] = value
+        return key
+
+    def typed(self, name: str, value: Value) -> None:
+        """A value that was typed into the field's box, which stays as it is."""
+        self.set(name, value)
+        st.session_state[f"{self._key(name)}.box.of"] = value
+
     def set(self, name: str, value: Value) -> None:
         """A value that no picker of ours holds (a form's text, a saved probe's id)."""
         self._values[name] = value

@@ -20,7 +20,7 @@ def form(picked: Pickers) -> None:
         asked = asks(picked)
         if st.form_submit_button("Take it apart", type="primary"):
             for name, value in asked.items():
-                picked.set(name, value)
+                picked.typed(name, value)
             picked.set("probe", "")
             picked.set("truncate", False)
 
@@ -30,21 +30,23 @@ def asks(picked: Pickers, side: str = "", *, more: str = "") -> dict[str, str]:
 
     more: what the box of the model says besides.
     """
-    held = {name: str(picked.get(name + side)) for name in ("model", "revision", "text", "pair")}
+    key = {name: picked.box(name + side) for name in ("model", "revision", "text", "pair")}
     right, empty = (" (right)", "as on the left") if side else ("", None)
     first, second = st.columns([3, 1])
     asked = {
         "model": first.text_input(
             f"Model{right}",
-            held["model"],
+            key=key["model"],
             help=f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
             "or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
             f"{more}",
             placeholder=empty,
         ),
-        "revision": second.text_input(f"Revision{right}", held["revision"], help="A branch, tag or commit, on a hub."),
-        "text": st.text_area(f"Text{right}", held["text"], height=80, placeholder=empty),
-        "pair": st.text_area(f"Second text{right or ' (optional)'}", held["pair"], height=68),
+        "revision": second.text_input(
+            f"Revision{right}", key=key["revision"], help="A branch, tag or commit, on a hub."
+        ),
+        "text": st.text_area(f"Text{right}", key=key["text"], height=80, placeholder=empty),
+        "pair": st.text_area(f"Second text{right or ' (optional)'}", key=key["pair"], height=68),
     }
     return {name + side: value or "" for name, value in asked.items()}
 
@@ -59,7 +61,7 @@ def two_sided(picked: Pickers) -> None:
             asked |= asks(picked, "2")
         if st.form_submit_button("Compare", type="primary"):
             for name, value in asked.items():
-                picked.set(name, value)
+                picked.typed(name, value)
 
 
 def patterns(picked: Pickers) -> None:

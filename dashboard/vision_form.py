@@ -15,18 +15,23 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
         first, second, third = st.columns([3, 1, 1])
         model = first.text_input(
             "Model",
-            picked.get("model"),
+            key=picked.box("model"),
             help=f"{random_vit.NAME}, {live.folders()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
             f"ViT-MAE or CLIP; safetensors only. {random_vit.NAME} is a {random_vit.TITLE}.",
         )
-        revision = second.text_input("Revision", picked.get("revision"), help="A branch, tag or commit, on a hub.")
-        layer = third.number_input("Layer", 0, None, picked.get("layer"), help="Layer 0 is exact; deeper, frozen.")
+        revision = second.text_input("Revision", key=picked.box("revision"), help="A branch, tag or commit, on a hub.")
+        layer = third.number_input(
+            "Layer", min_value=0, step=1, key=picked.box("layer"), help="Layer 0 is exact; deeper, frozen."
+        )
         names = list(IMAGES)
         held = picked.get("image")
         if held not in names:
             st.warning("The link asks for an image that is not among the drawn ones; the first is offered.")
         image = st.selectbox(
-            "Image", names, names.index(held) if held in names else 0, format_func=lambda name: IMAGES[name].title
+            "Image",
+            names,
+            key=picked.box("image", held if held in names else names[0]),
+            format_func=lambda name: IMAGES[name].title,
         )
         file = st.file_uploader(
             "Or an image of your own",
@@ -35,7 +40,7 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
             help="It stays in this server's memory for as long as this view is open, and is in no link.",
         )
         masked = st.checkbox(
-            "Hide patches, as a masked autoencoder's training did", picked.get("masked"), help="ViT-MAE only."
+            "Hide patches, as a masked autoencoder's training did", key=picked.box("masked"), help="ViT-MAE only."
         )
         if st.form_submit_button("Take it apart", type="primary") or held not in names:
             for name, value in {
@@ -45,7 +50,7 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
                 "image": image,
                 "masked": masked,
             }.items():
-                picked.set(name, value)
+                picked.typed(name, value)
     if picked.get("model").strip() == random_vit.NAME:
         st.info(
             f"This is the {random_vit.TITLE}. Give a model above to see one that was trained.",

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
 
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.geometry import made, model_of, one, rows_of
@@ -23,6 +22,8 @@ def as_random(cosine: float) -> float | None:
     """The dimension in which random vectors have this mean |cosine|; None outside 2 to a million dimensions."""
     if not expected_abs_cosine(1e6) < cosine < expected_abs_cosine(2):
         return None
+    from scipy.optimize import brentq  # takes long to import
+
     return float(brentq(lambda dim: expected_abs_cosine(dim) - cosine, 2, 1e6))  # type: ignore[arg-type]
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
-from scipy.special import gammaln
-from scipy.stats import beta
+from scipy.special import betainc, gammaln
 
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.reading_arithmetic import COMPUTED, command, whole
@@ -23,7 +22,7 @@ def below(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
 
     (cosine + 1) / 2 has a Beta distribution with both parameters (dim - 1) / 2.
     """
-    return beta.cdf((cosine + 1) / 2, (dim - 1) / 2, (dim - 1) / 2)
+    return betainc((dim - 1) / 2, (dim - 1) / 2, (cosine + 1) / 2)
 
 
 def mean_size(dim: int) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import special, stats
+from scipy import special
 
 
 def gaussian_energies(
@@ -50,4 +50,4 @@ def cosine_shares(edges: Float[ndarray, " edge"], dim: int) -> Float[ndarray, " 
     if dim < 2:
         raise ValueError(f"The dimension {dim} has no angles but 0 and 180 degrees; give at least 2")
     half = (dim - 1) / 2
-    return np.diff(stats.beta.cdf((np.asarray(edges) + 1) / 2, half, half))
+    return np.diff(special.betainc(half, half, (np.asarray(edges) + 1) / 2))

@@ -4,7 +4,7 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -103,14 +103,20 @@ class Study:
     # ---- Scores ----
 
     @cached_property
+    def fine_tunings(self) -> list[statistics.Row]:
+        """Every row as the statistics take it. Made by column: of many rows, a mapping each takes seconds."""
+        names = [one.name for one in fields(statistics.Row)]
+        return [statistics.Row(*row) for row in self.results.rows[names].itertuples(index=False, name=None)]
+
+    @cached_property
     def choices(self) -> dict[tuple[str, str], statistics.Choice]:
         """The learning rate of every variant and task."""
-        return statistics.choose_rates(self.results.rows.to_dict("records"))
+        return statistics.choose_rates(self.fine_tunings)
 
     @cached_property
     def scores(self) -> statistics.Scores:
         """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
-        return statistics.chosen(self.results.rows.to_dict("records"), self.choices)
+        return statistics.chosen(self.fine_tunings, self.choices)
 
     @cached_property
     def learnt(self) -> dict[tuple[str, str], str]:

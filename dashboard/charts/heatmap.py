@@ -144,13 +144,17 @@ def _image(values, first, scale, stops, domain, legend, row_title, column_title)
     frame = pd.DataFrame({"url": [url], "x": sides[:1], "x2": sides[1:], "y": ends[:1], "y2": ends[1:]})
     across = alt.X("x:Q", scale=alt.Scale(domain=sides, nice=False, zero=False), axis=_count_axis(column_title))
     down = alt.Y("y:Q", scale=alt.Scale(domain=ends, reverse=True, nice=False, zero=False), axis=_count_axis(row_title))
-    picture = alt.Chart(frame).mark_image(aspect=False).encode(x=across, x2="x2", y=down, y2="y2", url="url:N")
+    picture = (
+        alt.Chart(frame)
+        .mark_image(aspect=False)
+        .encode(x=across, x2=alt.X2("x2"), y=down, y2=alt.Y2("y2"), url=alt.Url("url:N"))
+    )
     # An image has no colour scale of its own: two unseen points carry the legend.
     unseen = pd.DataFrame({"value": [low, high], "x": first, "y": first})
     key = (
         alt.Chart(unseen)
         .mark_point(opacity=0)
-        .encode(x="x:Q", y="y:Q", color=alt.Color("value:Q", scale=scale, legend=legend))
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), color=alt.Color("value:Q", scale=scale, legend=legend))
     )
     return picture + key
 

@@ -47,9 +47,9 @@ def _lines(frame: Any, order: list[str], title: str, look: Look) -> Chart:
             legend=alt.Legend(title=None, orient="bottom", columns=2),
         ),
         shape=alt.Shape("series:N", scale=alt.Scale(domain=names), legend=None),
-        tooltip=["layer:O", alt.Tooltip("series:N", title="what"), alt.Tooltip("value:Q", format=".4f")],
+        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("series:N", title="what"), alt.Tooltip("value:Q", format=".4f")],
     )
-    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.YDatum(0))
     return (zero + base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=60, opacity=1)).properties(
         width=380, height=280
     )
@@ -70,13 +70,13 @@ def distance(figure: Figure, look: Look) -> list[Chart]:
         ),
         tooltip=[
             alt.Tooltip("series:N", title="what"),
-            "distance:Q",
+            alt.Tooltip("distance:Q"),
             alt.Tooltip("mean:Q", format=".4f"),
             alt.Tooltip("sd:Q", format=".4f", title="standard deviation"),
             alt.Tooltip("pairs:Q", title="pairs of tokens"),
         ],
     )
-    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.YDatum(0))
     lines = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=30, opacity=1)
     return [(zero + lines).properties(width=760, height=260)]
 

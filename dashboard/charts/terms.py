@@ -97,11 +97,12 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
         ],
     )
     bars = base.mark_bar(opacity=0.45, height=8).encode(x=alt.X("value:Q", axis=alt.Axis(title=label)))
-    spans = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
+    spans = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     dots = base.mark_point(filled=True, size=55, opacity=1).encode(
-        x="value:Q", shape=alt.Shape("over:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=None)
+        x=alt.X("value:Q"),
+        shape=alt.Shape("over:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=None),
     )
-    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.XDatum(0))
     return [(zero + bars + spans + dots).properties(width=620, height=(34 if two else 22) * len(order))]
 
 
@@ -194,10 +195,10 @@ def cell(figure: Figure, look: Look) -> list[Chart]:
     numbers = {
         side: base.transform_filter(f"datum.value {test} 0")
         .mark_text(align=align, dx=dx, color=look.ink)
-        .encode(text="shown:N")
+        .encode(text=alt.Text("shown:N"))
         for side, test, align, dx in ends
     }
-    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.XDatum(0))
     return [(zero + bars + numbers["up"] + numbers["down"]).properties(width=620, height=22 * len(frame))]
 
 

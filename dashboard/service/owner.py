@@ -63,6 +63,7 @@ class Job:
         self.error: BaseException | None = None
         self.deadline: float | None = None
         self.limit = 0
+        self.asked = time.monotonic()
 
     def starts(self, seconds: int) -> None:
         """Its turn begins."""
@@ -88,7 +89,8 @@ class Service:
     """Asked by every session. Limits are functions, so that a setting that changes is heeded.
 
     finish: what is done to a result before others see it, still in turn. guard: given a function that raises when the
-    run is to stop, a context in which a model's forward pass calls it.
+    run is to stop, a context in which a model's forward pass calls it. waited: told a request and for how many seconds
+    it stood in line, when its turn begins. before_load: called before a model is loaded.
     """
 
     def __init__(
@@ -100,10 +102,13 @@ class Service:
         most: Callable[[], int],
         finish: Callable[[Any], None] = lambda _: None,
         guard: Callable[[Callable[[], None]], AbstractContextManager[Any]] = lambda _: nullcontext(),
+        waited: Callable[[Live, float], None] = lambda *_: None,
+        before_load: Callable[[], None] = lambda: None,
         size: Callable[[Any], int] = bytes_of,
         model_size: Callable[[Any], int] = model_bytes,
     ) -> None:
         self._seconds, self._most, self._finish, self._guard = seconds, most, finish, guard
+        self._waited, self._before_load = waited, before_load
         self.models: Kept[Any] = Kept(lambda: models_mb() * MB, model_size, gone=_free, newest_stays=True)
         self.results: Kept[Any] = Kept(lambda: results_mb() * MB, size)
         self.line = Line()
@@ -164,6 +169,7 @@ class Service:
             try:
                 found = self._find(job)
                 with self.line.turn(job.ticket):
+                    self._waited(job.request, time.monotonic() - job.asked)
                     self._in_turn(job, found)
             except Left as left:
                 job.error = left
@@ -215,6 +221,7 @@ class Service:
         self.models.drop(key)  # with its head it is the same model and more; both at once would be twice the memory
         self.models.make_room(found.bytes)
         job.says(f"Loading {found.name}")
+        self._before_load()
         loaded = job.request.load(job.says, found)
         self.models.put(key, loaded)
         return loaded.as_asked(head)

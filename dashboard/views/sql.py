@@ -28,7 +28,6 @@ def begin(query: str) -> None:
     """A new query begins with what suits its own columns."""
     for name, value in {"query": query, "x": "", "y": "", "colour": ""}.items():
         picked.set(name, value)
-    st.session_state["sql.text"] = query
 
 
 def example() -> None:
@@ -71,18 +70,13 @@ def chart(frame: Any) -> None:
 show.header(PAGE, "Ask the store yourself: one SELECT, read-only, over everything that is stored but readers' probes.")
 picked = Pickers(PAGE)
 held = str(picked.get("query"))
-if st.session_state.get("sql.shown") != held:  # A link, or an example, brought another query.
-    st.session_state["sql.text"] = st.session_state["sql.shown"] = held
-st.html("<style>.st-key-sql-text textarea{font-family:monospace}</style>")
+st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")
 st.pills("Begin with", list(EXAMPLES), key="sql.example", on_change=example)
 with st.form("sql.form", border=False):
-    st.text_area("Query", key="sql.text", height=170, max_chars=LIMITS.characters)
-    if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
-        begin_with = st.session_state["sql.text"]
-        if begin_with != held:
-            for name, value in {"query": begin_with, "x": "", "y": "", "colour": ""}.items():
-                picked.set(name, value)
-            st.session_state["sql.shown"] = begin_with
+    typed = st.text_area("Query", key=picked.box("query"), height=170, max_chars=LIMITS.characters)
+    if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:") and typed != held:
+        begin(typed)
+        picked.typed("query", typed)
 
 with st.expander("Views and columns"):
     there = queries.open_columns()

@@ -363,9 +363,13 @@ def test_the_log_says_what_happened_and_no_text(capsys):
     opened("probe", text="whisper", model="/secret/whisper")
     said, lines = logged(capsys)
     assert "whisper" not in said
-    assert [line["outcome"] for line in lines] == ["ok", "ok", "ModelError"]
-    assert lines[0]["event"] == "probe"
-    assert lines[0]["tokens"] > 5
+    probed = [line for line in lines if line["event"] == "probe"]
+    turns = [line for line in lines if line["event"] == "turn"]
+    assert [line["outcome"] for line in probed] == ["ok", "ok", "ModelError"]
+    assert probed[0]["tokens"] > 5
+    assert [line["request"] for line in turns] == [line["request"] for line in probed[:2]]  # the third found no model
+    assert all(line["waited"] >= 0 for line in turns)
+    assert len(lines) == len(probed) + len(turns)
 
 
 def test_what_breaks_is_told_without_its_message(monkeypatch, capsys):

@@ -121,3 +121,27 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
         shown = [str(table.value.to_dict()) for table in app.dataframe]
         offered = [str(box.options) for box in app.selectbox]
         assert not any("secret" in text for text in (*shown, *offered))
+
+
+@pytest.mark.parametrize(
+    ("page", "box", "button", "field"),
+    [
+        ("probe", "Text", "Take it apart", "text"),
+        ("interventions", "Text", "Run it", "text"),
+        ("compare", "Text (right)", "Compare", "text2"),
+        ("sql", "Query", "Run", "query"),
+    ],
+)
+def test_a_form_can_be_sent_again_and_keeps_its_text_while_its_reader_is_elsewhere(page, box, button, field):
+    app = opened(page)
+    for number in range(3):
+        asked = f"SELECT {number}"
+        next(area for area in app.text_area if area.label == box).input(asked)
+        next(one for one in app.button if one.label == button).click()
+        app.run()
+        assert app.session_state[f"{page}.{field}"] == asked
+    app.switch_page(FILES["about"]).run()
+    app.switch_page(FILES[page])
+    app.query_params[field] = "SELECT 2"
+    app.run()
+    assert next(area for area in app.text_area if area.label == box).value == "SELECT 2"

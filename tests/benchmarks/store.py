@@ -49,7 +49,7 @@ def asked_by(page: str) -> list[tuple[str, tuple]]:
         assert not app.exception, app.exception
     finally:
         read.query = query
-    return list(dict.fromkeys(asked))
+    return list({repr(one): one for one in asked}.values())
 
 
 def milliseconds(act: Callable[[], object], times: int = TIMES) -> float:

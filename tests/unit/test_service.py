@@ -516,3 +516,32 @@ def test_what_was_uploaded_counts_towards_the_bound(world):
     assert ours.results.bytes > 600_000
     ours.ask(Ask("y" * 600_000))
     assert len(ours.results.contents()) == 1
+
+
+def test_what_a_probe_waited_is_told_when_its_turn_begins_and_a_load_is_announced_before_it(world):
+    waited: list[tuple[str, float]] = []
+    loads: list[list[str]] = []
+    ours = Service(
+        models_mb=lambda: 2,
+        results_mb=lambda: 1,
+        seconds=lambda: 60,
+        most=lambda: 20,
+        guard=guard,
+        model_size=lambda model: model.size,
+        waited=lambda request, seconds: waited.append((request.text, seconds)),
+        before_load=lambda: loads.append(list(world.loads)),
+    )
+    gate = world.gate("first")
+    first = Reader(ours, Ask("first"))
+    until(world.begun["first"].is_set)
+    second = Reader(ours, Ask("second"))
+    waiting(ours, 1)
+    in_line = time.monotonic()
+    assert [text for text, _ in waited] == ["first"]
+    gate.set()
+    at_least = time.monotonic() - in_line
+    first.ends()
+    second.ends()
+    assert [text for text, _ in waited] == ["first", "second"]
+    assert waited[1][1] >= at_least
+    assert loads == [[]]
