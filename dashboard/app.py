@@ -58,7 +58,12 @@ chosen = st.navigation(
         ],
     }
 )
-st.html("<style>.stMainBlockContainer{padding-top:3.5rem}</style>")
+# Captions carry what a chart rests on, so they are not fainter than a reader can read; links wrap instead of being cut.
+st.html(
+    "<style>.stMainBlockContainer{padding-top:3.5rem}"
+    "[data-testid=stCaptionContainer]{opacity:.8}"
+    "[data-testid=stPageLink-NavLink] :is(span,p,div){white-space:normal}</style>"
+)
 try:
     settings.check()
     if settings.hosted():

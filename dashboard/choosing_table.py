@@ -48,4 +48,6 @@ def _said(one: Said, address: Address) -> str:
     if one.page:
         link = escape(address(one.page, one.values or {}), quote=True)
         source = f"<a href='{link}' target='_self'>{source}</a>"
-    return f"<p>{escape(one.text)}<small>{source}</small></p>"
+    # A percentage stays in one line.
+    text = escape(one.text).replace(" %", "&nbsp;%")
+    return f"<p>{text}<small>{source}</small></p>"

@@ -57,7 +57,7 @@ def parameters(page: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def drawn_effect(entry: Entry) -> None:
     """The effect with its interval and the rule's threshold, as a small picture."""
     said, ink = effect_in_words(entry), show.look().ink
-    st.image(picture(entry.effect, entry.low, entry.high, entry.threshold, said=said, ink=ink))
+    st.image(picture(entry.effect, entry.low, entry.high, entry.threshold, said=said, ink=ink), alt=said)
 
 
 def card(entry: Entry) -> None:

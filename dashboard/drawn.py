@@ -24,11 +24,11 @@ def specifications(figure: Figure, look: charts.Look) -> list[Specification]:
     if look not in looks:
         # Altair would hold every part against its schema, which takes most of the time; the tests of charts do that.
         with debug_mode(False):
-            looks[look] = [_specification(panel) for panel in charts.panels(figure, look)]
+            looks[look] = [_specification(panel, look) for panel in charts.panels(figure, look)]
     return looks[look]
 
 
-def _specification(panel: Any) -> Specification:
+def _specification(panel: Any, look: charts.Look) -> Specification:
     frames: dict[str, pd.DataFrame] = {}
 
     def name(frame: pd.DataFrame) -> alt.NamedData:
@@ -40,5 +40,8 @@ def _specification(panel: Any) -> Specification:
         panel = panel.properties(height=panel.height + FRAME_PIXELS)
     charts.replace_data(panel, name)
     made = panel.to_dict(validate=False)
-    made.pop("config", None)  # Altair's default size, which would keep Streamlit from fitting the width.
+    # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's looks these are mended: grey
+    # text, names cut at 100 pixels, and the first and last name of an axis moved off their rows.
+    ink = {"labelColor": look.ink, "titleColor": look.ink}
+    made["config"] = {"axis": {**ink, "labelLimit": 180, "labelFlush": False}, "legend": {**ink, "titleLimit": 400}}
     return {**made, "datasets": {**made.get("datasets", {}), **frames}}

@@ -85,22 +85,27 @@ def _evidence(entry: Entry) -> None:
         if rows.empty:
             st.caption(NONE[side])
             continue
-        lines = [_line(row) for row in rows.itertuples()]
-        st.markdown("  \n".join(lines[:AT_ONCE]))
+        told: dict[str, int] = {}
+        lines = [_line(row, told) for row in rows.itertuples()]
+        st.markdown("\n".join(lines[:AT_ONCE]))
         if rest := lines[AT_ONCE:]:
             with st.expander(f"{len(rest)} more", key=f"claims.more.{side}"):
-                st.markdown("  \n".join(rest))
+                st.markdown("\n".join(rest))
 
 
-def _line(row: Any) -> str:
-    """One piece of evidence as a line of Markdown: what, how much, whose, where to see it, what to be told."""
-    parts = [f"**{row.number}.** {plain(row.says)}"]
+def _line(row: Any, told: dict[str, int]) -> str:
+    """One piece of evidence as an item of a list: what, how much, whose, where to see it, what to be told.
+
+    told: which row said a caveat first; those after it only name that row.
+    """
+    parts = [f"{row.number}. {plain(row.says)}"]
     if row.value == row.value:
         parts.append(f"**{number(row.value)}**{plain(between(row.low, row.high, '.3g'))} {plain(row.unit)}")
     parts.append(plain(row.source) + (" (published)" if row.kind == "published" else ""))
     if isinstance(row.page, str):
         parts.append(f"[see it]({show.address(row.page, row.values)})")
-    caveat = f" *{plain(row.caveat)}*" if row.caveat else ""
+    first = told.setdefault(row.caveat, row.number)
+    caveat = "" if not row.caveat else f" *{plain(row.caveat)}*" if first == row.number else f" *Caveat: see {first}.*"
     return " · ".join(parts) + caveat
 
 

@@ -71,7 +71,7 @@ class Pickers:
         """A row of buttons, one of them pressed."""
         self._known(name, options)
         self._values[name] = st.segmented_control(
-            label, options, format_func=_shown(show), key=self._key(name), required=True, **more
+            label, options, format_func=_shown(show), key=self._key(name), required=True, wrap=True, **more
         )
         return self._values[name]
 

@@ -25,28 +25,26 @@ def form(picked: Pickers) -> None:
             picked.set("truncate", False)
 
 
-def asks(picked: Pickers, side: str = "", *, more: str = "") -> dict[str, str]:
+def asks(picked: Pickers, side: str = "", *, end: str = "", more: str = "") -> dict[str, str]:
     """The boxes of a model, its revision, a text and a second one; `side` ends the names of a second set.
 
-    more: what the box of the model says besides.
+    end: what labels end with. more: what the box of the model says besides.
     """
     key = {name: picked.box(name + side) for name in ("model", "revision", "text", "pair")}
-    right, empty = (" (right)", "as on the left") if side else ("", None)
-    first, second = st.columns([3, 1])
+    empty = "as on the left" if side else None
+    first, second = st.columns([3, 2] if end else [3, 1])
     asked = {
         "model": first.text_input(
-            f"Model{right}",
+            f"Model{end}",
             key=key["model"],
             help=f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
             "or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
             f"{more}",
             placeholder=empty,
         ),
-        "revision": second.text_input(
-            f"Revision{right}", key=key["revision"], help="A branch, tag or commit, on a hub."
-        ),
-        "text": st.text_area(f"Text{right}", key=key["text"], height=80, placeholder=empty),
-        "pair": st.text_area(f"Second text{right or ' (optional)'}", key=key["pair"], height=68),
+        "revision": second.text_input(f"Revision{end}", key=key["revision"], help="A branch, tag or commit, on a hub."),
+        "text": st.text_area(f"Text{end}", key=key["text"], height=80, placeholder=empty),
+        "pair": st.text_area(f"Second text{end or ' (optional)'}", key=key["pair"], height=68),
     }
     return {name + side: value or "" for name, value in asked.items()}
 
@@ -56,9 +54,9 @@ def two_sided(picked: Pickers) -> None:
     with st.form("compare.form", border=True):
         left, right = st.columns(2, gap="large")
         with left:
-            asked = asks(picked)
+            asked = asks(picked, end=" (left)")
         with right:
-            asked |= asks(picked, "2")
+            asked |= asks(picked, "2", end=" (right)")
         if st.form_submit_button("Compare", type="primary"):
             for name, value in asked.items():
                 picked.typed(name, value)

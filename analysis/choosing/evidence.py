@@ -70,12 +70,13 @@ def longer(method: Method, found: Trained | None) -> list[Said]:
         rows = found.curves(*(f"final_loss_{times}x" for times in (1, 2, 4)), variants=[method.variant])
         if len(rows):
             means = rows.groupby("metric").value.mean()
-            text = ", ".join(
-                f"{value:.2f} at {str(name).removeprefix('final_loss_')}" for name, value in means.sort_index().items()
-            )
+            times = [str(name).removeprefix("final_loss_").removesuffix("x") + "×" for name in means.index]
+            text = ", ".join(f"{value:.2f} at {many}" for many, value in sorted(zip(times, means, strict=True)))
             seeds = plural(rows.seed.nunique(), "seed")
             values = {"part": "length", "preset": found.preset, "variants": ("bert_a", method.variant)}
-            said.append(Said(f"loss {text} the training length", f"own training, {seeds}", "training", values))
+            said.append(
+                Said(f"loss in {UNIT}: {text} the training length", f"own training, {seeds}", "training", values)
+            )
     for table_id, row in method.longer:
         table = _table(table_id)
         cells = table.scores[table.scores.row == row]
@@ -117,7 +118,7 @@ def verdicts(ids: Iterable[str]) -> list[Said]:
     """What the ledger makes of claims."""
     wanted = set(ids)
     return [
-        Said(f"{entry.title}: {entry.verdict}", f"claim {entry.id}", side=OPEN)
+        Said(f"{entry.title}: {entry.verdict}", f"claim {entry.id}", "claims", {"claim": entry.id}, OPEN)
         for entry in stored.ledger()
         if entry.id in wanted
     ]

@@ -46,5 +46,6 @@ def seeds_among(rows: Rows) -> str:
 
 
 def plural(count: int, one: str) -> str:
-    """1 seed, 2 seeds."""
-    return f"{count:,} {one}{'' if count == 1 else 's'}"
+    """1 seed, 2 seeds; 2 pairs of tables."""
+    head, of, rest = one.partition(" of ")
+    return f"{count:,} {head}{'' if count == 1 else 's'}{of}{rest}"

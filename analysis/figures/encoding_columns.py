@@ -6,6 +6,7 @@ import pandas as pd
 from analysis.encodings import measures
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import Sized, export_command, keys, origins, pair, sentences
+from analysis.figures.words import percent
 
 THRESHOLD = 0.5
 
@@ -68,9 +69,10 @@ def _moved(one: Sized, m: measures.Movement) -> str:
         return f"{one.title}: no column moves."
     half, count = (one.dim + 1) // 2, m.moving(THRESHOLD)
     return (
-        f"{one.title}: {count} of {one.dim} {one.column}s ({count / one.dim:.1%}) range over more than {THRESHOLD}; "
-        f"the {half} most variable hold {m.top_share(half):.1%} of the variance; the first half of the columns ranges "
-        f"over {m.range[:half].mean():.3g} on average, the last over {m.range[one.dim // 2 :].mean():.3g}."
+        f"{one.title}: {count} of {one.dim} {one.column}s ({percent(count / one.dim, 1)}) range over more than "
+        f"{THRESHOLD}; the {half} most variable hold {percent(m.top_share(half), 1)} of the variance; the first half "
+        f"of the columns ranges over {m.range[:half].mean():.3g} on average, the last over "
+        f"{m.range[one.dim // 2 :].mean():.3g}."
     )
 
 
@@ -148,6 +150,6 @@ def _speed_alt(one: Sized, found: measures.Spectrum) -> str:
         return f"{one.title} is constant: its panels are empty."
     top = int(mean.argmax())
     return (
-        f"{one.title}: the mean spectrum is highest, {mean[top]:.1%}, at {found.frequency[top]:.3g} cycles per token "
-        f"and holds {mean[-1]:.2%} at the highest frequency, {found.frequency[-1]:.3g}."
+        f"{one.title}: the mean spectrum is highest, {percent(mean[top], 1)}, at {found.frequency[top]:.3g} cycles per "
+        f"token and holds {percent(mean[-1], 2)} at the highest frequency, {found.frequency[-1]:.3g}."
     )

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.geometry import BAND, about, made, model_of, one, rows_of
-from analysis.figures.words import percent
+from analysis.figures.words import percent, signed
 
 SUBJECTS = {
     "word": "words",
@@ -195,9 +195,8 @@ def energies(params: Params) -> Figure:
         {"dimension": wide.index.astype(int), "word": wide.word_centred, "position": wide.position_centred}
     ).reset_index(drop=True)
     told = (
-        f"Rank correlation over {row.samples} dimensions: {row.value:.2f} ({row.low:.2f} to {row.high:.2f}); "
-        "dimensions "
-        f"permuted: {row.baseline_low:.2f} to {row.baseline_high:.2f}."
+        f"Rank correlation over {row.samples} dimensions: {signed(row.value)} ({signed(row.low)} to "
+        f"{signed(row.high)}); dimensions permuted: {signed(row.baseline_low)} to {signed(row.baseline_high)}."
     )
     # A Gaussian table's dimensions: nearly the same share each.
     chance = found[(found.measure == "dimension_energy") & found.subject.isin(["word_centred", "position_centred"])]

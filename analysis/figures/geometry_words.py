@@ -137,7 +137,9 @@ def collisions(params: Params) -> Figure:
         command="\n".join(dict.fromkeys(found.command)),
         provenance=provenance(found),
         content={
-            "panels": [panel("", "number of the collision", "distance of the sums", shown, wide=True, domain=domain)]
+            "panels": [
+                panel("", "pair of sums, nearest first", "distance of the sums", shown, wide=True, domain=domain)
+            ]
         },
     )
 
@@ -243,7 +245,7 @@ def heads(params: Params) -> Figure:
         caption=(
             f"{told} {model}, dots are heads. A head scores by W_Q W_K^T, whose singular directions are shared out by "
             "the mean "
-            "square of what each gives to word_to_word and to position_to_position (keys centred, over the probe set). "
+            "square of what each gives to word → word and to position → position (keys centred, over the probe set). "
             "Overlap: sum of the smaller share, 1 if both use the same. Lost: what goes with the fewest directions "
             "that hold 90 % "
             "of the other's term. Layer 0: the sources of method frozen; deeper: method mean, the rest (word and "

@@ -213,9 +213,8 @@ def intervention_effects(params: Params) -> Figure:
     losses = long[long.outcome == "loss_change"]
     masked = f" Losses are of {losses.tokens.max():,} of the tokens" if len(losses) else ""
     if masked and config["head"] == "masked":
-        masked += (
-            f", each masked alone: of every text all but special ones, or {config.get('most_masked', 32)} evenly spaced"
-        )
+        many = config.get("most_masked", "as many as the code of its time took,")
+        masked += f", each masked alone: of every text all but special ones, or {many} evenly spaced"
     masked += "." if masked else ""
     left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(

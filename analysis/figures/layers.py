@@ -88,8 +88,8 @@ def probe_depth(params: Params, run: Layers) -> Figure:
         title="Against depth",
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"Left: {MEASURES[run.measure]}, mean over heads, of {which} at each layer. Right: each source's part of "
-            "the hidden states that leave a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
+            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {which} at each layer. Of the states: each "
+            "source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
             f"after the last layer: {told}. {run.provenance.model}, one text of {run.tokens} tokens. {_assumed(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {told}.",

@@ -129,9 +129,9 @@ def reading_concatenation(params: Params) -> Figure:
         title="Concatenated and mapped, or mapped and added",
         frame=lambda: frame,
         caption=(
-            f"{told} Left: the vector (first column) and the matrix it is multiplied with; the dashed line parts the "
-            "rows that meet the word from those that meet the position. Right: bars, what each part gives of every "
-            "output; dots, what the concatenation gives. Standard normal numbers, seed 0."
+            f"{told} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line parts the "
+            "rows that meet the word from those that meet the position. Bars: what each part gives of every output; "
+            "dots: what the concatenation gives. Standard normal numbers, seed 0."
         ),
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {told}",
         command=command("reading_concatenation", split=split),

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.words import begun
+from analysis.figures.words import begun, percent
 from analysis.sources import FOUR, SCORE_BIAS, TERMS
 from analysis.store import read
 
@@ -105,7 +105,7 @@ def _texts(row: Any) -> str:
     cut = f", {about['truncated_texts']} of them cut to {length}" if about.get("truncated_texts") else ""
     return (
         f"{found.texts} texts and {found.pairs} pairs written for Addend{cut}, {row.queries:,} queries pooled "
-        f"(the longest tenth of the texts gives {about['longest_tenth']:.0%} of them)"
+        f"(the longest tenth of the texts gives {percent(about['longest_tenth'])} of them)"
     )
 
 

@@ -78,7 +78,7 @@ def _told(recipe: Mapping[str, Any], preset: str) -> str:
         for name, value in recipe.items()
         if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
     ]
-    return ", ".join(changed) or ("the preset's own" if preset in PRESETS else "settings not said")
+    return ", ".join(changed) or ("the preset's own settings" if preset in PRESETS else "settings not said")
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,8 +83,8 @@ def gap(params: Params) -> Figure:
         title=f"Final loss, and its difference to {title(base)}",
         frame=lambda: table,
         caption=sentences(
-            f"Left: final validation loss in {UNIT}, on {found.sample}; dots are seeds, bars their mean. Right: the "
-            f"difference to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
+            f"Final loss: on validation, in {UNIT}, on {found.sample}; dots are seeds, bars their mean. Difference: "
+            f"to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
             f"Filled: told apart from 0 after Holm's correction over {plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
             "Intervals far wider than all differences are cut at the edge." if cut else "",

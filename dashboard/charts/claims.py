@@ -6,7 +6,7 @@ import altair as alt
 
 from analysis.figures import Figure
 from analysis.published import Frame
-from dashboard.charts.base import BLUE, GREY, ORANGE, VERMILION, Chart, Look, drawing
+from dashboard.charts.base import BLUE, GREY, ORANGE, SKY, VERMILION, Chart, Look, drawing
 
 VERDICTS = {
     "supported": (BLUE, "circle"),
@@ -15,13 +15,14 @@ VERDICTS = {
     "inconclusive": (GREY, "square"),
     "not yet measured": (GREY, "triangle-up"),
 }
+DARK = {BLUE: SKY}
 SIDES = {"for": (BLUE, "circle"), "against": (VERMILION, "cross"), "beside": (GREY, "diamond")}
 
 
 @drawing("claims_verdicts")
 def verdicts(figure: Figure, look: Look) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
-    del look
+    hues = DARK if look.dark else {}
     frame: Frame = figure.frame()
     words = list(figure.content["words"])
     shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
@@ -35,17 +36,19 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
                 "verdict:N",
                 sort=words,
                 scale=alt.Scale(domain=words),
-                axis=alt.Axis(orient="top", labelAngle=-90),
+                axis=alt.Axis(orient="top", labelAngle=-50, labelOverlap=False),
                 title=None,
             ),
             y=alt.Y(
                 "row:N",
                 sort=list(shown.row),
                 title=None,
-                axis=alt.Axis(labelExpr="split(datum.label, '|')", grid=True, labelOverlap=False),
+                axis=alt.Axis(labelExpr="split(datum.label, '|')", grid=True, labelOverlap=False, labelPadding=6),
             ),
             color=alt.Color(
-                "verdict:N", scale=alt.Scale(domain=words, range=[VERDICTS[word][0] for word in words]), legend=None
+                "verdict:N",
+                scale=alt.Scale(domain=words, range=[hues.get(VERDICTS[word][0], VERDICTS[word][0]) for word in words]),
+                legend=None,
             ),
             shape=alt.Shape(
                 "verdict:N", scale=alt.Scale(domain=words, range=[VERDICTS[word][1] for word in words]), legend=None
@@ -74,11 +77,12 @@ def _panel(rows: Frame, unit: str, figure: Figure, look: Look) -> Chart:
     )
     known = {figure.content["sides"][side]: style for side, style in SIDES.items()}
     sides = [name for name in known if name in set(rows.bears)]
+    hues = DARK if look.dark else {}
     y = alt.Y("label:N", sort=list(rows.label), title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
     style = {
         "color": alt.Color(
             "bears:N",
-            scale=alt.Scale(domain=sides, range=[known[side][0] for side in sides]),
+            scale=alt.Scale(domain=sides, range=[hues.get(known[side][0], known[side][0]) for side in sides]),
             legend=alt.Legend(title=None, orient="top", columns=1, labelLimit=300),
         ),
         "shape": alt.Shape("bears:N", scale=alt.Scale(domain=sides, range=[known[side][1] for side in sides])),

@@ -35,10 +35,10 @@ def high(look: Look, models: int) -> int:
     return HIGH + (LEGEND_ROW * models if look.screen else 0)
 
 
-def depth_axis(*, title: bool) -> alt.X:
+def depth_axis() -> alt.X:
     """From the first layer's beginning to the last one's end."""
     scale = alt.Scale(domain=[0, 1], nice=False, padding=8)
-    return alt.X("depth:Q", scale=scale, axis=alt.Axis(title=DEPTH if title else None, tickCount=5, grid=False))
+    return alt.X("depth:Q", scale=scale, axis=alt.Axis(title=DEPTH, tickCount=5, grid=False))
 
 
 @drawing("depth_decoding", columns=3)
@@ -54,7 +54,7 @@ def decoding(figure: Figure, look: Look) -> list[Chart]:
 def _decoder(rows: Frame, panel: str, models: Sequence[str], look: Look, *, last: bool) -> Chart:
     low, named = min(0.0, float(rows.low.min())), len(models) if last and len(models) > 1 else 0
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[low, 1], nice=False, padding=6))
-    base = alt.Chart(rows).encode(x=depth_axis(title=last), color=colour(models, look, legend=named > 0))
+    base = alt.Chart(rows).encode(x=depth_axis(), color=colour(models, look, legend=named > 0))
     tips = [
         *TIPS,
         alt.Tooltip("low:Q", title="95 % interval from", format=".4~g"),
@@ -85,13 +85,13 @@ def _measure(
     kinds = [*models, *published]
     marks = alt.Scale(domain=kinds, range=[*["circle"] * len(models), "square", "triangle-up"])
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True, nice=True))
-    base = alt.Chart(rows[["model", "layer", "depth", "value"]]).encode(x=depth_axis(title=last), y=y)
+    base = alt.Chart(rows[["model", "layer", "depth", "value"]]).encode(x=depth_axis(), y=y)
     hue = colour(models, look, legend=last, grey=published)
     shape = alt.Shape("model:N", scale=marks, legend=LEGEND if last else None)
     noise = alt.Chart(rows.loc[rows.noise.notna(), ["model", "depth", "noise"]])
     return alt.layer(
         noise.mark_line(strokeDash=[4, 4], opacity=0.8, strokeWidth=1.3).encode(
-            x=depth_axis(title=last), y=alt.Y("noise:Q"), color=hue
+            x=depth_axis(), y=alt.Y("noise:Q"), color=hue
         ),
         base.mark_line(strokeWidth=1.6).encode(color=hue, detail="model:N"),
         base.mark_point(filled=True, size=46, opacity=1).encode(color=hue, shape=shape, tooltip=TIPS),

@@ -29,7 +29,7 @@ def equivariance(figure: Figure, look: Look) -> list[Chart]:
         there = rows[rows.tokens == tokens]
         y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, most], nice=False, padding=6))
         base = alt.Chart(there).encode(
-            x=depth_axis(title=True), color=colour(models, look, legend=named > 0), detail=["model:N", "positions:N"]
+            x=depth_axis(), color=colour(models, look, legend=named > 0), detail=["model:N", "positions:N"]
         )
         tips = [
             alt.Tooltip("model:N"),

@@ -10,7 +10,8 @@ from dashboard.charts.base import BLUE, GREEN, GREY, ORANGE, PINK, VERMILION, Ch
 
 HUES = (BLUE, VERMILION, GREEN, ORANGE, PINK)
 DARK = {BLUE: "#4aa3df"}
-WIDE, HIGH = 330, 210
+WIDE, HIGH, LEGEND_ROW = 330, 210, 30
+LOG_TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=300, symbolOpacity=1)
 TIPS = [
     alt.Tooltip("value:Q", format=".4~g"),
@@ -28,9 +29,15 @@ def _colour(rows: pd.DataFrame, look: Look, *, legend: bool = True) -> alt.Color
     return alt.Color("series:N", scale=scale, legend=LEGEND if legend and len(names) > 1 else None)
 
 
-def _sized(chart: Chart, panel: dict[str, Any]) -> Chart:
+def _named(rows: pd.DataFrame, look: Look) -> int:
+    """Pixels that the legend takes of a panel on screen, where it is fitted into the height given."""
+    names = rows.series.nunique()
+    return LEGEND_ROW * names if look.screen and names > 1 else 0
+
+
+def _sized(chart: Chart, panel: dict[str, Any], more: int = 0) -> Chart:
     title = alt.TitleParams(panel["title"], fontSize=13, anchor="start")
-    return chart.properties(width=2 * WIDE if panel.get("wide") else WIDE, height=HIGH, title=title)
+    return chart.properties(width=2 * WIDE if panel.get("wide") else WIDE, height=HIGH + more, title=title)
 
 
 def _y(panel: dict[str, Any]) -> alt.Y:
@@ -57,7 +64,7 @@ def _lines(panel: dict[str, Any], look: Look) -> Chart:
     if len(rows) <= 100:
         tips = [alt.Tooltip("series:N", title="of"), alt.Tooltip("along:Q", title=panel["x"]), *TIPS]
         layers.append(base.mark_point(filled=True, size=42, opacity=1).encode(x=x, y=y, color=hue, tooltip=tips))
-    return _sized(alt.layer(*layers), panel)
+    return _sized(alt.layer(*layers), panel, _named(rows, look))
 
 
 def _dots(panel: dict[str, Any], look: Look) -> Chart:
@@ -158,7 +165,7 @@ def cosines(figure: Figure, look: Look) -> list[Chart]:
     )
     lines = alt.Chart(real).mark_line(strokeWidth=2).encode(x=x, y="value:Q", color=hue)
     title = alt.TitleParams(f"Grey: {figure.content['random_name']}", fontSize=13, anchor="start")
-    return [alt.layer(area, lines).properties(width=2 * WIDE, height=260, title=title)]
+    return [alt.layer(area, lines).properties(width=2 * WIDE, height=260 + _named(real, look), title=title)]
 
 
 @drawing("geometry_dimension")
@@ -172,7 +179,7 @@ def dimension(figure: Figure, look: Look) -> list[Chart]:
         scale=alt.Scale(type="log", domain=[2, 1024], nice=False),
         axis=alt.Axis(values=ticks),
     )
-    y = alt.Y("value:Q", title="mean |cosine|", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=6))
+    y = alt.Y("value:Q", title="mean |cosine|", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(values=LOG_TICKS))
     base, hue = alt.Chart(rows), _colour(rows, look)
     exact = rows[rows.series == "random, measured"]
     tips = [alt.Tooltip("series:N", title="of"), alt.Tooltip("along:Q", title="dimension"), *TIPS[:2]]
@@ -184,7 +191,7 @@ def dimension(figure: Figure, look: Look) -> list[Chart]:
             base.mark_rule(strokeWidth=2, opacity=0.6).encode(x=x, y="low:Q", y2="high:Q", color=hue),
             base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=hue),
             base.mark_point(filled=True, size=36, opacity=1).encode(x=x, y=y, color=hue, tooltip=tips),
-        ).properties(width=2 * WIDE, height=300)
+        ).properties(width=2 * WIDE, height=300 + _named(rows, look))
     ]
 
 

@@ -115,9 +115,11 @@ def _majority(found: Frame) -> str:
 def _reach(rows: Frame) -> tuple[float, float]:
     """One axis for all panels: every dot, and bars up to REACH times the furthest."""
     far = float(rows.difference.abs().max()) or 1.0
-    bars = rows[["difference", "difference_low", "difference_high"]].to_numpy(dtype=float)
-    low, high = float(np.nanmin(bars)), float(np.nanmax(bars))
-    return max(min(low, 0.0), -REACH * far), min(max(high, 0.0), REACH * far)
+    ends = [name for name in ("difference_low", "difference_high", "examples_low", "examples_high") if name in rows]
+    bars = rows[["difference", *ends]].to_numpy(dtype=float)
+    low, high = max(min(float(np.nanmin(bars)), 0.0), -REACH * far), min(max(float(np.nanmax(bars)), 0.0), REACH * far)
+    room = 0.03 * (high - low)  # A mark at the end is not cut in two.
+    return low - room, high + room
 
 
 def _kinds(figure: Figure, rows: Frame, column: str) -> tuple[Frame, list[str], list[tuple[str, str]]]:

@@ -105,7 +105,8 @@ def _cells(values, rows, columns, scale, legend, row_title, column_title, value_
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            x=alt.X("column:O", axis=token_axis(columns, column_title, angle=-60)),
+            # Numbers stand upright; words would run into each other.
+            x=alt.X("column:O", axis=token_axis(columns, column_title, angle=0 if _short(columns) else -60)),
             y=alt.Y("row:O", axis=token_axis(rows, row_title, angle=0)),
             color=alt.Color("value:Q", scale=scale, legend=legend),
             tooltip=[
@@ -115,6 +116,10 @@ def _cells(values, rows, columns, scale, legend, row_title, column_title, value_
             ],
         )
     )
+
+
+def _short(labels: Sequence[str]) -> bool:
+    return len(labels) <= MOST_LABELS and max(map(len, labels), default=0) <= 2
 
 
 def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], sharp: int = SHARP) -> str:

@@ -66,7 +66,7 @@ def distance(figure: Figure, look: Look) -> list[Chart]:
         color=alt.Color(
             "series:N",
             scale=alt.Scale(domain=order, range=colours[: len(order)]),
-            legend=alt.Legend(title=None, orient="bottom", columns=3),
+            legend=alt.Legend(title=None, orient="bottom", columns=2),
         ),
         tooltip=[
             alt.Tooltip("series:N", title="what"),

@@ -65,8 +65,9 @@ def order(figure: Figure, look: Look) -> list[Chart]:
             y=alt.Y("change:Q", title="change of the output (share of its length)", scale=scale)
         )
         spans = base.mark_rule(color=look.ink).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
-        numbers = base.mark_text(dy=-6, color=look.ink, fontSize=11).encode(
-            y=alt.Y("high:Q", scale=scale), text=alt.Text("change:Q", format=".1g")
+        # Beside the line, at the bar's top, where no number can be taken for the end of a line.
+        numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=11).encode(
+            y=alt.Y("change:Q", scale=scale), text=alt.Text("change:Q", format=".1g")
         )
         made.append((bars + spans + numbers).properties(width=380, height=240, title=mask))
     return made

@@ -104,7 +104,7 @@ def _bars(figure: Figure, look: Look) -> Chart:
             color=alt.Color(
                 "part:N",
                 scale=colour,
-                legend=alt.Legend(title=None, orient="top", direction="vertical", symbolType="square"),
+                legend=alt.Legend(title=None, orient="top", direction="vertical", values=list(parts.values())),
             ),
             tooltip=["output:O", "part:N", alt.Tooltip("value:Q", format=".3f")],
         )
@@ -133,7 +133,7 @@ def _bars(figure: Figure, look: Look) -> Chart:
         height=300,
         title=alt.TitleParams(
             "What comes out",
-            subtitle="green: the two bars added; dot: the concatenation, mapped",
+            subtitle="green: both bars added; dot: [word ; position] × matrix",
             subtitleColor=look.ink,
         ),
     )

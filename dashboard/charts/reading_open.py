@@ -36,5 +36,7 @@ def tiles(figure: Figure, look: Look) -> list[Chart]:
             legend=alt.Legend(title=None, orient="top", columns=2, symbolType="square"),
         )
     )
-    names = base.mark_text(color="black", fontSize=11, fontWeight="bold").encode(text="id:N")
+    # The palest tile is dark on a dark ground.
+    ink = alt.condition(f"datum.verdict === '{verdicts[-1]}'", alt.value(look.ink), alt.value("black"))
+    names = base.mark_text(fontSize=11, fontWeight="bold").encode(text="id:N", color=ink)
     return [(cells + names).properties(width=620, height=56 * len(questions))]

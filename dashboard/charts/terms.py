@@ -10,7 +10,7 @@ from numpy import ndarray
 from analysis.figures import Figure
 from analysis.figures.terms import FOUR, spoken
 from analysis.figures.words import UNDEFINED, signed
-from dashboard.charts.base import BLUE, DIVERGING, SEQUENTIAL, VERMILION, Chart, Look, drawing
+from dashboard.charts.base import BLUE, DIVERGING, SEQUENTIAL, SKY, VERMILION, Chart, Look, drawing
 from dashboard.charts.heatmap import heatmap
 
 
@@ -37,7 +37,8 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
     colour, ink = measured_colours(reach, figure.content["measure"], label)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame["label"] = frame.term.map(spoken)
-    frame["shown"] = [f"{value:.2f}".replace("-", "−") if value == value else "–" for value in frame.value]
+    # Adding 0 takes the sign off what rounds to nothing.
+    frame["shown"] = [f"{round(v, 2) + 0:.2f}".replace("-", "−") if v == v else "–" for v in frame.value]
     order = [spoken(term) for term in table.columns]
     bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False}
     base = alt.Chart(frame).encode(
@@ -45,7 +46,7 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
             "label:N",
             sort=order,
             axis=alt.Axis(
-                title=None, labelAngle=-50, labelLimit=160, orient="top", ticks=False, domain=False, labelOverlap=False
+                title=None, labelAngle=-65, labelLimit=160, orient="top", ticks=False, domain=False, labelOverlap=False
             ),
         ),
         y=alt.Y("head:O", axis=alt.Axis(title="head", **bare)),
@@ -81,7 +82,7 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
     names = ["mean over heads", "pooled over heads"]
     colour = alt.Color(
         "over:N",
-        scale=alt.Scale(domain=names, range=[BLUE, VERMILION]),
+        scale=alt.Scale(domain=names, range=[SKY if look.dark else BLUE, VERMILION]),
         legend=alt.Legend(title=None, orient="top", direction="vertical") if two else None,
     )
     base = alt.Chart(figure.frame()).encode(
@@ -96,7 +97,9 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
             alt.Tooltip("high:Q", title="to", format=".4f"),
         ],
     )
-    bars = base.mark_bar(opacity=0.45, height=8).encode(x=alt.X("value:Q", axis=alt.Axis(title=label)))
+    bars = base.mark_bar(opacity=0.6 if look.dark else 0.45, height=8).encode(
+        x=alt.X("value:Q", axis=alt.Axis(title=label))
+    )
     spans = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     dots = base.mark_point(filled=True, size=55, opacity=1).encode(
         x=alt.X("value:Q"),

@@ -73,6 +73,7 @@ result = decompose(model, tokenizer, "The dog chased the cat.")
 result.terms["word_to_position"]                           # (head, query, key)
 result.shares(), result.effects(), result.max_error""",
     language="python",
+    wrap_lines=True,
 )
 
 st.header("Cite", anchor=False)

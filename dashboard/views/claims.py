@@ -39,6 +39,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     by = picked.segments("by", "Order", list(ORDERS), ORDERS)
 values = picked.done()
 show.copy_link(PAGE, values)
+st.caption("On a card: dot, what was measured; bar, its 95 % interval; dotted line, what the rule asks for.")
 kept = [entry for entry in entries if verdict in ("", entry.verdict) and (not document or document in entry.documents)]
 if not kept:
     st.info("No claim has this verdict and document together.")

@@ -42,14 +42,22 @@ ways = {
     "read": "New to the question? Walk through it step by step, with a chart to touch at each.",
     "claims": "What five documents say about adding positions, and what the measurements say to each: for and against.",
     "terms": "What word, position, segment and bias each add to every score of a real model: all heads, then one.",
+    "depth": "What becomes of position and word from layer to layer: decoded, as means, as terms of every head.",
+    "geometry": "Where words and positions lie beside random vectors: angles, subspaces, ranks, collisions.",
     "encodings": f"{encodings} ways to write a position down: how they look, what they tell of distance, their cost.",
     "published": "The ablations in the literature, with their caveats; leave out a task and see what remains.",
     "glue": "Our own trainings: every way of combining word and position, scored on GLUE beside the papers' figures.",
     "training": "Our own pre-trainings: loss by step, token and second, the gap to adding, what it costs.",
     "probe": "Your model, your text: the same terms in a second, with a link to share and figures to export.",
+    "compare": "Two models, texts, layers or heads side by side, and their difference.",
+    "vision": "The same terms between the patches of an image.",
+    "interventions": "Take positions away, shuffle or shift them, and see what a model then does.",
     "choose": "For who must pick an encoding: what each needs and costs, and what speaks for and against it.",
     "runs": "Every run in the store, with its settings, curve, command and code.",
+    "sql": "Your own SELECT over everything stored; the result as table, chart or file.",
+    "import": "Results made elsewhere, beside ours and labelled as imported.",
     "about": "The method in a page, what the store holds, SQL and Python, how to cite.",
+    "status": "Versions, device, memory, the line of probes and the limits in force.",
 }
 for page, what in ways.items():
     st.page_link(f"views/{page}.py", label=f"**{VIEWS[page].title}.** {what}")

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims import CLAIMS, WORDS
+from dashboard.links import VIEWS
 from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +73,14 @@ def test_a_claim_is_shown_in_full(claim):
     assert boxes == [*(name.replace("_", " ") for name in one.queries), "How to cite this claim and its verdict"]
 
 
+def test_a_caveat_is_said_once_and_then_named():
+    app = opened(claim="C01")
+    assert silent(app), (app.exception, app.error, app.warning)
+    evidence = "\n".join(shown(block.value) for block in app.markdown)
+    assert evidence.count("It cannot be credited to concatenation") == 1
+    assert evidence.count("Caveat: see 17.") == 5
+
+
 def test_an_unknown_claim_is_said_and_the_ledger_shown():
     app = opened(claim="C99")
     assert not app.exception
@@ -83,6 +92,9 @@ def test_home_counts_the_verdicts_and_leads_to_them():
     app = opened("home")
     assert silent(app), (app.exception, app.error, app.warning)
     assert "28 claims" in told(app)
+    labels = [link.proto.label for link in app.get("page_link")]
+    missing = [view.title for page, view in VIEWS.items() if page and f"**{view.title}.**" not in " ".join(labels)]
+    assert not missing, f"home leads nowhere near {missing}"
 
 
 def test_without_results_everything_is_not_yet_measured(tmp_path, monkeypatch):

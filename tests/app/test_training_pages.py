@@ -65,7 +65,7 @@ def test_every_part(results, part):
 
 def test_pickers_change_what_is_shown(results):
     app = opened("training")
-    assert "Preset cpu (the preset's own)" in " ".join(shown(text.value) for text in app.caption)
+    assert "Preset cpu (the preset's own settings)" in " ".join(shown(text.value) for text in app.caption)
     app.multiselect(key="training.variants.several").set_value(["bert_a", "tupe_a_unscaled"])
     app.segmented_control(key="training.axis").set_value("seconds")
     app.run()

@@ -29,6 +29,7 @@ from analysis.figures import Figure
 from dashboard import charts
 from dashboard.charts import CHARTS, Look, base, render
 from dashboard.charts.heatmap import MOST_CELLS, heatmap
+from dashboard.drawn import specifications
 
 LINK = "https://addend.example/terms?head=3"
 NO_SIGN = "\U000e0fff"
@@ -411,3 +412,23 @@ def test_an_export_holds_its_data_whatever_another_thread_does_to_altair() -> No
         node.attrib.get("d") for node in ET.fromstring(svg).iter(f"{SVG}path")
     ]
     assert without(done[0]) == without(expected)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_names_on_screen_are_in_ink_and_whole(dark: bool) -> None:
+    look = Look(dark=dark, screen=True)
+    panel = alt.Chart(pd.DataFrame({"x": [1], "y": ["a name of a row"]})).mark_point().encode(x="x:Q", y="y:N")
+    config = specifications(drawn(panel), look)[0]["config"]
+    assert config["axis"]["labelColor"] == config["axis"]["titleColor"] == config["legend"]["labelColor"] == look.ink
+    assert config["axis"]["labelLimit"] > 100, "Streamlit's own limit cuts names off"
+
+
+def test_what_rounds_to_nothing_has_no_sign() -> None:
+    table = pd.DataFrame(
+        {"word_to_word": [-0.001], "position_to_position": [-0.25]}, index=pd.Index([0], name="head")
+    ).rename_axis(columns="term")
+    made = drawn(name="terms_heads", content={"table": table, "label": "share", "measure": "share"})
+    panel = specifications(made, Look(screen=True))[0]
+    written = {name for frame in panel["datasets"].values() for name in getattr(frame, "shown", ())}
+    assert {"0.00", "−0.25"} <= written
+    assert "−0.00" not in written

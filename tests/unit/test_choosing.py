@@ -108,6 +108,13 @@ def test_every_cell_says_something_and_where_from(store: Path, part: str) -> Non
                 assert said.source or said.text in ("not measured", "none of what was compared")
 
 
+def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:
+    said = [one for line in lines("evidence", "cpu") for cell in line.cells.values() for one in cell.said]
+    of_claims = [one for one in said if one.source.startswith("claim ")]
+    assert of_claims
+    assert all(one.page == "claims" and one.values == {"claim": one.source[6:]} for one in of_claims)
+
+
 def test_needs_filter_and_rank_nothing(store: Path) -> None:
     every = [line.name for line in lines("needs", "cpu")]
     for need, meant in NEEDS.items():

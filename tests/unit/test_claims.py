@@ -13,7 +13,7 @@ import pytest
 
 from analysis import catalogue
 from analysis.claims import CLAIMS, DOCUMENTS, QUESTIONS, WORDS, base, rules, stored
-from analysis.claims.said import between, listed, number
+from analysis.claims.said import between, listed, number, plural
 from analysis.errors import UnknownName
 from analysis.store import fill, read
 from analysis.store.sync import fingerprint
@@ -671,3 +671,9 @@ def test_numbers_in_sentences() -> None:
     assert between(-1.0, 1.0) == " (95 % interval −1.00 to 1.00)"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(["a, x", "b"]) == "a, x; b"
+
+
+def test_of_two_parts_of_a_name_the_first_is_many() -> None:
+    assert [plural(1, "seed"), plural(2, "seed")] == ["1 seed", "2 seeds"]
+    assert plural(10, "pair of tables") == "10 pairs of tables"
+    assert plural(1, "pair of tables") == "1 pair of tables"

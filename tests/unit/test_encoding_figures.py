@@ -106,8 +106,8 @@ def test_movement_numbers():
     assert np.allclose(frame["range"], table.max(0) - table.min(0))
     assert np.allclose(frame["sd"], table.std(0))
     assert (frame["range"] > 0.5).sum() == 286
-    assert "286 of 512 dimensions (55.9%)" in figure.caption
-    assert "the 256 most variable hold 98.4% of the variance" in figure.caption
+    assert "286 of 512 dimensions (55.9 %)" in figure.caption
+    assert "the 256 most variable hold 98.4 % of the variance" in figure.caption
     held = figure.content["held"]
     variance = np.sort(table.var(0))[::-1]
     assert held.variance.iloc[256] == pytest.approx(variance[:256].sum() / variance.sum())

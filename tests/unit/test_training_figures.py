@@ -58,7 +58,7 @@ def test_a_run_is_found_by_its_settings(three):
     found = trained(links.VIEWS["training"].defaults())
     assert found.variants == ["bert_a", "no_position", "tupe_a"]
     assert found.finals("bert_a") == pytest.approx({0: 5.0, 1: 5.01, 2: 5.02})
-    assert found.told == "the preset's own"
+    assert found.told == "the preset's own settings"
     assert "larger" in found.sample
 
 
@@ -67,10 +67,10 @@ def test_runs_with_other_settings_are_another_recipe(three):
         run("bert_a", seed, (8, 6, 4, 3, 2), norm="pre", steps=400)
     catalogue.refresh()
     told = index().groupby("told").size()
-    assert told.to_dict() == {"the preset's own": 9, "steps 400, norm pre": 2}
+    assert told.to_dict() == {"the preset's own settings": 9, "steps 400, norm pre": 2}
     defaults = links.VIEWS["training"].defaults()
     assert len(trained(defaults).runs) == 9, "by default the recipe with most runs"
-    recipe = index().query('told != "the preset\'s own"').recipe.iloc[0]
+    recipe = index().query('told != "the preset\'s own settings"').recipe.iloc[0]
     assert trained({**defaults, "recipe": recipe}).finals("bert_a") == {0: 2, 1: 2}
 
 

@@ -88,7 +88,7 @@ def judge(found: Found) -> Verdict:
         threshold=MATTERS,
         models=(title(WIDE), *(title(v) for v in narrow)),
         samples=len(rows),
-        sample_unit="cost measured",
+        sample_unit="measured cost",
         evidence=tuple(evidence),
     )
 
