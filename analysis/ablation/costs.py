@@ -5,7 +5,6 @@ bert_a's step. Memory is the peak of a process of its own that does nothing else
 """
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,6 +20,7 @@ from analysis.ablation.encoder import AddendForMaskedLM
 from analysis.ablation.optimise import placed, train_step
 from analysis.ablation.presets import Pretraining
 from analysis.ablation.pretrain import build, optimiser, tensors
+from analysis.peak import peak_mib
 
 BASELINE = "bert_a"
 WARM_UP, ROUNDS = 3, 15
@@ -77,8 +77,7 @@ def _steps_alone(settings: Pretraining, device: str, answer: Any) -> None:
     for _ in range(WARM_UP):
         step()
     peak = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else None
-    # Linux gives kilobytes.
-    answer.put(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 if peak is None else peak)
+    answer.put(peak_mib() if peak is None else peak)
 
 
 def peak_memory(settings: Pretraining, device: str) -> float:

@@ -33,6 +33,7 @@ from analysis import embedded
 from analysis.models.families import FAMILIES
 from analysis.models.follow import Layer, follow
 from analysis.models.load import best_device
+from analysis.peak import status_kib
 from analysis.terms import measures
 from analysis.terms.run import sum_of_terms
 
@@ -171,16 +172,10 @@ def _peak(name: str, tokens: int, way: str) -> float:
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    before = _status("VmRSS")
+    before = status_kib("VmRSS")
     kept = work()
     del kept
-    return (_status("VmHWM") - before) / 1024
-
-
-def _status(name: str) -> int:
-    """A line of this process's status, in KiB."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+    return (status_kib("VmHWM") - before) / 1024
 
 
 def main() -> None:
