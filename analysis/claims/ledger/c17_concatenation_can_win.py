@@ -1,5 +1,7 @@
 """C17: concatenation can beat addition at little extra cost; the best split is not half and half."""
 
+from collections.abc import Iterable
+
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
@@ -19,7 +21,9 @@ from analysis.claims.contest import LOSS_RULE, RULE, Contest, contest, decided, 
 from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.said import plural
 from analysis.claims.trainings import BETTER, FEW, OPEN, SAME, WORSE
+from analysis.statistics import holm
 
+ALPHA = 0.05
 SPLITS = ("concat_20", "concat_05", "concat_50")
 HALLAM, MENG, KITAEV = "hallam2026fusion", "meng2021conditional", "kitaev2018constituency"
 KINDS = ("Learned Absolute", "Sinusoidal", "Relative", "RoPE")
@@ -94,9 +98,12 @@ def judge(found: Found) -> Verdict:
         shown = max(against_adding.values(), key=lambda made: made.seeds)
         waiting = next(made for made in against_adding.values() if made.why_not)
         return undecided(_named(shown, waiting), rows, also=told)
-    wins = [made for made in ready if made.loss and made.loss.standing == BETTER]
-    uneven = [made for made in against_even.values() if made.loss and made.loss.standing == BETTER]
-    opened = any(made.loss is None or made.loss.standing in (OPEN, FEW) for made in (*ready, *against_even.values()))
+    wins, uneven = _better(ready), _better(against_even.values())
+    apart = [*wins, *uneven]
+    opened = any(
+        made.loss is None or made.loss.standing in (OPEN, FEW) or (made.loss.standing == BETTER and made not in apart)
+        for made in (*ready, *against_even.values())
+    )
     best = min(ready, key=lambda made: made.loss.found.mean if made.loss else 0.0)
     if wins and uneven:
         word = SUPPORTED if not worse else MIXED
@@ -112,6 +119,13 @@ def judge(found: Found) -> Verdict:
         f"better than half and half; the best: {best.told()}. {told}"
     )
     return decided(best, word, sentence.strip(), rows)
+
+
+def _better(contests: Iterable[Contest]) -> list[Contest]:
+    """Those whose variant ends better, also after Holm's correction: of several splits one may do so by chance."""
+    tried = [(made, made.loss) for made in contests if made.loss is not None]
+    held = holm([loss.found.p for _, loss in tried], ALPHA).rejected
+    return [made for (made, loss), apart in zip(tried, held, strict=True) if apart and loss.standing == BETTER]
 
 
 def _named(shown: Contest, waiting: Contest) -> Contest:
@@ -131,8 +145,8 @@ register(
         asks="Our own trainings at three splits of the same width against adding and against each other, the time of "
         "their steps, and published attempts.",
         rule=f"{RULE} {LOSS_RULE} Two things are said: a split of the same width (hence of no extra cost but the "
-        "words' "
-        "dimensions) ends better than adding, and 80/20 or 95/5 ends better than 50/50. Supported if both hold and no "
+        "words' dimensions) ends better than adding, and 80/20 or 95/5 ends better than 50/50, each after Holm's "
+        "correction over the splits tried. Supported if both hold and no "
         f"published pair is worse concatenated by more than {MARGINS_SAID}; contradicted if neither holds, nothing is "
         "left open, and no published pair is better by more than that; mixed if one holds or the papers disagree; else "
         "inconclusive. All three splits must have their seeds. Published attempts project the concatenation back to "
