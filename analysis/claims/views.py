@@ -6,10 +6,11 @@ from analysis.claims.base import View
 
 
 def training(part: str, *variants: str) -> View:
-    """Our own pre-trainings: curves, gap, convergence, scores or costs."""
+    """Our own pre-trainings: curves, gap, parts, convergence, scores or costs."""
     labels = {
         "curves": "Learning curves",
         "gap": "Final loss of every variant",
+        "parts": "What each change of untying gives",
         "convergence": "Steps to the baseline's loss",
         "scores": "Score variance through training",
         "costs": "Costs of every variant",

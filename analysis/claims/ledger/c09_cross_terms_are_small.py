@@ -138,6 +138,11 @@ register(
         "models, and are named. Models of images stand beside.",
         queries=QUERIES,
         judge=judge,
-        views=(views.terms(), views.depth("terms", term="word_to_position"), views.vision()),
+        views=(
+            views.terms(),
+            views.depth("terms", term="word_to_position"),
+            views.training("parts"),
+            views.vision(),
+        ),
     )
 )

@@ -156,6 +156,7 @@ register(
         judge=judge,
         views=(
             views.training("convergence"),
+            views.training("parts"),
             views.training("curves", "bert_a", *WITHOUT),
             views.published(f"{TUPE}|Table 1", "TUPE, Table 1"),
         ),

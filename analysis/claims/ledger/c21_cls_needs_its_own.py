@@ -171,6 +171,7 @@ register(
             views.depth("order"),
             views.glue("difference"),
             views.training("curves", UNTIED, TIED),
+            views.training("parts"),
             views.published(f"{TUPE}|Table 1", "TUPE, Table 1"),
         ),
     )
