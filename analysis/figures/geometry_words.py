@@ -106,11 +106,24 @@ def calls(params: Params) -> Figure:
     )
 
 
+def _exact(found: Frame, pairs: int, model: str, words: str) -> str:
+    """Over what the nearest sums are exact."""
+    if (found[found.measure == "collision_complete"].value == 1).any():
+        return (
+            f"Exact over all pairs of words of {model} ({words}) and of different positions that a word can hold: "
+            f"{pairs:,} pairs of words could come so near, and each was searched."
+        )
+    return (
+        f"Exact over the {pairs:,} nearest pairs of words of {model} ({words}) and all pairs of different positions "
+        "that a word can hold; pairs of words farther apart are not searched."
+    )
+
+
 @figure("geometry_collisions")
 def collisions(params: Params) -> Figure:
     """The nearest sums of different words at different positions."""
     model = model_of(params)
-    found = rows_of(model, "collision_distance", "collision_ratio")
+    found = rows_of(model, "collision_distance", "collision_ratio", "collision_complete")
     cases = cases_of(model, "collision").sort_values("distance", ignore_index=True)
     shown = found[found.measure == "collision_distance"].assign(series="nearest sums")
     ends = shown[["value", "baseline_low", "baseline_high"]]
@@ -128,10 +141,9 @@ def collisions(params: Params) -> Figure:
         title="Do word + position and another word + position meet?",
         frame=lambda: table,
         caption=(
-            f"{told} Exact over the {ratio.samples:,} nearest pairs of words of {model} "
-            f"({_searched(config)}) and all pairs of different positions that a word can hold; pairs of words farther "
-            f"apart are not searched. Grey: the position table rotated at random, {config['rotations']} times: mean "
-            "and 95 % range. The table (Data) lists the words."
+            f"{told} {_exact(found, ratio.samples, model, _searched(config))} Grey: the position table rotated at "
+            f"random, {config['rotations']} times: mean and 95 % range, of so few about the least and the greatest. "
+            "The table (Data) lists the words."
         ),
         alt=told,
         command="\n".join(dict.fromkeys(found.command)),

@@ -52,6 +52,8 @@ over.
 - collision_distance [nearest], along number, from 1 the nearest: abs(word a + position i - word b - position j), a
   and b different words, i and j
   different positions, of the nearest pairs of words (samples: how many). Baseline: position table rotated at random.
+- collision_complete [nearest]: 1 where no other pair of words can come as near, 0 where others were not searched.
+  Samples: pairs of words searched.
 - collision_ratio [nearest]: the nearest collision over the least distance of two words. Baseline: the same.
 - decoded [position_ridge_r2, position_ridge_mean_absolute_error, position_nearest_exact, position_nearest_within_3,
   order_logistic_accuracy, word_nearest_top1, word_ridge_top1]: read from word + position, words drawn at random, held

@@ -76,7 +76,9 @@ class Options:
     listed: int = 2_000
     """Changed words that are listed, the clearest first."""
     pairs: int = 10_000
-    """Pairs of words, the nearest ones, that are searched for collisions."""
+    """Pairs of words, the nearest ones, that are searched for collisions at first."""
+    work: int = 8_000_000_000
+    """Pairs of words times pairs of positions that are searched at most, to leave no pair out."""
     rotations: int = 3
     """Of the position table: what the nearest collisions are held against."""
     texts: int = 96

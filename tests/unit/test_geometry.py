@@ -279,6 +279,29 @@ def test_nearest_pairs_are_the_nearest(rng):
     assert few.distance[0] == pytest.approx(theirs[2]), "the first two are the words themselves"
 
 
+def test_no_pair_that_may_come_near_is_left_out(rng):
+    """Far words meet where positions are far apart along few directions: the nearest pairs of words miss them."""
+    words = rng.normal(size=(120, 24))
+    positions = 6 * rng.normal(size=(16, 3)) @ rng.normal(size=(3, 24)) + 0.05 * rng.normal(size=(16, 24))
+    best = {}
+    for a, b in itertools.combinations(range(120), 2):
+        sums = spatial.distance.cdist(words[a] + positions, words[b] + positions)
+        np.fill_diagonal(sums, np.inf)
+        best[a, b] = sums.min()
+    order = sorted(best, key=best.get)
+    first = np.arange(120)
+    few = collisions.nearest_pairs(words, first, 200)
+    options = replace(DEBUG, pairs=200)
+    found, count, complete = collisions.searched(words, positions, first, few, options)
+    assert complete
+    assert 200 < count < len(best)
+    assert [(c.a, c.b) for c in found] == order[: len(found)]
+    alone = collisions.nearest_sums(words, positions, few, 5)
+    assert alone[0].distance > found[0].distance, "the nearest pairs of words alone do not hold the answer"
+    _, count, complete = collisions.searched(words, positions, first, few, replace(options, work=16**2 * 210))
+    assert (count, complete) == (200, False)
+
+
 def test_a_planted_collision_is_found(rng):
     whole = held(rng)
     position = whole.position.copy()

@@ -1,9 +1,13 @@
 """Sums that nearly meet: word a + position i ~ word b + position j, different words, different positions
 (at one position the sums are as far apart as the words are).
 
-Pairs of words are taken from the nearest on, and each is searched over all pairs of positions: exact for those pairs.
+The nearest pairs of words are searched over all pairs of positions. What is found bounds what is left: with Q the
+projection on all but a few directions, |a + p - b - q| >= |Q(a - b)| - |Q(p - q)|. Of positions that lie near a few
+directions Q leaves little, so few pairs of words can still come as near; these are searched as well, and then the
+answer is exact over all pairs of words.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,6 +25,12 @@ NEAREST = 20
 BLOCK = 256
 SEARCHED = 16
 """Pairs of words in one step of the search, on a CPU."""
+DIRECTIONS = (0, 8, 16, 32, 64, 128, 256)
+"""How many of the positions' leading directions are taken away; the number that leaves the fewest pairs is used."""
+TRIED = 64
+"""Words on which that number is chosen."""
+SLACK = 1e-3
+"""Of the bound, for rounding in float32."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,48 @@ def nearest_pairs(words: Float[ndarray, "V D"], first: ndarray, count: int, devi
     return Pairs(a[order], b[order], distance[order])
 
 
+def reachable(
+    words: Float[ndarray, "V D"],
+    positions: Float[ndarray, "P D"],
+    first: ndarray,
+    bound: float,
+    most: int,
+    device: str = "cpu",
+) -> Pairs | None:
+    """Every pair of words, one of each among `first`, whose sums may be nearer than `bound`; None for over `most`."""
+    middle = positions - positions.mean(0)
+    axes = np.linalg.svd(middle, full_matrices=False)[2]
+    tries = []
+    for count in (count for count in DIRECTIONS if count < words.shape[1]):
+        left = [table - (table @ axes[:count].T) @ axes[:count] for table in (words, middle)]
+        reach = (bound + float(np.sqrt(np.where(np.isinf(gaps := _gaps(left[1])), 0, gaps).max()))) * (1 + SLACK)
+        tries.append((sum(len(b) for _, b in _within(left[0], first[:TRIED], reach, device)), count, reach, left[0]))
+    fewest, _, reach, table = min(tries, key=lambda tried: tried[:2])
+    if fewest * len(first) / min(TRIED, len(first)) > 2 * most:
+        return None
+    met = [np.stack([np.minimum(a, b), np.maximum(a, b)], 1) for a, b in _within(table, first, reach, device)]
+    every = np.unique(np.concatenate(met), axis=0)
+    if len(every) > most:
+        return None
+    distance = np.linalg.norm(words[every[:, 0]] - words[every[:, 1]], axis=1)
+    order = np.argsort(distance, kind="stable")
+    return Pairs(every[order, 0], every[order, 1], distance[order])
+
+
+def _within(
+    table: Float[ndarray, "V D"], first: ndarray, reach: float, device: str
+) -> Iterator[tuple[ndarray, ndarray]]:
+    """Pairs of rows, one of each among `first`, that are no farther apart; found in float32, block by block."""
+    rows = torch.as_tensor(table, dtype=torch.float32, device=device)
+    squares = (rows**2).sum(1)
+    for start in range(0, len(first), BLOCK):
+        part = torch.as_tensor(first[start : start + BLOCK], device=device)
+        apart = squares[part, None] + squares - 2 * rows[part] @ rows.T
+        apart[torch.arange(len(part), device=device), part] = torch.inf
+        a, b = (apart <= reach**2).nonzero(as_tuple=True)
+        yield first[start : start + BLOCK][a.cpu().numpy()], b.cpu().numpy()
+
+
 def nearest_sums(
     words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], pairs: Pairs, wanted: int, device: str = "cpu"
 ) -> list[Collision]:
@@ -103,18 +155,49 @@ def _gaps(positions: Float[ndarray, "P D"]) -> Float[ndarray, "P P"]:
     return gaps
 
 
-@measure("collisions", title="Sums that nearly meet", gives=("collision_distance", "collision_ratio"), needs=("sum",))
+def searched(
+    words: Float[ndarray, "V D"], positions: Float[ndarray, "P D"], first: ndarray, pairs: Pairs, options: Options
+) -> tuple[list[Collision], int, bool]:
+    """The nearest sums, how many pairs of words were searched, and whether no other pair can come as near."""
+    found = nearest_sums(words, positions, pairs, NEAREST + 1, options.device)
+    whole = len(pairs.a) == _pairs(len(words), len(first))
+    if whole:
+        return found, len(pairs.a), True
+    most = options.work // len(positions) ** 2
+    left = reachable(words, positions, first, found[-1].distance, most, options.device)
+    if left is None:
+        return found, len(pairs.a), False
+    return nearest_sums(words, positions, left, NEAREST + 1, options.device), len(left.a), True
+
+
+def _pairs(words: int, first: int) -> int:
+    """Different pairs of words, one of each among the first ones."""
+    return first * (words - first) + first * (first - 1) // 2
+
+
+GIVES = ("collision_distance", "collision_ratio", "collision_complete")
+
+
+@measure("collisions", title="Sums that nearly meet", gives=GIVES, needs=("sum",))
 def collisions(held: Held, options: Options) -> Found:
-    """Of the nearest pairs of a sample of words with any; on a GPU of the whole vocabulary."""
+    """Of a sample of words with any; on a GPU of the whole vocabulary."""
     word, position = held.sums()
     rng, found = options.rng(), Found()
     every = options.device != "cpu" or options.words >= len(word)
     first = np.arange(len(word)) if every else np.sort(rng.choice(len(word), options.words, replace=False))
     pairs = nearest_pairs(word, first, options.pairs, options.device)
-    nearest = nearest_sums(word, position, pairs, NEAREST + 1, options.device)
+    nearest, count, complete = searched(word, position, first, pairs, options)
     turned = [centred(position) @ rotation(word.shape[1], rng) for _ in range(options.rotations)]
-    by_chance = [nearest_sums(word, at, pairs, NEAREST, options.device) for at in turned]
-    random = np.asarray([[collision.distance for collision in each] for each in by_chance])
+    by_chance = [searched(word, at, first, pairs, options) for at in turned]
+    random = np.asarray([[collision.distance for collision in each] for each, _, _ in by_chance])
+    found.rows.append(
+        Row(
+            measure="collision_complete",
+            subject="nearest",
+            value=float(complete and all(one for _, _, one in by_chance)),
+            samples=count,
+        )
+    )
     for number, collision in enumerate(nearest[:NEAREST]):
         found.rows.append(
             Row(
@@ -122,7 +205,7 @@ def collisions(held: Held, options: Options) -> Found:
                 subject="nearest",
                 along=number + 1,
                 value=collision.distance,
-                samples=len(pairs.a),
+                samples=count,
                 **spread(random[:, number]),
             )
         )
@@ -131,7 +214,7 @@ def collisions(held: Held, options: Options) -> Found:
             measure="collision_ratio",
             subject="nearest",
             value=nearest[0].distance / pairs.distance[0],
-            samples=len(pairs.a),
+            samples=count,
             **spread(random[:, 0] / pairs.distance[0]),
         )
     )
