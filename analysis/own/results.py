@@ -2,12 +2,14 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from analysis.errors import LinkError
 from analysis.store import read
+from analysis.store.paths import version
 
 Frame = Any
 """A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
@@ -73,8 +75,15 @@ class Results:
 
 def presets() -> list[str]:
     """Those with scores, the default first."""
+    return list(_presets(version()))
+
+
+@lru_cache(maxsize=4)
+def _presets(version: tuple[str, int, int]) -> tuple[str, ...]:
+    """Kept until the store changes: every figure asks."""
+    del version
     found = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
-    return sorted(found.preset, key=lambda name: (name != DEFAULT_PRESET, name))
+    return tuple(sorted(found.preset, key=lambda name: (name != DEFAULT_PRESET, name)))
 
 
 def resolve(preset: str) -> str:

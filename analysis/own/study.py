@@ -216,8 +216,15 @@ class Study:
 
     def value(self, task: str) -> dict[str, float]:
         """Each variant's value on a task, or its average."""
-        at = self.cells[self.cells.task == task] if len(self.cells) else self.cells
-        return dict(zip(at.variant, at.value, strict=True)) if len(at) else {}
+        return self._values.get(task, {})
+
+    @cached_property
+    def _values(self) -> dict[str, dict[str, float]]:
+        """task -> variant -> value."""
+        found: dict[str, dict[str, float]] = {}
+        for row in self.cells.itertuples():
+            found.setdefault(row.task, {})[row.variant] = row.value
+        return found
 
     # ---- Differences ----
 

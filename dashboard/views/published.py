@@ -12,10 +12,13 @@ PAGE = "published"
 VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
 
 
-def figure(name: str, values: dict[str, Value]) -> None:
-    """One figure or, where it cannot be made, why not; the rest of the page stays."""
+def figure(name: str, values: dict[str, Value], of: dict[str, Value] | None = None) -> None:
+    """One figure or, where it cannot be made, why not; the rest of the page stays.
+
+    of: those of the page's values that it depends on, for which it is kept; all of them unless given.
+    """
     try:
-        made = queries.figure(name, values)
+        made = queries.figure(name, values if of is None else of)
     except AddendError as problem:
         show.sentence(problem)
         return
@@ -68,5 +71,5 @@ if view:
     figure(f"published_{view}", values)
 
 st.divider()
-figure("published_literature", values)
-published_table.notes(queries.figure("published_literature", values).content["notes"])
+figure("published_literature", values, of={})
+published_table.notes(queries.figure("published_literature", {}).content["notes"])
