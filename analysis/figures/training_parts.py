@@ -63,23 +63,23 @@ def parts(params: Params) -> Figure:
         )
     table = _corrected(table)
     used = [name for name in found.variants if name in {*table.before, *table.after}]
-    told = " ".join(_sentence(table[table.way == way]) for way in dict.fromkeys(table.way))
+    told = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
     return Figure(
         name="training_parts",
         title=f"What lies between {title(FIRST)} and {title(LAST)}",
         frame=lambda: table,
         caption=(
             f"Each row: final validation loss with that change less that before it, in {UNIT} on {found.sample}; below "
-            f"0 is better. Diamonds: means over {span(table.n)} seeds all variants of a way share, so that its "
-            "changes add up to the last row; bars: 95 % t intervals. Filled: told apart from 0 after Holm's correction "
-            "over the changes. A change is measured on top of those above it, and in another order may give something "
-            f"else. {found.about(used)}"
+            f"0 is better. Diamonds: means over the seeds that all variants of a way share ({span(table.n)}), so that "
+            "its changes add up to the last row; bars: 95 % t intervals. Filled: told apart from 0 after Holm's "
+            "correction over the changes. A change is measured on top of those above it, and in another order may give "
+            f"something else. {found.about(used)}"
         ),
-        alt=f"Diamonds, one row a change. {told}",
+        alt=f"Diamonds, one row a change. {' '.join(told)}",
         command=command("training_parts", params, found, used),
         provenance=found.provenance(used),
         citation_keys=("ke2021tupe",),
-        content={"table": table, "ways": list(dict.fromkeys(table.way)), "sentences": [told]},
+        content={"table": table, "ways": list(dict.fromkeys(table.way)), "sentences": told},
     )
 
 
@@ -135,6 +135,6 @@ def _sentence(rows: Frame) -> str:
         for row in rows[rows.change != WHOLE].itertuples()
     ]
     return (
-        f"From {title(FIRST)} to {title(LAST)} the final loss changes by {signed(whole.gap)} nats "
-        f"({plural(int(whole.n), 'seed')}): {', '.join(said)}."
+        f"{whole.way} ({plural(int(whole.n), 'seed')}), {signed(whole.gap)} nats from {title(FIRST)} to {title(LAST)}: "
+        f"{', '.join(said)}."
     )

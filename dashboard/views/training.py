@@ -45,7 +45,7 @@ def draw(name: str) -> None:
         show.sentence(problem)
         return
     for sentence in figure.content.get("sentences", ()):
-        st.markdown(plain(sentence))
+        st.markdown(f"- {plain(sentence)}")
     show.show(figure, PAGE, values)
     if name == "training_costs":
         pinned = {"Variant": st.column_config.Column(pinned=True)}
