@@ -106,6 +106,11 @@ class Job:
         return self.stored("curves", self.run_id)
 
     @property
+    def kept(self) -> Path | None:
+        """The folder of its checkpoint where that comes with Addend: it is not trained again."""
+        return checkpoints.of_run(self.run_id) if self.trained else None
+
+    @property
     def finished(self) -> bool:
         """Whether everything it gives is stored."""
         return self.trained and (
@@ -138,7 +143,7 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
         import torch
 
         torch.set_num_threads(job.place.threads)
-        kept = checkpoints.of_run(job.run_id) if job.trained else None
+        kept = job.kept
         model = kept or _pretrained(job, report)
         if job.finetuning is not None:
             weights = "float32" if kept is None else "float16, as kept in data/checkpoints"
@@ -251,8 +256,7 @@ def _words(job: Job) -> Any:
         return None
     from safetensors.torch import load_file
 
-    folder = (checkpoints.of_run(other.run_id) if other.trained else None) or other.folder / "model"
-    file = folder / "model.safetensors"
+    file = (other.kept or other.folder / "model") / "model.safetensors"
     if not file.is_file():
         raise AddendError(
             f"{job.pretraining.variant} needs the model of {other.label}, which is not in {job.place.out}. "

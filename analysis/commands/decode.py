@@ -24,13 +24,11 @@ def decode(
     from analysis import catalogue
     from analysis.decoding import measure
     from analysis.means import windows as cutting
-    from analysis.models.families import longest
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    articles = list(cutting.articles(texts))
-    cut = cutting.windows(loaded.tokenizer, articles, length, windows, longest(loaded.model.config))
+    cut = cutting.windows_of(loaded, texts, length, windows)
     with Progress() as progress:
         states = measure.states_of(loaded, cut, progress.track(cutting.batches(cut), description="Windows"))
         each = progress.track(range(len(states)), description="Depths")

@@ -24,13 +24,11 @@ def measure_means(
     from analysis import catalogue
     from analysis.means import measure
     from analysis.means import windows as cutting
-    from analysis.models.families import longest
     from analysis.models.load import load
     from analysis.models.source import resolve
 
     loaded = load(resolve(model, revision))
-    articles = list(cutting.articles(texts))
-    cut = cutting.windows(loaded.tokenizer, articles, length, windows, longest(loaded.model.config))
+    cut = cutting.windows_of(loaded, texts, length, windows)
     with Progress() as progress:
         each = progress.track(cutting.batches(cut), description="Windows")
         path = measure.measure_means(loaded, cut, corpus or texts.stem, called=called, name=name, each=each)

@@ -23,14 +23,12 @@ def measure_order(
 
     from analysis import catalogue
     from analysis.means import windows as cutting
-    from analysis.models.families import longest
     from analysis.models.load import load
     from analysis.models.source import resolve
     from analysis.order.measure import measure_order
 
     loaded = load(resolve(model, revision))
-    articles = list(cutting.articles(texts))
-    cut = cutting.windows(loaded.tokenizer, articles, length, windows, longest(loaded.model.config))
+    cut = cutting.windows_of(loaded, texts, length, windows)
     with Progress() as progress:
         paths = measure_order(
             loaded,

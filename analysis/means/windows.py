@@ -10,6 +10,7 @@ from jaxtyping import Bool, Int64
 from numpy import ndarray
 
 from analysis.errors import TextError, TextTooLong
+from analysis.models.families import longest
 
 SEED = 0
 BATCH = 8
@@ -41,6 +42,11 @@ def articles(path: Path) -> Iterator[str]:
         elif block:
             yield "\n".join(block)
             block = []
+
+
+def windows_of(loaded: Any, file: Path, length: int, count: int) -> Windows:
+    """The windows of a text for a loaded model; see `articles` and `windows`."""
+    return windows(loaded.tokenizer, list(articles(file)), length, count, longest(loaded.model.config))
 
 
 def windows(tokenizer: Any, texts: Sequence[str], length: int, count: int, limit: int | None = None) -> Windows:

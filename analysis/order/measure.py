@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -171,6 +172,7 @@ def _states(
     return [hidden.double().cpu().numpy() for hidden in states]
 
 
+@lru_cache(maxsize=4)
 def _draws(windows: int) -> Float[ndarray, "resample window"]:
     rng = np.random.default_rng(SEED)
     return rng.multinomial(windows, np.full(windows, 1 / windows), size=RESAMPLES).astype(np.float64)

@@ -31,6 +31,7 @@ from typing import Any
 
 from tests.benchmarks.machine import ROOT, Table, against, percentile, served, synced
 from tests.benchmarks.reader import Reader
+from tests.benchmarks.store import asked_by, milliseconds
 
 PAGES = {"glue": "GLUE ablations", "training": "Training", "runs": "Runs"}
 PRESETS = ("cpu", "gpu", "debug")
@@ -88,17 +89,6 @@ def made_up(data: Path, runs: int, scores: int) -> list[Trained]:
     return made
 
 
-def milliseconds(act: Callable[[], Any], times: int) -> list[float]:
-    """Of each of some times, after one that is not counted."""
-    act()
-    taken = []
-    for _ in range(times):
-        started = time.perf_counter()
-        act()
-        taken.append(1e3 * (time.perf_counter() - started))
-    return taken
-
-
 async def opened(address: str, times: int, cpu: Callable[[], float]) -> dict[str, list[tuple[float, float]]]:
     """Seconds, and the server's processor seconds, of each page: the first time, then more times."""
     found: dict[str, list[tuple[float, float]]] = {page: [] for page in PAGES}
@@ -116,8 +106,6 @@ async def opened(address: str, times: int, cpu: Callable[[], float]) -> dict[str
 
 def asked() -> dict[str, list[tuple[str, tuple[Any, ...]]]]:
     """The queries of each page as it first opens."""
-    from tests.benchmarks.store import asked_by
-
     return {page: asked_by(page) for page in PAGES}
 
 

@@ -52,15 +52,15 @@ def asked_by(page: str) -> list[tuple[str, tuple]]:
     return list({repr(one): one for one in asked}.values())
 
 
-def milliseconds(act: Callable[[], object], times: int = TIMES) -> float:
-    """The median over some times, after one that is not counted."""
+def milliseconds(act: Callable[[], object], times: int = TIMES) -> list[float]:
+    """Of each of some times, after one that is not counted."""
     act()
     taken = []
     for _ in range(times):
         started = time.perf_counter()
         act()
         taken.append(1e3 * (time.perf_counter() - started))
-    return statistics.median(taken)
+    return taken
 
 
 def main() -> None:
@@ -71,13 +71,15 @@ def main() -> None:
         report = catalogue.refresh()
         rows = sum(report.counts.values())
         print(f"store: {report.path.stat().st_size / 2**20:.1f} MiB, {rows:,} rows in tables and views")
-        print(f"sync that builds: {milliseconds(lambda: catalogue.refresh(rebuild=True), 5):.0f} ms")
-        print(f"sync that finds nothing to do: {milliseconds(catalogue.refresh):.0f} ms")
-        print(f"open, ask nothing, close: {milliseconds(lambda: read.query('SELECT 1')):.1f} ms")
+        print(f"sync that builds: {statistics.median(milliseconds(lambda: catalogue.refresh(rebuild=True), 5)):.0f} ms")
+        print(f"sync that finds nothing to do: {statistics.median(milliseconds(catalogue.refresh)):.0f} ms")
+        print(f"open, ask nothing, close: {statistics.median(milliseconds(lambda: read.query('SELECT 1'))):.1f} ms")
         worst = 0.0
         for page in VIEWS:
             for sql, parameters in asked_by(page):
-                took = milliseconds(lambda sql=sql, parameters=parameters: read.query(sql, parameters))
+                took = statistics.median(
+                    milliseconds(lambda sql=sql, parameters=parameters: read.query(sql, parameters))
+                )
                 worst = max(worst, took)
                 print(f"{page or 'home':>10}  {took:6.1f} ms  {' '.join(sql.split())[:SHOWN]}")
         print(f"slowest: {worst:.1f} ms, {worst / BUDGET_MS:.2f} of the budget of {BUDGET_MS:.0f} ms")
