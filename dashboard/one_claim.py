@@ -43,8 +43,11 @@ def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
         if entry.command:
             st.caption(plain(f"Lacking: {entry.missing}. This makes it, and the verdict then turns by itself:"))
             st.code(entry.command, language="bash", wrap_lines=True)
-    st.subheader("The rule, written before looking", anchor=False)
+    st.subheader("The rule" if entry.changed else "The rule, written before looking", anchor=False)
     st.markdown(plain(entry.rule))
+    if entry.changed:
+        st.markdown("**Changed after its verdict was known**")
+        st.markdown("\n".join(f"- {plain(one)}" for one in entry.changed))
     st.caption(plain(f"Decided by: {entry.asks}"))
     if entry.views:
         st.markdown("**See it yourself**")

@@ -9,6 +9,7 @@ How a page or a report reads it: `analysis.claims.stored` gives the store's answ
     from analysis.claims import stored
     for entry in stored.ledger():        # 28 of them, in order of id
         entry.id, entry.title, entry.statement, entry.question, entry.documents, entry.rule, entry.asks
+        entry.changed                    # what was changed in the rule after its verdict was known, and why
         entry.verdict                    # one of WORDS: supported, contradicted, mixed, inconclusive, not yet measured
         entry.sentence                   # one or more sentences, made of numbers
         entry.effect, entry.low, entry.high, entry.unit, entry.measured, entry.threshold   # None where there is none
@@ -67,6 +68,7 @@ def rules() -> dict[str, list[dict[str, Any]]]:
                 "statement": claim.statement,
                 "asks": claim.asks,
                 "rule": claim.rule,
+                "changed": list(claim.changed),
                 "code": _code(),
             }
             for claim in claims

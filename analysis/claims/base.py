@@ -104,7 +104,9 @@ class Claim:
 
     statement: in our own words. documents: keys of DOCUMENTS. question: key of QUESTIONS. asks: which measurements
     decide. rule: how, in the words that readers see, thresholds with their reasons. queries: name -> SQL over the
-    store. judge: a pure function from their rows to a verdict. views: the exact views that show the evidence.
+    store. judge: a pure function from their rows to a verdict. views: the exact views that show the evidence. changed:
+    what was changed in the rule after its verdict was known, a sentence or more each that begins with the date and
+    gives the reason, which is never the verdict.
     """
 
     id: str
@@ -117,6 +119,7 @@ class Claim:
     queries: Mapping[str, str]
     judge: Judge
     views: tuple[View, ...]
+    changed: tuple[str, ...] = ()
 
 
 CLAIMS: Registry[Claim] = Registry("claim")

@@ -47,6 +47,7 @@ class Entry:
     statement: str
     asks: str
     rule: str
+    changed: tuple[str, ...]
     documents: tuple[str, ...]
     queries: Mapping[str, str]
     verdict: str
@@ -103,7 +104,7 @@ def _ledger(version: tuple[str, int, int]) -> tuple[Entry, ...]:
     lines, seen = _grouped("evidence", "number"), _grouped("claim_views", "number")
     return tuple(
         Entry(
-            **rule,
+            **{**rule, "changed": tuple(rule["changed"])},
             **_verdict(judged.get(rule["id"], {})),
             documents=tuple(row["document"] for row in said.get(rule["id"], ())),
             queries={row["name"]: row["sql"] for row in asked.get(rule["id"], ())},

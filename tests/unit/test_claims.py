@@ -6,6 +6,7 @@ here in a line or two, so that the rule's answer can be read off it.
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -530,6 +531,8 @@ def test_a_claim_says_what_it_is(claim: str) -> None:
     assert set(one.documents) <= DOCUMENTS.keys()
     assert one.queries
     assert one.views
+    for changed in one.changed:
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d: [A-Z].+\.", changed), "a date, what was changed and why"
     file = Path(inspect.getfile(one.judge)).name
     assert file.startswith(claim.lower() + "_"), f"{claim} is in {file}"
 

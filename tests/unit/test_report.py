@@ -81,11 +81,16 @@ def test_it_holds_every_claim_in_full(store: Path, made: str) -> None:
     assert set(CLAIMS) <= inside, "contents lead to every claim"
     words = " ".join(found.text.split())
     for entry in stored.ledger():
-        for text in (entry.title, entry.statement, entry.rule, entry.sentence, entry.asks):
+        for text in (entry.title, entry.statement, entry.rule, entry.sentence, entry.asks, *entry.changed):
             assert " ".join(text.split()) in words
         for line in entry.evidence:
             assert " ".join(line.says.split()) in words
             assert " ".join(line.caveat.split()) in words
+
+    later = sum(bool(entry.changed) for entry in stored.ledger())
+    assert later > 0, "C17's rule was"
+    assert found.text.count("Changed after its verdict was known") == later
+    assert found.text.count("written before looking") == len(CLAIMS) - later
 
 
 def test_every_name_inside_is_given_once_and_every_inner_link_leads_somewhere(made: str) -> None:

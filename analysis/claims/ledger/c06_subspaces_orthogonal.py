@@ -121,5 +121,9 @@ register(
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("subspaces"),),
+        changed=(
+            "2026-11-21: The energies of the one in the other's subspace decide too, since the measurements named "
+            "beforehand include them.",
+        ),
     )
 )

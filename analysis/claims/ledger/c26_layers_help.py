@@ -183,5 +183,9 @@ register(
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"), views.depth("basis"), views.geometry("subspaces")),
+        changed=(
+            f"2026-11-21: What is read from the sum with {percent(CEILING)} or better is not asked to improve, since "
+            "it cannot. Subspaces count as mixed only if they overlap more than random ones.",
+        ),
     )
 )

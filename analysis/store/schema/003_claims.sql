@@ -2,9 +2,11 @@
 -- the registry of analysis/claims; verdicts are computed while the store is built, and are written nowhere else.
 
 CREATE TABLE documents (document VARCHAR PRIMARY KEY, title VARCHAR, kind VARCHAR, site VARCHAR, url VARCHAR);
--- `code` is a digest of what judges, so that a changed rule makes a store out of date.
+-- changed: what was changed in the rule after its verdict was known. code: a digest of what judges, so that a changed
+-- rule makes a store out of date.
 CREATE TABLE claim_rules (
-    id VARCHAR PRIMARY KEY, title VARCHAR, question VARCHAR, statement VARCHAR, asks VARCHAR, rule VARCHAR, code VARCHAR
+    id VARCHAR PRIMARY KEY, title VARCHAR, question VARCHAR, statement VARCHAR, asks VARCHAR, rule VARCHAR,
+    changed VARCHAR[], code VARCHAR
 );
 CREATE TABLE claim_documents (id VARCHAR, document VARCHAR);
 CREATE TABLE claim_queries (id VARCHAR, name VARCHAR, sql VARCHAR);
