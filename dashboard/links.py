@@ -255,6 +255,7 @@ VIEWS: dict[str, View] = {
                 Field("recipe", ""),
                 Field("rate", ""),
                 Field("part", "curves"),
+                Field("baseline", ""),
                 Field("variants", ("bert_a", "no_position", "tupe_a", "concat_20")),
                 Field("axis", "step"),
             ),

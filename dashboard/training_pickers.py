@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.ablation.variants import VARIANTS
-from analysis.figures.training import OBJECTIVES, title, usual_recipe
+from analysis.figures.training import BASELINES, OBJECTIVES, title, usual_recipe
 from analysis.published import Frame
 from dashboard.pickers import Pickers
 
@@ -15,7 +15,7 @@ def which_runs(picked: Pickers, every: Frame) -> Frame:
         for name in names:  # What was picked among options that are others now.
             picked.set(name, "")
 
-    anew = {"on_change": forget, "args": ("recipe", "rate")}
+    anew = {"on_change": forget, "args": ("recipe", "rate", "baseline")}
     preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=90, **anew)
     found = every[every.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(found.objective)]
@@ -38,6 +38,13 @@ def which_runs(picked: Pickers, every: Frame) -> Frame:
     else:
         picked.fixed("rate", ["", *rates])
     return found
+
+
+def against(picked: Pickers, ran: Frame) -> None:
+    """Which variant the others are held against; what adds learned positions unless told."""
+    usual = BASELINES[ran.objective.iloc[0]]
+    others = [name for name in VARIANTS if name in set(ran.variant) - {usual}]
+    picked.choice("baseline", "Held against", ["", *others], lambda name: title(name or usual), width=160)
 
 
 def which_variants(picked: Pickers, ran: Sequence[str]) -> None:

@@ -4,9 +4,12 @@ from typing import Any
 
 from analysis.claims.base import View
 
+USUAL = "bert_a"
+"""The variant that the pages hold others against unless told."""
 
-def training(part: str, *variants: str) -> View:
-    """Our own pre-trainings: curves, gap, parts, convergence, scores or costs."""
+
+def training(part: str, *variants: str, against: str = USUAL) -> View:
+    """Our own pre-trainings: curves, gap, parts, convergence, scores or costs; held against a variant."""
     labels = {
         "curves": "Learning curves",
         "gap": "Final loss of every variant",
@@ -18,12 +21,15 @@ def training(part: str, *variants: str) -> View:
     values: dict[str, Any] = {"part": part}
     if variants:
         values["variants"] = variants
+    if against != USUAL:
+        values["baseline"] = against
     return View(label=labels[part], page="training", values=values)
 
 
-def glue(view: str = "difference") -> View:
-    """Our own GLUE scores beside published ones."""
-    return View(label="GLUE, own and published", page="glue", values={"view": view})
+def glue(view: str = "difference", against: str = USUAL) -> View:
+    """Our own GLUE scores beside published ones; differences to a variant."""
+    values = {"view": view} if against == USUAL else {"view": view, "baseline": against}
+    return View(label="GLUE, own and published", page="glue", values=values)
 
 
 def published(table: str, label: str) -> View:

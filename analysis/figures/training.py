@@ -58,11 +58,14 @@ def index() -> Frame:
     found = read.query(INDEX)
     configs = [json.loads(text) for text in found.config]
     recipes = [recipe_of(config) for config in configs]
+    keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, found.preset, strict=True)]
+    # Thousands of runs follow a handful of recipes.
+    told = {key: _told(recipe, key[1]) for key, recipe in dict(zip(keys, recipes, strict=True)).items()}
     return found.drop(columns="config").assign(
         objective=[objective(variant) for variant in found.variant],
         rate=[_rate(config.get("learning_rate")) for config in configs],
-        recipe=[identify(recipe)[:6] for recipe in recipes],
-        told=[_told(recipe, preset) for recipe, preset in zip(recipes, found.preset, strict=True)],
+        recipe=[key[0] for key in keys],
+        told=[told[key] for key in keys],
     )
 
 
@@ -96,11 +99,8 @@ class Trained:
     """What `final` was measured on."""
     left_out: str
     """A sentence on runs at other learning rates; empty where there are none."""
-
-    @property
-    def baseline(self) -> str:
-        """The variant that the others are held against."""
-        return BASELINES[self.objective]
+    baseline: str
+    """The variant that the others are held against."""
 
     @property
     def variants(self) -> list[str]:
@@ -198,6 +198,7 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
         runs=found.assign(final=found.final_loss if larger else found.last_loss).reset_index(drop=True),
         sample="the larger validation sample taken after the last step" if larger else "the last evaluation",
         left_out=left_out,
+        baseline=str(params.get("baseline") or BASELINES[str(params["objective"])]),
     )
 
 

@@ -8,7 +8,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
-from analysis.figures.training import APART, MASKED, UNIT, Trained, command, plural, title, trained
+from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, command, plural, title, trained
 from analysis.figures.words import signed
 from analysis.published import Frame
 from analysis.statistics import Curve, difference, steps_to
@@ -81,7 +81,7 @@ def learning_curves(params: Params) -> Figure:
             APART,
         ),
         alt=_alt(mean, variants, axis),
-        command=command("training_curves", params, found, variants, "axis", "variants"),
+        command=command("training_curves", params, found, variants, "baseline", "axis", "variants"),
         provenance=found.provenance(variants),
         content={
             "rows": thinned(rows),
@@ -191,7 +191,7 @@ def score_scale(params: Params) -> Figure:
     """
     found = trained(params)
     masked = found.objective == MASKED
-    variants = [name for name in (found.baseline, SCALED, UNSCALED) if name in found.variants]
+    variants = [name for name in (BASELINES[found.objective], SCALED, UNSCALED) if name in found.variants]
     variants = variants if masked else found.variants
     if masked and not {SCALED, UNSCALED} & set(variants):
         raise NoResults(
@@ -221,7 +221,7 @@ def score_scale(params: Params) -> Figure:
             "mean": thinned(mean),
             "variants": variants,
             "titles": {name: title(name) for name in variants},
-            "baseline": found.baseline,
+            "baseline": BASELINES[found.objective],
         },
     )
 

@@ -8,7 +8,7 @@ from analysis.figures.training_curves import AXES
 from dashboard import queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
-from dashboard.training_pickers import which_runs, which_variants
+from dashboard.training_pickers import against, which_runs, which_variants
 
 PAGE = "training"
 PARTS = {
@@ -30,7 +30,12 @@ FIGURES = {
     "costs": ["training_costs"],
 }
 SHARED = ("preset", "objective", "recipe", "rate")
-MORE = {"training_curves": ("variants", "axis"), "training_length": ("variants",)}
+MORE = {
+    "training_curves": ("baseline", "variants", "axis"),
+    "training_gap": ("baseline",),
+    "training_convergence": ("baseline",),
+    "training_length": ("variants",),
+}
 
 
 def draw(name: str) -> None:
@@ -83,8 +88,11 @@ first = st.container(horizontal=True, vertical_alignment="bottom")
 with first:
     found = which_runs(picked, every)
 part = picked.segments("part", "Show", list(PARTS), PARTS)
+if part in ("curves", "gap", "convergence"):
+    with first:
+        against(picked, found)
 left, right = st.columns([5, 2])
-for name in ("variants", "axis"):
+for name in ("baseline", "variants", "axis"):
     picked.get(name)
 if part in ("curves", "length") and set(found.objective) == {MASKED}:
     with left:

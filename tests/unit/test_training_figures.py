@@ -254,6 +254,21 @@ def test_convergence_is_a_share_of_the_baselines_own_steps(three):
     assert "38 % of its steps" in claim
 
 
+def test_any_variant_may_be_held_against(three):
+    """TUPE-A's final loss is beyond BERT-A, and no claim of the paper is about it; itself it is not compared with."""
+    figure = made("training_convergence", baseline="tupe_a")
+    rows = figure.frame().set_index(["axis", "variant"])
+    assert rows.loc["step", "bert_a"].censored == 3
+    assert ("step", "tupe_a") not in rows.index
+    assert not figure.content["sentences"]
+    assert figure.content["claim"] is None
+    assert "baseline=tupe_a" in figure.command
+    gap = made("training_gap", baseline="tupe_a").frame().set_index("variant").gap
+    assert gap["bert_a"] == pytest.approx(5.01 - 3.82)
+    with pytest.raises(NoResults, match="no run of Rotary"):
+        made("training_gap", baseline="rotary")
+
+
 @pytest.mark.parametrize(
     ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within it")]
 )
