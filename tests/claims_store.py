@@ -242,6 +242,8 @@ class Made:
         ]
         self._add("scores", rows)
         self._add("scores", majority)
+        self.connection.execute("DELETE FROM fine_tunings")
+        fill.fine_tunings(self.connection)
         return self
 
     # ---- The literature ----

@@ -134,7 +134,7 @@ class Contest:
                     unit=UNIT,
                     query="final_losses",
                     source=f"own trainings, {plural(loss.n, 'seed')}",
-                    view=views.training("gap"),
+                    view=views.training("gap", against=self.baseline),
                 )
             )
         if self.glue is not None:
@@ -151,7 +151,7 @@ class Contest:
                     unit="points",
                     query="glue_scores",
                     source=f"own fine-tunings, {plural(glue.seeds, 'seed')}",
-                    view=views.glue(),
+                    view=views.glue(against=self.baseline),
                 )
             )
         return found
@@ -164,9 +164,9 @@ def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple
         variant=variant,
         baseline=baseline,
         loss=loss,
-        glue=contrast(
-            found["glue_scores"], found["majority"], variant, baseline, runs=loss.runs if loss else None, only=only
-        ),
+        glue=contrast(found["glue_scores"], found["majority"], variant, baseline, runs=loss.runs, only=only)
+        if loss
+        else None,
         gate=compared(found["final_losses"], "bert_a", ORDERLESS, group=loss.group) if loss else None,
     )
 

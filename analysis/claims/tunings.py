@@ -1,10 +1,12 @@
 """Two variants of our own held against each other in the average over GLUE tasks, in points."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from analysis import statistics
 from analysis.claims.base import Rows
 from analysis.claims.trainings import BETTER, FEW, FEWEST, OPEN, OURS, SAME, WORSE
 from analysis.own.results import POINTS, Results
@@ -19,7 +21,8 @@ def tunings(*variants: str) -> str:
     """SQL: every fine-tuning of our own of these variants."""
     names = ", ".join(f"'{name}'" for name in variants)
     return (
-        f"SELECT * FROM fine_tunings WHERE variant IN ({names}) AND {OURS} ORDER BY variant, task, seed, finetune_seed"
+        "SELECT f.*, t.title AS task_title, t.glue FROM fine_tunings f JOIN tasks t USING (task) "
+        f"WHERE variant IN ({names}) AND {OURS} ORDER BY variant, task, seed, finetune_seed, run_id"
     )
 
 
@@ -54,19 +57,17 @@ def contrast(
     variant: str,
     baseline: str,
     *,
-    runs: frozenset[str] | None = None,
+    runs: frozenset[str],
     only: tuple[str, ...] = (),
 ) -> Contrast | None:
     """The difference of averages over the tasks that both have; None where they share none.
 
-    runs: the pre-trainings whose fine-tunings count; None: all. only: of these tasks; (): of all.
+    runs: the pre-trainings whose fine-tunings count. only: of these tasks; (): of all.
     """
     kept = [
         dict(row)
         for row in rows
-        if row["variant"] in (variant, baseline)
-        and (runs is None or row["pretraining"] in runs)
-        and (not only or row["task"] in only)
+        if row["variant"] in (variant, baseline) and row["pretraining"] in runs and (not only or row["task"] in only)
     ]
     presets = sorted({row["preset"] for row in kept}, key=lambda name: (name != "cpu", str(name)))
     for preset in presets:
@@ -81,21 +82,26 @@ def _of(preset: str, rows: list[dict[str, Any]], majority: Rows, variant: str, b
         name: {row["task"] for row in rows if row["variant"] == name and row["glue"]} for name in (variant, baseline)
     }
     shared = tasks[variant] & tasks[baseline]
-    frame: Any = pd.DataFrame([row for row in rows if row["task"] in shared])
-    if frame.empty:
+    kept = [
+        {**row, "value": math.nan if row["value"] is None else POINTS * row["value"]}
+        for row in rows
+        if row["task"] in shared
+    ]
+    if not kept:
         return None
-    frame["value"] = POINTS * frame["value"].astype(float)
-    about = frame.groupby("task")[["task_title", "glue"]].first().rename(columns={"task_title": "title"})
+    choices = statistics.choose_rates(kept)
+    about: Any = pd.DataFrame(kept).groupby("task")[["task_title", "glue"]].first()
     levels = {row["task"]: POINTS * row["value"] for row in majority if row["preset"] == preset}
     results = Results(
         preset=preset,
-        rows=frame,
+        choices=choices,
+        scores=statistics.chosen(kept, choices),
         titles={baseline: baseline, variant: variant},
-        tasks=about.assign(partial=""),
+        tasks=about.assign(title=about.task_title, partial="", train_examples=math.nan),
         majority=levels,
         pretrained=None,
         left_out=0,
-        runs=frame[["run_id"]],
+        runs=None,
     )
     study = Study.of(results, baseline=baseline, protocol="mean", without=(), including=(), margin=MARGIN)
     made = study.contrasts

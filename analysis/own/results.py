@@ -1,4 +1,4 @@
-"""What the store holds of one preset: a row a fine-tuning, majority levels, replicates."""
+"""What the store holds of one preset: its fine-tunings at the chosen rates, majority levels, replicates."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis import statistics
 from analysis.errors import LinkError
 from analysis.store import read
 from analysis.store.paths import version
@@ -23,23 +24,23 @@ DEFAULT_PRESET = "cpu"
 POINTS = 100.0
 OFFICIAL = "official"
 MAKE = "python -m analysis ablate --preset cpu"
-NEWEST = "QUALIFY row_number() OVER (PARTITION BY {} ORDER BY r.created DESC, r.run_id) = 1"
-COUNTS = "s.seed IS NOT NULL AND (? OR list_contains(?, s.pretraining))"
-"""A run of a model, of one of the pre-trainings that count."""
-RUN = "s.variant, s.task, s.seed, s.finetune_seed, s.learning_rate"
+RUN = "variant, task, seed, finetune_seed, learning_rate"
+NEWEST = f"QUALIFY row_number() OVER (PARTITION BY {RUN} ORDER BY created DESC, run_id) = 1"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Results:
     """One preset.
 
-    rows: a row a fine-tuning, its main metric in points. Of two of the same variant, task, seeds and rate the newest.
-    tasks: indexed by task; title, glue, partial (what is partial about its data, or "").
+    choices: the learning rate of every variant and task. scores: variant -> task -> pre-training seed -> fine-tunings
+    at that rate, the main metric in points. Of two of the same variant, task, seeds and rate the newest counts.
+    tasks: indexed by task; title, glue, partial (what is partial about its data, or ""), train_examples.
     pretrained: the pre-trainings that count, None for all of them; left_out: how many others were fine-tuned too.
     """
 
     preset: str
-    rows: Frame
+    choices: Mapping[tuple[str, str], statistics.Choice]
+    scores: statistics.Scores
     titles: Mapping[str, str]
     tasks: Frame
     majority: Mapping[str, float]
@@ -50,16 +51,15 @@ class Results:
     @property
     def variants(self) -> list[str]:
         """Those with a score, in the registry's order."""
-        have = set(self.rows.variant)
-        return [name for name in self.titles if name in have]
+        return [name for name in self.titles if name in self.scores]
 
     def replicates(self, rates: Mapping[tuple[str, str], float]) -> Drawn:
         """The main metric on resamples of the dev examples, at the given learning rates."""
+        which, given = _counted(self.preset, self.pretrained)
         found: Frame = read.query(
-            f"SELECT {RUN}, s.replicates FROM predictions s JOIN runs r USING (run_id) "
-            f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = ? AND {COUNTS} "
-            + NEWEST.format(RUN),
-            [self.preset, *_counted(self.pretrained)],
+            f"SELECT {RUN}, replicates FROM (SELECT s.*, r.created FROM predictions s JOIN runs r USING (run_id) "
+            f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric) WHERE seed IS NOT NULL AND {which} {NEWEST}",
+            given,
         )
         gathered: dict[tuple[str, str], dict[Hashable, list[np.ndarray]]] = {}
         for variant, task, seed, _, rate, drawn in found.itertuples(index=False, name=None):
@@ -104,20 +104,19 @@ def pretrained(preset: str) -> list[str]:
     return sorted(found.pretraining)
 
 
-def _counted(those: tuple[str, ...] | None) -> tuple[bool, list[str]]:
-    return those is None, list(those or ())
+def _counted(preset: str, those: tuple[str, ...] | None) -> tuple[str, list[Any]]:
+    """SQL of which rows count, and what its question marks stand for."""
+    if those is None:
+        return "preset = ?", [preset]
+    return "preset = ? AND pretraining IN (SELECT unnest(?))", [preset, list(those)]
 
 
 def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
     preset = resolve(preset)
-    rows: Frame = read.query(
-        f"SELECT {RUN}, s.metric, s.pretraining, s.data, s.train_examples, s.dev_examples, r.run_id, "
-        f"{POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
-        "JOIN tasks t ON t.task = s.task AND t.metric = s.metric "
-        f"WHERE s.preset = ? AND s.variant <> ? AND {COUNTS} " + NEWEST.format(RUN) + " ORDER BY ALL",
-        [preset, MAJORITY, *_counted(counted)],
-    )
+    made, given = _made(preset, counted)
+    choices = _choices(made, given)
+    scores = _scores(made, given, choices)
     levels: Frame = read.query(
         f"SELECT s.task, {POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
         "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.variant = ? AND s.value IS NOT NULL "
@@ -128,26 +127,62 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     )
     variants = read.query("SELECT variant, title FROM variants ORDER BY rowid")
     titles = dict(zip(variants.variant, variants.title, strict=True))
-    titles |= {name: name for name in dict.fromkeys(rows.variant) if name not in titles}
-    tasks: Frame = read.query("SELECT task, title, glue FROM tasks WHERE metric IS NOT NULL ORDER BY rowid")
-    tasks = tasks[tasks.task.isin(set(rows.task))].sort_values("glue", ascending=False, kind="stable")
-    partial = rows[rows.data.fillna("not said") != OFFICIAL].groupby("task").data
-    said = {task: "; ".join(dict.fromkeys(str(text) for text in found.fillna("not said"))) for task, found in partial}
+    titles |= {name: name for name in scores if name not in titles}
+    tasks: Frame = read.query(
+        f"SELECT t.task, any_value(t.title) AS title, any_value(t.glue) AS glue, "
+        "coalesce(string_agg(DISTINCT coalesce(m.data, 'not said'), '; ' ORDER BY coalesce(m.data, 'not said')) "
+        "FILTER (m.data IS DISTINCT FROM ?), '') AS partial, max(m.train_examples) AS train_examples "
+        f"FROM {made} m JOIN tasks t USING (task) GROUP BY t.task ORDER BY glue DESC, min(t.rowid)",
+        [OFFICIAL, *given],
+    )
     return Results(
         preset=preset,
-        rows=rows,
+        choices=choices,
+        scores=scores,
         titles=titles,
-        tasks=tasks.assign(partial=[said.get(task, "") for task in tasks.task]).set_index("task"),
+        tasks=tasks.set_index("task"),
         majority=dict(zip(levels.task, levels.value, strict=True)),
         pretrained=counted,
         left_out=0 if counted is None else len(set(pretrained(preset)) - set(counted)),
-        runs=_runs(rows),
+        runs=read.query(
+            "SELECT run_id, device, created, git_sha, versions FROM runs "
+            f"WHERE run_id IN (SELECT run_id FROM {made} m) ORDER BY run_id",
+            given,
+        ),
     )
 
 
-def _runs(rows: Frame) -> Frame:
-    """The runs that the rows are from."""
-    every: Frame = read.query(
-        "SELECT run_id, device, created, git_sha, versions FROM runs WHERE run_id IN (SELECT run_id FROM scores)"
+def _made(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[Any]]:
+    """SQL of the fine-tunings that count, and what its question marks stand for."""
+    which, given = _counted(preset, counted)
+    # Of the pre-trainings that count there is one a variant and seed, so that nothing stands there twice.
+    return f"(SELECT * FROM fine_tunings WHERE {which} {NEWEST if counted is None else ''})", given
+
+
+def _choices(made: str, given: list[Any]) -> dict[tuple[str, str], statistics.Choice]:
+    tried = read.query(
+        "SELECT variant, task, metric, learning_rate, median(points) FILTER (isfinite(points)) AS median, "
+        "count(*) FILTER (isfinite(points)) AS runs, count(*) - runs AS missing "
+        f"FROM (SELECT *, {POINTS} * value AS points FROM {made}) GROUP BY ALL ORDER BY ALL",
+        given,
     )
-    return every[every.run_id.isin(set(rows.run_id))]
+    return statistics.choose(statistics.Rate(*row) for row in tried.itertuples(index=False, name=None))
+
+
+def _scores(made: str, given: list[Any], choices: Mapping[tuple[str, str], statistics.Choice]) -> statistics.Scores:
+    if not choices:
+        return {}
+    chosen = zip(*((*key, choice.learning_rate) for key, choice in choices.items()), strict=True)
+    rows = read.query(
+        f"SELECT variant, task, seed, list({POINTS} * coalesce(value, 'nan'::DOUBLE) ORDER BY finetune_seed) AS points "
+        f"FROM {made} JOIN (SELECT unnest(?) AS variant, unnest(?) AS task, unnest(?) AS learning_rate) "
+        "USING (variant, task, learning_rate) GROUP BY variant, task, seed ORDER BY variant, task, seed",
+        [*given, *(list(column) for column in chosen)],
+    )
+    found: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
+    for variant, task, seed, points in rows.itertuples(index=False, name=None):
+        found.setdefault(variant, {}).setdefault(task, {})[seed] = points.tolist()
+    return {
+        variant: {task: statistics.Gathered(runs) for task, runs in by_task.items()}
+        for variant, by_task in found.items()
+    }

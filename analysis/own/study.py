@@ -4,7 +4,7 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -79,7 +79,7 @@ class Study:
 
     def __bool__(self) -> bool:
         """Whether there are results at all."""
-        return bool(len(self.results.rows))
+        return bool(self.results.scores)
 
     @property
     def name(self) -> str:
@@ -102,21 +102,15 @@ class Study:
 
     # ---- Scores ----
 
-    @cached_property
-    def fine_tunings(self) -> list[statistics.Row]:
-        """Every row as the statistics take it. Made by column: of many rows, a mapping each takes seconds."""
-        names = [one.name for one in fields(statistics.Row)]
-        return [statistics.Row(*row) for row in self.results.rows[names].itertuples(index=False, name=None)]
-
-    @cached_property
-    def choices(self) -> dict[tuple[str, str], statistics.Choice]:
+    @property
+    def choices(self) -> Mapping[tuple[str, str], statistics.Choice]:
         """The learning rate of every variant and task."""
-        return statistics.choose_rates(self.fine_tunings)
+        return self.results.choices
 
-    @cached_property
+    @property
     def scores(self) -> statistics.Scores:
         """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
-        return statistics.chosen(self.fine_tunings, self.choices)
+        return self.results.scores
 
     @cached_property
     def learnt(self) -> dict[tuple[str, str], str]:
@@ -169,8 +163,7 @@ class Study:
     def cells(self) -> Frame:
         """A row a variant and task, and one for its average: what the protocol makes of its runs."""
         found = []
-        rows = self.results.rows
-        sizes = {task: int(n) for task, n in rows.groupby("task").train_examples.max().dropna().items()}
+        sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:
             for task in (AVERAGE, *self.tasks):
                 runs = self._runs(variant, task)

@@ -52,7 +52,7 @@ def folder() -> Path:
 def _make() -> Path:
     try:
         target = Path(tempfile.mkdtemp(dir=_folder()))
-        with read.in_process:
+        with read.closed():
             connection = duckdb.connect(str(target / NAME))
             try:
                 _fill(connection)

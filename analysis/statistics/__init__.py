@@ -12,8 +12,8 @@ from analysis.statistics.improvement import Improvement, improvement
 from analysis.statistics.multiple import Corrected, holm
 from analysis.statistics.paired import Difference, MeanInterval, difference, mean_interval
 from analysis.statistics.power import power_of, smallest_detectable
-from analysis.statistics.protocol import Choice, Row, Scores, choose_rates, chosen
-from analysis.statistics.seeds import PerSeed, Runs, Within, per_seed
+from analysis.statistics.protocol import Choice, Rate, Row, Scores, choose, choose_rates, chosen
+from analysis.statistics.seeds import Gathered, PerSeed, Runs, Within, per_seed
 
 __all__ = [
     "Average",
@@ -24,10 +24,12 @@ __all__ = [
     "Difference",
     "Equivalence",
     "ExamplesInterval",
+    "Gathered",
     "Improvement",
     "Learnt",
     "MeanInterval",
     "PerSeed",
+    "Rate",
     "Row",
     "Runs",
     "Scores",
@@ -36,6 +38,7 @@ __all__ = [
     "Tie",
     "Within",
     "averages",
+    "choose",
     "choose_rates",
     "chosen",
     "difference",

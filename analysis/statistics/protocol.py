@@ -39,7 +39,23 @@ class Choice:
     note: str
 
 
-Scores = dict[str, dict[str, dict[Hashable, list[float]]]]
+@dataclass(frozen=True)
+class Rate:
+    """What a variant's fine-tunings on a task give at one learning rate."""
+
+    variant: str
+    task: str
+    metric: str
+    learning_rate: float
+    median: float
+    """Over all runs with a value, of every seed; NaN if none has."""
+    runs: int
+    """With a value."""
+    missing: int
+    """Without one."""
+
+
+Scores = Mapping[str, Mapping[str, Mapping[Hashable, list[float]]]]
 """variant -> task -> pre-training seed -> values of its fine-tunings."""
 
 
@@ -55,18 +71,28 @@ def choose_rates(
     tried the same ones. Of equal medians the lowest rate. rate: that one for all, which is free of the
     optimism; (variant, task)s that never tried it are refused.
     """
-    by_task: dict[tuple[str, str], list[Row]] = {}
+    values: dict[tuple[str, str, str, float], list[float]] = {}
     for row in _rows(rows):
-        by_task.setdefault((row.variant, row.task), []).append(row)
+        values.setdefault((row.variant, row.task, row.metric, row.learning_rate), []).append(row.value)
+    tried = []
+    for key, every in values.items():
+        finite = [value for value in every if np.isfinite(value)]
+        median = float(np.median(finite)) if finite else float("nan")
+        tried.append(Rate(*key, median=median, runs=len(finite), missing=len(every) - len(finite)))
+    return choose(tried, rate=rate)
+
+
+def choose(tried: Iterable[Rate], *, rate: float | None = None) -> dict[tuple[str, str], Choice]:
+    """As `choose_rates`, where what each rate gives is known already."""
+    by_task: dict[tuple[str, str], list[Rate]] = {}
+    for one in tried:
+        by_task.setdefault((one.variant, one.task), []).append(one)
     found = {}
     for (variant, task), group in by_task.items():
-        values: dict[float, list[float]] = {}
-        for row in group:
-            values.setdefault(row.learning_rate, []).append(row.value)
-        finite = {key: [v for v in every if np.isfinite(v)] for key, every in sorted(values.items())}
-        medians = {key: float(np.median(kept)) if kept else float("nan") for key, kept in finite.items()}
-        runs = {key: len(kept) for key, kept in finite.items()}
-        missing = {key: len(values[key]) - len(kept) for key, kept in finite.items()}
+        group.sort(key=lambda one: one.learning_rate)
+        medians = {one.learning_rate: one.median for one in group}
+        runs = {one.learning_rate: one.runs for one in group}
+        missing = {one.learning_rate: one.missing for one in group}
         if rate is None:
             best = max(medians, key=lambda key: (not np.isnan(medians[key]), np.nan_to_num(medians[key]), -key))
             notes = [OPTIMISM] if len(medians) > 1 else []
@@ -83,7 +109,7 @@ def choose_rates(
 
 def chosen(rows: Iterable[Row | Mapping[str, Any]], choices: Mapping[tuple[str, str], Choice]) -> Scores:
     """The values at the chosen rates, nested as everything else in this package takes them."""
-    found: Scores = {}
+    found: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
     for row in _rows(rows):
         choice = choices.get((row.variant, row.task))
         if choice is not None and row.learning_rate == choice.learning_rate:

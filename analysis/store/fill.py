@@ -176,6 +176,17 @@ def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
+def fine_tunings(connection: duckdb.DuckDBPyConnection) -> None:
+    """The table of that name, from the scores. After `imported_names`, which says what the main metrics are."""
+    connection.execute(
+        "INSERT INTO fine_tunings BY NAME SELECT s.* EXCLUDE (seconds), r.created FROM scores s "
+        "JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric "
+        "WHERE s.seed IS NOT NULL AND s.variant <> 'majority' QUALIFY row_number() OVER (PARTITION BY s.preset, "
+        "s.variant, s.task, s.pretraining, s.seed, s.finetune_seed, s.learning_rate ORDER BY r.created DESC, r.run_id) "
+        "= 1 ORDER BY preset, variant, task, learning_rate, seed, finetune_seed, created, run_id"
+    )
+
+
 def _insert_probe(connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any]) -> None:
     config = run["config"]
     shared = {key: run[key] for key in ("run_id", "model", "revision", "device", "dtype", "created", "seconds")}

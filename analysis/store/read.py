@@ -1,4 +1,4 @@
-"""Reading the store: open read-only, ask, close. Every failure is a sentence that names the remedy."""
+"""Reading the store: read-only, kept open until the file is another. Every failure is a sentence with its remedy."""
 
 import threading
 import time
@@ -20,23 +20,52 @@ LOCKED = "could not set lock on file"
 DAMAGED = (duckdb.IOException, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 REFUSED = "Queries may read the tables and views of the store, nothing else; SHOW TABLES lists them."
 
-# DuckDB keeps one database per path alive in a process as long as a connection to it lives. Were the file
-# replaced meanwhile, new connections would still see the old data; so reads and replacements take turns.
-in_process = threading.RLock()
+# Opening takes longer than most queries, so what was opened last stays open until the file is another one. DuckDB
+# keeps one database per path alive in a process as long as a connection to it lives: were the file replaced
+# meanwhile, new connections would still see the old data; so reads and replacements take turns.
+_turn = threading.RLock()
+_kept: dict[tuple[str, int, int, int], duckdb.DuckDBPyConnection] = {}
+"""Path, inode, time of change and size of the file -> its connection; one or none."""
 
 
 @contextmanager
 def connect(path: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection that can reach no other file and no network."""
     path = path or store_path()
-    if not path.is_file():
-        raise StoreError(f"There is no store at {path}. Run: python -m analysis sync")
-    with in_process:
-        connection = _open(path)
+    with _turn:
+        cursor = _opened(path).cursor()
         try:
-            yield connection
+            yield cursor
         finally:
-            connection.close()
+            cursor.close()
+
+
+@contextmanager
+def closed() -> Iterator[None]:
+    """Meanwhile this process does not have a store open: for whoever replaces or attaches one."""
+    with _turn:
+        _close()
+        yield
+
+
+def _close() -> None:
+    while _kept:
+        _kept.popitem()[1].close()
+
+
+def _opened(path: Path) -> duckdb.DuckDBPyConnection:
+    try:
+        now = path.stat()
+    except OSError:
+        now = None
+    if now is None or not path.is_file():
+        _close()
+        raise StoreError(f"There is no store at {path}. Run: python -m analysis sync")
+    key = (str(path), now.st_ino, now.st_mtime_ns, now.st_size)
+    if key not in _kept:
+        _close()
+        _kept[key] = _open(path)
+    return _kept[key]
 
 
 def _open(path: Path) -> duckdb.DuckDBPyConnection:
@@ -79,6 +108,7 @@ def query(sql: str, parameters: Sequence[Any] = (), path: Path | None = None) ->
             raise StoreError(f"The query was refused: {_sentence(refused)}{advice}") from None
         except duckdb.Error as refused:
             if _is_damage(refused):
+                _close()
                 raise StoreError(_damaged(path or store_path())) from None
             raise StoreError(f"The query failed: {_sentence(refused)}") from None
 

@@ -123,6 +123,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             fill.probe_set(connection, problems)
             fill.results(connection, problems)
             fill.imported_names(connection)
+            fill.fine_tunings(connection)
             if judge is not None:
                 with fill.asking(connection) as ask:
                     judged = judge(ask)
@@ -143,7 +144,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             connection.execute("CHECKPOINT")
         finally:
             connection.close()
-        with read.in_process:
+        with read.closed():
             if unreadable:
                 os.replace(path, f"{path}.unreadable")
             os.replace(built, path)

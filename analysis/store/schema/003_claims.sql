@@ -56,17 +56,6 @@ SELECT
 FROM curves c JOIN runs r USING (run_id)
 GROUP BY c.run_id;
 
--- One row a fine-tuning of our own by the main metric of its task, a fraction; of repeated ones the newest.
-CREATE VIEW fine_tunings AS
-SELECT
-    s.variant, s.preset, s.task, t.title AS task_title, t.glue, s.metric, s.seed, s.finetune_seed, s.learning_rate,
-    s.pretraining, s.data, s.train_examples, s.dev_examples, s.run_id, s.value
-FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric
-WHERE s.seed IS NOT NULL AND s.variant <> 'majority'
-QUALIFY row_number() OVER (
-    PARTITION BY s.preset, s.variant, s.task, s.seed, s.finetune_seed, s.learning_rate ORDER BY r.created DESC, r.run_id
-) = 1;
-
 -- What the most frequent answer scores, a fraction.
 CREATE VIEW majority_scores AS
 SELECT s.preset, s.task, s.value
