@@ -28,7 +28,7 @@ class StepsRatio:
     censored: tuple[Hashable, ...]
     """Seeds at which the variant never got there."""
     undefined: tuple[Hashable, ...]
-    """Seeds in both, yet with no ratio: the baseline's final loss is not finite, or is reached at no step above 0."""
+    """Seeds in both, yet with no ratio: the target is not finite, or the baseline reaches it at no step above 0."""
     dropped: tuple[Hashable, ...]
     """Seeds that only one side has."""
     note: str
@@ -40,9 +40,15 @@ class StepsRatio:
 
 
 def steps_ratio(
-    variant: Mapping[Hashable, Curve], baseline: Mapping[Hashable, Curve], *, confidence: float = 0.95
+    variant: Mapping[Hashable, Curve],
+    baseline: Mapping[Hashable, Curve],
+    *,
+    target: float | None = None,
+    confidence: float = 0.95,
 ) -> StepsRatio:
     """Paired by pre-training seed: each variant's target is the final validation loss of its own baseline.
+
+    target: one loss for all instead.
 
     The baseline's steps are counted by the same rule (the first time at or below its final loss, see steps_to),
     so that two equal curves have the ratio 1 also if they are not monotone.
@@ -56,14 +62,14 @@ def steps_ratio(
     crossings: tuple[dict[Hashable, Crossing], dict[Hashable, Crossing]] = ({}, {})
     censored, undefined = [], []
     for seed in shared:
-        target = float(np.asarray(baseline[seed].values)[-1])
-        if not np.isfinite(target):
+        goal = float(np.asarray(baseline[seed].values)[-1]) if target is None else target
+        if not np.isfinite(goal):
             undefined.append(seed)
             continue
-        mine, own = steps_to(variant[seed], target), steps_to(baseline[seed], target)
+        mine, own = steps_to(variant[seed], goal), steps_to(baseline[seed], goal)
         crossings[0][seed], crossings[1][seed] = mine, own
         steps = mine.step if mine.reached else mine.within
-        if not (own.step > 0 and steps > 0):
+        if not (own.reached and own.step > 0 and steps > 0):
             undefined.append(seed)
             continue
         found[seed] = steps / own.step

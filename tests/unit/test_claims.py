@@ -14,8 +14,10 @@ import pytest
 
 from analysis import catalogue
 from analysis.claims import CLAIMS, DOCUMENTS, QUESTIONS, WORDS, base, rules, stored
+from analysis.claims.ledger import c18_untying_is_faster
 from analysis.claims.said import between, listed, number, plural
 from analysis.errors import UnknownName
+from analysis.statistics import Curve, steps_ratio
 from analysis.store import fill, read
 from analysis.store.sync import fingerprint
 from dashboard.links import VIEWS, link, parse
@@ -429,6 +431,16 @@ def test_every_verdict_that_a_rule_names_is_tested(claim: str) -> None:
 
 
 # ---- What counts ----
+
+
+def test_a_target_that_only_some_seeds_reach_is_open() -> None:
+    """Without the cross terms all three are faster, or none gets there, or one of three does not."""
+    fast = [(7, loss, 4.5, 4.5, 4.5) for loss in (5.0, 5.1, 5.2)]
+    never = (7, 6.5, 6, 5.8, 5.6)
+    baseline = {seed: Curve(range(5), (7, 6, 5.5, 5.2, 5.0)) for seed in range(3)}
+    for lines, said in ((fast, "faster"), ([never] * 3, "not faster"), ([*fast[:2], never], "open")):
+        found = steps_ratio({seed: Curve(range(5), line) for seed, line in enumerate(lines)}, baseline)
+        assert c18_untying_is_faster.standing(found) == said
 
 
 def test_imported_runs_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
