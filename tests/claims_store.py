@@ -4,6 +4,7 @@ Numbers are chosen so that a rule's answer can be read off them by eye.
 """
 
 import json
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -191,11 +192,13 @@ class Made:
         wild: Sequence[str] = (),
         start: Mapping[str, float] | None = None,
         curves: Mapping[str, Sequence[float]] | None = None,
+        diverged: Mapping[str, Sequence[int]] | None = None,
         **losses: float,
     ) -> "Made":
         """Final losses by variant. wild: those whose seeds differ widely. start: variance of their scores at step 0.
 
         curves: validation losses at steps 0, 100, 200 and so on; else a straight fall from 7 to the final loss.
+        diverged: seeds at which a variant's training loss is lost after its curve, so that it has no final one.
         """
         for variant, loss in losses.items():
             for seed in seeds:
@@ -205,6 +208,8 @@ class Made:
                 rows = [("final_loss_1x", 10_000, loss + wobble)]
                 rows += [("validation_loss", 100 * at, value + wobble * (at > 0)) for at, value in enumerate(line)]
                 rows += [("score_variance_0", 0, value) for value in [(start or {}).get(variant)] if value is not None]
+                if seed in (diverged or {}).get(variant, ()):
+                    rows = [*rows[1:], ("training_loss", 100 * len(line), math.nan)]
                 shared = {"variant": variant, "preset": "cpu", "seed": seed}
                 self._add(
                     "curves",

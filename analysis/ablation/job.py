@@ -114,8 +114,19 @@ class Job:
     def finished(self) -> bool:
         """Whether everything it gives is stored."""
         return self.trained and (
-            self.finetuning is None or all(self.stored(kind, self.scores_id) for kind in ("scores", "predictions"))
+            self.finetuning is None
+            or all(self.stored(kind, self.scores_id) for kind in ("scores", "predictions"))
+            or self.diverged
         )
+
+    @property
+    def diverged(self) -> bool:
+        """Whether its stored curve has a training loss that is no number: it has no model, and never will."""
+        import pyarrow.parquet as pq
+
+        stored = pq.read_table(data_folder() / KINDS["curves"].folder / f"{self.file(self.run_id)}.parquet")
+        rows = zip(stored["metric"].to_pylist(), stored["value"].to_pylist(), strict=True)
+        return any(metric == "training_loss" and not np.isfinite(value) for metric, value in rows)
 
     def run(self, report: Report = lambda what, done: None) -> None:
         """Runs what is not finished of it."""
@@ -157,23 +168,35 @@ def _command(job: Job) -> str:
 
 def _pretrained(job: Job, report: Report) -> Path:
     """The folder of the finished model; its curve is stored."""
-    from analysis.ablation.pretrain import CHECKPOINT, pretrain
+    from analysis.ablation.pretrain import Diverged, pretrain
 
     folder = job.folder / "model"
     if job.trained and (folder / "model.safetensors").is_file():
         return folder
     corpus = corpora.load(job.place.corpus)
     settings = job.pretraining
-    model, progress = pretrain(
-        settings,
-        corpus,
-        job.folder,
-        device=job.place.device,
-        words=_words(job),
-        compiled=job.place.compiled,
-        each=lambda step, steps, loss: report("pre-training", step / steps),
-    )
+    try:
+        model, progress = pretrain(
+            settings,
+            corpus,
+            job.folder,
+            device=job.place.device,
+            words=_words(job),
+            compiled=job.place.compiled,
+            each=lambda step, steps, loss: report("pre-training", step / steps),
+        )
+    except Diverged as lost:
+        _store_curve(job, corpus, lost.model, lost.progress)
+        raise AddendError(f"{lost} The curve is stored up to there: that it diverged is a result.") from None
     save(model, corpus.folder, folder)
+    _store_curve(job, corpus, model, progress)
+    return folder
+
+
+def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) -> None:
+    from analysis.ablation.pretrain import CHECKPOINT
+
+    settings = job.pretraining
     metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
     count = len(metric)
     columns = {
@@ -214,7 +237,6 @@ def _pretrained(job: Job, report: Report) -> Path:
         name=job.file(job.run_id),
     )
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
-    return folder
 
 
 def save(model: Any, corpus: Path, folder: Path) -> None:

@@ -26,6 +26,15 @@ LENGTHS = (1, 2, 4)
 EVALUATION_SEED = 12_345
 """Validation windows are masked alike in every run."""
 
+
+class Diverged(AddendError):
+    """The loss is no longer a number. model, progress: what there is up to there, that loss included."""
+
+    def __init__(self, message: str, model: AddendForMaskedLM, progress: "Progress") -> None:
+        super().__init__(message)
+        self.model, self.progress = model, progress
+
+
 Row = tuple[str, int, int, float, float]
 """metric, step, tokens, seconds, value"""
 
@@ -96,6 +105,7 @@ def pretrain(
 
     compiled: by torch.compile, which takes a minute or more to begin with and then saves a sixth on a processor.
     each: told (steps done, steps in all, last loss) after every step.
+    Raises Diverged where the loss is lost.
     """
     model: AddendForMaskedLM = placed(build(settings, words), device)
     adam = optimiser(model, settings, device)
@@ -135,12 +145,11 @@ def pretrain(
         if progress.step % settings.evaluate_every == 0 or progress.step == settings.steps:
             mean = torch.stack(running).mean().item()
             running.clear()
-            if not np.isfinite(mean):
-                raise AddendError(
-                    f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
-                    f"lower the learning rate ({settings.learning_rate:g})."
-                )
             note("training_loss", mean)
+            if not np.isfinite(mean):
+                said = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
+                said += f"lower the learning rate ({settings.learning_rate:g})."
+                raise Diverged(said, model, progress)
             evaluate()
             if time.monotonic() - saved > SAVE_SECONDS:
                 _save(folder / CHECKPOINT, settings, model, adam, progress)

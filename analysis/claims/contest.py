@@ -18,7 +18,9 @@ ORDERLESS = "no_position"
 RULE = (
     f"A contest of our own trainings counts from {FEWEST} seeds that both sides share (a t interval of two is "
     "useless; imported runs count nowhere), "
-    f"and only if BERT-A ends better than no position under the same settings, or training was too short to tell."
+    f"and only if BERT-A ends better than no position under the same settings, or training was too short to tell. "
+    "A run whose loss is no longer a number has diverged, which is worse than any loss: a side that diverges at every "
+    "shared seed is worse; at some of them, the contest is open."
 )
 LOSS_RULE = (
     f"Losses are the same where two one-sided tests put the difference within {LOSS_MARGIN} nats (5 % of perplexity)."
@@ -56,7 +58,7 @@ class Contest:
     @property
     def seeds(self) -> int:
         """Seeds that both sides share, in pre-training."""
-        return self.loss.found.n if self.loss else 0
+        return self.loss.seeds if self.loss else 0
 
     @property
     def names(self) -> tuple[str, str]:
@@ -101,15 +103,27 @@ class Contest:
         """A sentence on what GLUE lacks, with a space before it; empty where it lacks nothing."""
         return f" GLUE is open: {self.glue_why_not}." if self.glue_why_not and not self.why_not else ""
 
+    @property
+    def diverged(self) -> list[str]:
+        """Which side diverged, and how often; nothing where none did."""
+        lost = (self.loss.variant_lost, self.loss.baseline_lost) if self.loss else (0, 0)
+        return [
+            f"{name} diverged at {count} of {plural(self.seeds, 'seed')}"
+            for name, count in zip(self.names, lost, strict=True)
+            if count
+        ]
+
     def told(self) -> str:
         """Both differences in words."""
         parts = []
         if self.loss is not None:
             found = self.loss.found
-            parts.append(
-                f"{self.names[0]} ends {signed(found.mean)} {UNIT} from {self.names[1]}"
-                f"{between(found.low, found.high, '+.2f')}, n = {plural(found.n, 'seed')}"
-            )
+            if found.n:
+                parts.append(
+                    f"{self.names[0]} ends {signed(found.mean)} {UNIT} from {self.names[1]}"
+                    f"{between(found.low, found.high, '+.2f')}, n = {plural(found.n, 'seed')}"
+                )
+            parts += self.diverged
         if self.glue is not None:
             parts.append(
                 f"{signed(self.glue.value, 1)} points of the average over {plural(len(self.glue.tasks), 'GLUE task')}"
@@ -123,17 +137,18 @@ class Contest:
         if self.loss is not None:
             loss = self.loss.found
             side = BESIDE if self.why_not else sides.get(self.loss.standing, BESIDE)
+            lost = "".join(f"; {one}" for one in self.diverged)
             found.append(
                 Evidence(
                     side=side,
                     says=f"Final loss of {self.names[0]} less {self.names[1]}, preset {self.loss.preset}, "
-                    f"{plural(loss.n, 'seed')}: {self.loss.standing}",
+                    f"{plural(self.seeds, 'seed')}: {self.loss.standing}{lost}",
                     value=loss.mean,
                     low=loss.low,
                     high=loss.high,
                     unit=UNIT,
                     query="final_losses",
-                    source=f"own trainings, {plural(loss.n, 'seed')}",
+                    source=f"own trainings, {plural(self.seeds, 'seed')}",
                     view=views.training("gap", against=self.baseline),
                 )
             )

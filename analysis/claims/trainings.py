@@ -25,29 +25,45 @@ def finals(*variants: str) -> str:
     """SQL: every pre-training of our own of these variants with its final validation loss and settings."""
     names = ", ".join(f"'{name}'" for name in variants)
     return (
-        "SELECT variant, preset, seed, final_loss, last_loss, steps, created, run_id, config FROM pretrainings "
-        f"WHERE variant IN ({names}) AND {OURS} ORDER BY variant, seed, created, run_id"
+        "SELECT variant, preset, seed, final_loss, last_loss, diverged, steps, created, run_id, config "
+        f"FROM pretrainings WHERE variant IN ({names}) AND {OURS} ORDER BY variant, seed, created, run_id"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """A variant less the baseline, in final loss (nats a predicted token; below 0 is better)."""
+    """A variant less the baseline, in final loss (nats a predicted token; below 0 is better).
+
+    found: over the seeds at which both end. variant_lost, baseline_lost: seeds at which it diverged and the other ends.
+    """
 
     variant: str
     baseline: str
     preset: str
     found: Difference
+    variant_lost: int
+    baseline_lost: int
     against_margin: Equivalence
     group: Group
     runs: frozenset[str]
     """Run ids of both sides."""
 
     @property
+    def seeds(self) -> int:
+        """Seeds that both sides share, those at which one diverged included."""
+        return self.found.n + self.variant_lost + self.baseline_lost
+
+    @property
     def standing(self) -> str:
-        """Better or worse by more than nothing and not shown to lie within the margin; the same; or why neither."""
-        if self.found.n < FEWEST:
+        """Better or worse by more than nothing and not shown to lie within the margin; the same; or why neither.
+
+        A loss that is no number is worse than any, but has no mean: it decides only where it is so at every seed.
+        """
+        if self.seeds < FEWEST:
             return FEW
+        if self.variant_lost or self.baseline_lost:
+            lost = {self.variant_lost: WORSE, self.baseline_lost: BETTER}
+            return lost.get(self.seeds, OPEN)
         if self.against_margin.within_margin:
             return SAME
         if self.against_margin.verdict == "different":
@@ -65,14 +81,21 @@ def groups(rows: Rows) -> dict[Group, list[Row]]:
 
 
 def at_one_rate(rows: Iterable[Row]) -> list[Row]:
-    """One run a seed, at the learning rate with most seeds, of equals the best; of repeated runs the newest."""
+    """One run a seed, at the learning rate with most seeds that end, then with most seeds, of equals the best.
+
+    Of repeated runs the newest.
+    """
     rates: dict[float, dict[Hashable, Row]] = {}
+
+    def ended(by: dict[Hashable, Row]) -> list[float]:
+        return [row["last_loss"] for row in by.values() if row["last_loss"] is not None]
+
     for row in sorted(rows, key=lambda row: (str(row["created"]), str(row["run_id"]))):
         rate = json.loads(row["config"] or "{}").get("learning_rate") or 0.0
         rates.setdefault(rate, {})[row["seed"]] = row
     if not rates:
         return []
-    best = max(rates.values(), key=lambda by: (len(by), -sum(row["last_loss"] or 0.0 for row in by.values()) / len(by)))
+    best = max(rates.values(), key=lambda by: (len(ended(by)), len(by), -sum(ended(by)) / (len(ended(by)) or 1)))
     return list(best.values())
 
 
@@ -89,10 +112,12 @@ def compared(
         if group not in (None, key):
             continue
         sides = [at_one_rate(row for row in runs if row["variant"] == name) for name in (variant, baseline)]
-        whole = all(row["final_loss"] is not None for side in sides for row in side)
+        whole = all(row["final_loss"] is not None for side in sides for row in side if not row["diverged"])
         column = "final_loss" if whole else "last_loss"
         values = [{row["seed"]: row[column] for row in side if row[column] is not None} for side in sides]
-        shared = values[0].keys() & values[1].keys()
+        lost = [{row["seed"] for row in side if row["diverged"]} for side in sides]
+        worse, better = lost[0] & values[1].keys(), lost[1] & values[0].keys()
+        shared = (values[0].keys() & values[1].keys()) | worse | better
         size = (len(shared), max((int(row["steps"] or 0) for side in sides for row in side), default=0))
         if shared and size > most:
             found = difference(*values)
@@ -103,6 +128,8 @@ def compared(
                 baseline=baseline,
                 preset=key[0],
                 found=found,
+                variant_lost=len(worse),
+                baseline_lost=len(better),
                 against_margin=same,
                 group=key,
                 runs=frozenset(str(row["run_id"]) for row in kept),

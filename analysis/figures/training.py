@@ -35,9 +35,10 @@ INDEX = """
 SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
     max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
     arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
+    any_value(p.diverged) AS diverged,
     max(c.step) AS steps, any_value(r.device) AS device, any_value(r.created) AS created,
     any_value(r.git_sha) AS git_sha, any_value(r.config) AS config
-FROM curves c JOIN runs r USING (run_id)
+FROM curves c JOIN runs r USING (run_id) JOIN pretrainings p USING (run_id)
 GROUP BY c.run_id HAVING last_loss IS NOT NULL ORDER BY created, c.run_id
 """
 
@@ -98,7 +99,7 @@ class Trained:
     sample: str
     """What `final` was measured on."""
     left_out: str
-    """A sentence on runs at other learning rates; empty where there are none."""
+    """Sentences on runs at other learning rates and on those that diverged; empty where there are none."""
     baseline: str
     """The variant that the others are held against."""
 
@@ -177,6 +178,10 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
     found = _only(found, "objective", str(params["objective"]), "There is no pre-training with the objective")
     recipe = str(params["recipe"]) or usual_recipe(found)
     found = _only(found, "recipe", recipe, "There is no pre-training with the settings")
+    lost = found[found.diverged]
+    found = found[~found.diverged]
+    if found.empty:
+        raise NoResults("Every pre-training with these settings diverged: their losses are no longer numbers.")
     left_out = ""
     if rate := str(params["rate"]):
         found = _only(found, "rate", rate, "There is no pre-training at the learning rate")
@@ -188,6 +193,9 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
             "Of a variant run at several learning rates, the one with most seeds is shown, of equals the best on "
             "average."
         )
+    if len(lost):
+        told = ", ".join(f"{title(row.variant)} (seed {row.seed}, rate {row.rate})" for row in lost.itertuples())
+        left_out = f"{left_out} Diverged, and not shown: {told}.".strip()
     # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
     found = found.sort_values(["created", "run_id"]).drop_duplicates(["variant", "seed"], keep="last")
     larger = bool(found.final_loss.notna().all())

@@ -163,6 +163,11 @@ def courses(without: tuple[float, ...], bundle: tuple[float, ...]) -> Fill:
     return lambda made: made.trained(**GATE | {name: line[-1] for name, line in curves.items()}, curves=curves)
 
 
+def lost(variant: str, *seeds: int) -> Fill:
+    """One variant that diverges at these seeds after a fall to a loss that no other reaches."""
+    return lambda made: made.trained(**GATE, **{variant: 4.0}, diverged={variant: seeds})
+
+
 def scaled(loss: float, unscaled: float, wild: tuple[str, ...] = ()) -> Fill:
     """Loss and initial variance without the scale; with it they are 4.5 and 1."""
     start = {"bert_a": 1.0, "tupe_a": 1.0, "tupe_a_unscaled": unscaled}
@@ -367,7 +372,10 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C23", "contradicted", contest(frozen_word=5.0)),
     ("C23", "mixed", contest(frozen_word=5.5)),
     ("C23", "inconclusive", unresolved("frozen_word", 5.5)),
-    ("C24", "supported", contest(random_fixed=6.0)),
+    ("C24", "supported", contest(random_fixed=6.5)),
+    ("C24", "supported", lost("random_fixed", 0, 1, 2)),
+    ("C24", "mixed", contest(random_fixed=6.0)),
+    ("C24", "inconclusive", lost("random_fixed", 1)),
     ("C24", "contradicted", contest(random_fixed=5.1)),
     ("C24", "inconclusive", unresolved("random_fixed", 5.9)),
     ("C25", "supported", contest(multiply=5.5, rotary=4.0)),
@@ -449,7 +457,7 @@ def test_imported_runs_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         ("C18", courses(FAST, FAST)),
         ("C19", untied(UNTIED)),
         ("C20", scaled(5.0, 2.0)),
-        ("C24", contest(random_fixed=6.0)),
+        ("C24", contest(random_fixed=6.5)),
     ):
         made = Made()
         filled(made)
@@ -459,6 +467,42 @@ def test_imported_runs_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         verdict = made.verdict(claim)
         assert verdict.word == "not yet measured"
         assert not verdict.evidence
+
+
+def test_a_diverged_run_is_worse_than_any() -> None:
+    """Its last finite loss, the best of all, counts nowhere; lost at every seed is worse, at some of them open."""
+    made = Made()
+    lost("random_fixed", 0, 1, 2)(made)
+    verdict = made.verdict("C24")
+    assert "diverged at 3 of 3 seeds" in verdict.sentence
+    assert verdict.samples == 3
+    assert verdict.effect != verdict.effect
+    made = Made()
+    lost("random_fixed", 1)(made)
+    assert "diverged at 1 of 3 seeds" in made.verdict("C24").sentence
+    made = Made()
+    made.trained(**GATE, multiply=4.0, rotary=4.0, diverged={"multiply": (0, 1, 2)})
+    assert made.verdict("C25").word == "mixed"
+    made = Made()
+    made.trained(bert_a=5.0, random_fixed=5.0, no_position=6.0, diverged={"no_position": (0, 1, 2)})
+    assert made.verdict("C24").word == "contradicted"
+
+
+def test_of_two_rates_the_one_that_diverges_is_not_taken() -> None:
+    """It would be the best if a lost loss counted as none."""
+    made = Made()
+    made.trained(**GATE, random_fixed=6.5)
+    made.connection.execute(
+        "INSERT INTO runs BY NAME SELECT * REPLACE (run_id || 'high' AS run_id, "
+        "replace(config, '0.001', '0.1') AS config) FROM runs WHERE variant = 'random_fixed'"
+    )
+    made.connection.execute(
+        "INSERT INTO curves BY NAME SELECT * REPLACE (run_id || 'high' AS run_id, 'nan'::DOUBLE AS value) "
+        "FROM curves WHERE variant = 'random_fixed'"
+    )
+    verdict = made.verdict("C24")
+    assert verdict.word == "supported"
+    assert "diverged" not in verdict.sentence
 
 
 def test_the_gate_is_that_of_the_contest() -> None:
@@ -649,7 +693,7 @@ def test_a_changed_results_file_turns_the_verdict(data: Path) -> None:
     assert found.effect == pytest.approx(-0.8, abs=0.01)
     assert found.low is not None
     assert found.low < found.effect < (found.high or 0)
-    train("random_fixed", 6.0, (0, 1, 2), "2026-02-01T00:00:00Z")
+    train("random_fixed", 6.5, (0, 1, 2), "2026-02-01T00:00:00Z")
     assert verdict().verdict == "supported"
 
 

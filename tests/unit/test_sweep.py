@@ -204,6 +204,25 @@ def test_a_failed_run_is_named_and_the_others_go_on(
     assert not broken[0].finished
 
 
+def test_a_run_that_diverges_is_a_result(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its curve is stored with the loss that was lost, and it is neither trained again nor fine-tuned."""
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    place = Place(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "glue")
+    digest = corpora.load(place.corpus).digest
+    settings = preset("debug", variant="no_position", learning_rate=1e30)
+    (job,) = made([settings], FINETUNING["debug"], place=place, corpus_digest=digest)
+    with pytest.raises(
+        AddendError, match=r"is nan at step 10; lower the learning rate \(1e\+30\)\. The curve is stored"
+    ):
+        run(job)
+    assert job.finished
+    _, table, _ = files.read(next((tmp_path / "data" / "results" / "curves").glob("*.parquet")))
+    losses = [row["value"] for row in table.to_pylist() if row["metric"] == "training_loss"]
+    assert len(losses) == 1
+    assert losses[0] != losses[0]
+    run(job)
+
+
 def test_majority_scores_are_stored_once(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
     place = Place(corpus=tmp_path, out=tmp_path, glue=texts / "glue", valid_text=texts / "valid.txt")

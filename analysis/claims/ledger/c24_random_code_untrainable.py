@@ -1,7 +1,19 @@
 """C24: a fixed, noisy code over all dimensions could not be trained with."""
 
 from analysis.claims import views
-from analysis.claims.base import AGAINST, CONTRADICTED, FOR, INCONCLUSIVE, SUPPORTED, Claim, Found, Verdict, register
+from analysis.claims.base import (
+    AGAINST,
+    BESIDE,
+    CONTRADICTED,
+    FOR,
+    INCONCLUSIVE,
+    MIXED,
+    SUPPORTED,
+    Claim,
+    Found,
+    Verdict,
+    register,
+)
 from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, undecided
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
@@ -10,11 +22,11 @@ def judge(found: Found) -> Verdict:
     """Random codes against none; against learned ones beside."""
     none = contest(found, "random_fixed", "no_position")
     learned = contest(found, "random_fixed")
-    rows = [*none.evidence({BETTER: AGAINST, SAME: FOR, WORSE: FOR}), *learned.evidence({WORSE: FOR, SAME: AGAINST})]
+    rows = [*none.evidence({BETTER: AGAINST, SAME: BESIDE, WORSE: FOR}), *learned.evidence({})]
     if none.why_not:
         return undecided(none, rows)
     assert none.loss is not None
-    word = {BETTER: CONTRADICTED, SAME: SUPPORTED, WORSE: SUPPORTED, OPEN: INCONCLUSIVE}[none.loss.standing]
+    word = {BETTER: CONTRADICTED, SAME: MIXED, WORSE: SUPPORTED, OPEN: INCONCLUSIVE}[none.loss.standing]
     beside = f" Against learned positions: {learned.told()}." if learned.loss else ""
     return decided(none, word, f"{none.told()}.{beside}", rows)
 
@@ -30,9 +42,11 @@ register(
         asks="Our own training with random vectors as positions, never trained, against no positions and against "
         "learned "
         "ones.",
-        rule=f"{RULE} {LOSS_RULE} Could not be trained with is a loss no better than without positions (the same, or "
-        "worse): supported. Contradicted if it is better than without: then the model reads the noise. Inconclusive if "
-        "the two are not resolved. How it does against learned positions stands beside.",
+        rule=f"{RULE} {LOSS_RULE} Could not be trained beside it is a loss worse than without positions, or one that "
+        "diverges: supported. Contradicted if the loss is better than without: then words are learnt, and positions "
+        "read off the noise. Mixed if the two are the same: then words are learnt as well as without the noise, and "
+        "positions are not. Inconclusive if the two are not resolved. How it does against learned positions stands "
+        "beside.",
         queries=queries("random_fixed", "bert_a", "no_position"),
         judge=judge,
         views=(
