@@ -23,13 +23,13 @@ SEEDS = (0, 1, 2)
 WILD = (0.9, -1.1, 0.4)
 """What seeds add where nothing is to be resolved."""
 CREATED = "2026-11-21T10:00:00Z"
-Span = float | tuple[float, float, float]
-"""A value, or a value with the ends of its interval."""
+Span = float | tuple[float, float | None, float | None]
+"""A value, or a value with the ends of its interval, None where it has none."""
 
 
 def own(variant: str, seed: int = 0) -> str:
     """The name of a checkpoint of ours."""
-    return f"cpu-{variant}-{seed}-{'0123456789ab'}"
+    return f"cpu-{variant}-{seed}"
 
 
 def wobbling(variant: str, seed: int) -> float:
@@ -82,7 +82,9 @@ class Made:
                     {
                         "method": "exact", "corpus": "drawn_images" if images else "probe_set", "layer": 0,
                         "aggregation": "mean_over_heads" if head is None else "head", "head": head, "term": term,
-                        "share": value if single is None else single, "share_low": low, "share_high": high,
+                        "share": value if single is None else single,
+                        "share_low": low if single is None else single - 0.001,
+                        "share_high": high if single is None else single + 0.001,
                         "effect": effect, "rms": 1.0, "texts": 10, "queries": 100, "relative_error": error,
                         "max_error": error,
                     }
@@ -278,6 +280,6 @@ class Made:
         return self
 
 
-def _span(value: Span) -> tuple[float, float, float]:
+def _span(value: Span) -> tuple[float, float | None, float | None]:
     """A value with narrow ends where none are given."""
     return value if isinstance(value, tuple) else (value, value - 0.001, value + 0.001)

@@ -22,6 +22,10 @@ RULE = (
     "A run whose loss is no longer a number has diverged, which is worse than any loss: a side that diverges at every "
     "shared seed is worse; at some of them, the contest is open."
 )
+DIVERGED = (
+    "2026-11-22: A run that diverges is stored, and is worse than any; it had left nothing, as if never tried.",
+)
+"""What was changed in `RULE` after verdicts by it were known."""
 LOSS_RULE = (
     f"Losses are the same where two one-sided tests put the difference within {LOSS_MARGIN} nats (5 % of perplexity)."
 )
@@ -137,7 +141,8 @@ class Contest:
         if self.loss is not None:
             loss = self.loss.found
             side = BESIDE if self.why_not else sides.get(self.loss.standing, BESIDE)
-            lost = "".join(f"; {one}" for one in self.diverged)
+            notes = [*self.diverged, loss.note if loss.note and loss.n >= FEWEST else ""]
+            lost = "".join(f"; {one}" for one in notes if one)
             found.append(
                 Evidence(
                     side=side,

@@ -259,6 +259,7 @@ NOPOS_WORSE = (HAVIV, "Table 4", {"Learned": 4.0, "NoPos": 140.0}, "perplexity")
 NOPOS_SAME = (HAVIV, "Table 1", {"Learned": 20.0, "NoPos": 20.1}, "perplexity")
 SINUSOIDAL_WORSE = (HAVIV, "Table 1", {"Learned": 20.0, "Sinusoidal": 30.0}, "perplexity")
 
+
 CASES: list[tuple[str, str, Fill]] = [
     ("C01", "supported", lambda m: m.costs({"concat_wide": 1.25, "concat_50": 1.0}, COSTS)),
     ("C01", "contradicted", lambda m: m.costs({"concat_wide": 1.01, "concat_50": 1.0}, COSTS)),
@@ -486,6 +487,35 @@ def test_a_diverged_run_is_worse_than_any() -> None:
     made = Made()
     made.trained(bert_a=5.0, random_fixed=5.0, no_position=6.0, diverged={"no_position": (0, 1, 2)})
     assert made.verdict("C24").word == "contradicted"
+
+
+def test_only_runs_of_the_contest_say_how_large_scores_are() -> None:
+    made = Made()
+    scaled(5.0, 2.0)(made)
+    made.connection.execute(
+        "INSERT INTO curves BY NAME SELECT * REPLACE ('other' AS run_id, 100.0 AS value) FROM curves "
+        "WHERE run_id = 'tupe_a-0' AND metric = 'score_variance_0'"
+    )
+    assert made.verdict("C20").word == "supported"
+
+
+def test_only_runs_of_the_contest_say_how_far_cls_attends() -> None:
+    made = Made()
+    cls(65, TUPE_BETTER)(made)
+    for seed in range(3):
+        made.attending(f"cpu-tupe_a_tie_cls-{seed}-0123456789ab", 1.0)
+    verdict = made.verdict("C21")
+    assert verdict.word == "supported"
+    assert not any("0123456789ab" in one.source for one in verdict.evidence)
+
+
+def test_seeds_without_spread_are_open_and_say_so() -> None:
+    made = Made()
+    made.trained(**GATE, random_fixed=5.5)
+    made.connection.execute("UPDATE curves SET value = 5 WHERE metric = 'final_loss_1x' AND variant <> 'bert_a'")
+    made.connection.execute("UPDATE curves SET value = 3 WHERE metric = 'final_loss_1x' AND variant = 'bert_a'")
+    says = " ".join(one.says for one in made.verdict("C24").evidence)
+    assert "not resolved; 3 pairs without spread: no interval" in says
 
 
 def test_of_two_rates_the_one_that_diverges_is_not_taken() -> None:

@@ -204,6 +204,18 @@ def between(without: tuple[str, ...] = ()) -> None:
     catalogue.refresh()
 
 
+def test_a_run_that_diverged_is_named_and_not_shown(data):
+    """Its last finite loss would be the best of all."""
+    for seed in range(2):
+        run("bert_a", seed, ADDED)
+    rows = [*trainings.line((0, 100), (8.0, 1.0)), ("training_loss", 200, 20.0, math.nan)]
+    trainings.write("random_fixed", 1, rows)
+    catalogue.refresh()
+    found = trained(links.VIEWS["training"].defaults())
+    assert found.variants == ["bert_a"]
+    assert found.about().endswith("Diverged, and not shown: Random, fixed (seed 1, rate 0.001).")
+
+
 def test_changes_add_up_to_the_difference_between_the_ends(data):
     """The cross terms: -0.10, -0.13, -0.10, mean -0.11, sd 0.0173; t(2) = -11, p 0.0082 (scipy.stats.ttest_1samp)."""
     between()

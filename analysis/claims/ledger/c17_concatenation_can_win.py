@@ -17,7 +17,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import LOSS_RULE, RULE, Contest, contest, decided, queries, title, undecided
+from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, Contest, contest, decided, queries, title, undecided
 from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.said import plural
 from analysis.claims.trainings import BETTER, FEW, OPEN, SAME, WORSE
@@ -162,6 +162,7 @@ register(
             views.published(f"{HALLAM}|Table 1", "Concatenating as published"),
         ),
         changed=(
+            *DIVERGED,
             "2026-11-22: Each split must win after Holm's correction over the splits tried. Of several tries the best "
             "wins by chance more often than one.",
         ),

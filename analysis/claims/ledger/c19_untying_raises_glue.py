@@ -14,7 +14,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, RULE, contest, decided, queries, title, undecided
+from analysis.claims.contest import DIVERGED, GLUE_RULE, RULE, contest, decided, queries, title, undecided
 from analysis.claims.printed import MARGINS, average, averages, evidence, pairs
 from analysis.claims.said import signed
 from analysis.claims.trainings import BETTER, FEWEST, OPEN, SAME, WORSE
@@ -94,6 +94,7 @@ register(
             views.published(f"{DIET}|Table 2", "DIET, Table 2"),
         ),
         changed=(
+            *DIVERGED,
             "2026-11-22: Until then TUPE-A against BERT-A decided of our own; it changes more than the cross terms. "
             "The verdict was inconclusive, for too few seeds.",
         ),

@@ -1,5 +1,8 @@
 """C20: the 1/sqrt(2d) scale is needed to keep the magnitude of the scores."""
 
+import math
+from typing import Any
+
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
@@ -16,46 +19,72 @@ from analysis.claims.base import (
     register,
 )
 from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, title, undecided
-from analysis.claims.said import number
+from analysis.claims.said import number, plural
 from analysis.claims.trainings import BETTER, OPEN, OURS, SAME, WORSE
+from analysis.statistics import mean_interval
 
 KEPT = 1.5
 VARIANTS = ("bert_a", "tupe_a", "tupe_a_unscaled")
 QUERIES = {
-    "variance_at_start": "SELECT variant, preset, metric, avg(value) AS variance, count(DISTINCT seed) AS seeds "
-    "FROM curves WHERE metric LIKE 'score_variance_%' AND step = 0 "
-    f"AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled') AND {OURS} GROUP BY ALL ORDER BY preset, variant, metric",
-    "variance_at_end": "SELECT variant, preset, metric, avg(value) AS variance, count(DISTINCT seed) AS seeds FROM ("
+    "variance_at_start": "SELECT run_id, variant, preset, seed, avg(value) AS variance, count(*) AS layers "
+    "FROM curves WHERE metric LIKE 'score_variance_%' AND step = 0 AND isfinite(value) "
+    f"AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled') AND {OURS} GROUP BY ALL ORDER BY preset, variant, seed, "
+    "run_id",
+    "variance_at_end": "SELECT run_id, variant, preset, seed, avg(value) AS variance, count(*) AS layers FROM ("
     "SELECT *, max(step) OVER (PARTITION BY run_id, metric) AS last FROM curves "
     f"WHERE metric LIKE 'score_variance_%' AND {OURS} AND variant IN ('bert_a', 'tupe_a', 'tupe_a_unscaled')"
-    ") WHERE step = last GROUP BY ALL ORDER BY preset, variant, metric",
+    ") WHERE step = last AND isfinite(value) GROUP BY ALL ORDER BY preset, variant, seed, run_id",
 }
 
 
-def spread(found: Found, query: str, variant: str) -> float | None:
-    """Variance of the scores, mean over layers and seeds, at the cpu preset or the first there is."""
-    presets = sorted({row["preset"] for row in found[query]}, key=lambda name: (name != "cpu", str(name)))
-    rows = [row for row in found[query] if row["variant"] == variant and row["preset"] == presets[0]]
-    return sum(row["variance"] for row in rows) / len(rows) if rows else None
+def spread(found: Found, query: str, variant: str, runs: frozenset[str]) -> dict[Any, float]:
+    """Seed -> variance of the scores, mean over layers, of these runs alone."""
+    return {
+        row["seed"]: row["variance"]
+        for row in found[query]
+        if row["variant"] == variant and row["run_id"] in runs and row["variance"]
+    }
+
+
+def within(variance: dict[Any, float], base: dict[Any, float]) -> bool | None:
+    """Whether the variance is within a factor of KEPT of BERT-A's, paired by seed; None where the interval straddles.
+
+    Seeds without spread (models are drawn alike) are as sure as can be: then the ratio itself decides.
+    """
+    logs = {seed: math.log(variance[seed] / base[seed]) for seed in variance.keys() & base.keys()}
+    if not logs:
+        return None
+    made = mean_interval(logs)
+    low, high = (made.mean, made.mean) if made.note and made.n > 1 else (made.low, made.high)
+    if -math.log(KEPT) <= low and high <= math.log(KEPT):
+        return True
+    return False if low > math.log(KEPT) or high < -math.log(KEPT) else None
+
+
+def ratio(variance: dict[Any, float], base: dict[Any, float]) -> float:
+    """Geometric mean over the seeds that both have."""
+    shared = variance.keys() & base.keys()
+    return math.exp(sum(math.log(variance[seed] / base[seed]) for seed in shared) / len(shared))
 
 
 def judge(found: Found) -> Verdict:
     """Magnitude at the start, and whether the model trains worse without the scale."""
     own = contest(found, "tupe_a_unscaled", "tupe_a")
     rows = own.evidence({WORSE: FOR, SAME: AGAINST, BETTER: AGAINST})
+    runs = frozenset[str]().union(*(made.runs for made in (own.loss, own.gate) if made is not None))
     for query, when in (("variance_at_start", "before training"), ("variance_at_end", "after training")):
-        base = spread(found, query, "bert_a")
+        base = spread(found, query, "bert_a", runs)
         for variant in VARIANTS:
-            value = spread(found, query, variant)
-            if value is None:
+            values = spread(found, query, variant, runs)
+            if not values:
                 continue
-            keeps = base is not None and base > 0 and 1 / KEPT <= value / base <= KEPT
-            decides = variant != "bert_a" and base is not None and when == "before training"
+            keeps = None if variant == "bert_a" or when != "before training" else within(values, base)
             rows.append(
                 Evidence(
-                    side=(FOR if keeps == (variant == "tupe_a") else AGAINST) if decides else BESIDE,
-                    says=f"Variance of {title(variant)}'s scores {when}, mean over layers and seeds",
-                    value=value,
+                    side=BESIDE if keeps is None else FOR if keeps == (variant == "tupe_a") else AGAINST,
+                    says=f"Variance of {title(variant)}'s scores {when}, mean over layers and "
+                    f"{plural(len(values), 'seed')}",
+                    value=sum(values.values()) / len(values),
                     unit="variance of scores",
                     query=query,
                     source=title(variant),
@@ -64,26 +93,25 @@ def judge(found: Found) -> Verdict:
             )
     if own.why_not:
         return undecided(own, rows)
-    base, with_, without = (spread(found, "variance_at_start", name) for name in VARIANTS)
-    if not base or not with_ or not without:
+    base, with_, without = (spread(found, "variance_at_start", name, runs) for name in VARIANTS)
+    if not base.keys() & with_.keys() or not base.keys() & without.keys():
         return undecided(own, rows, why="the variance of the scores before training is not stored of all three")
-    keeps = 1 / KEPT <= with_ / base <= KEPT
-    breaks = not 1 / KEPT <= without / base <= KEPT
+    keeps, stays = within(with_, base), within(without, base)
     assert own.loss is not None
     hurts = own.loss.standing
-    if keeps and breaks and hurts == WORSE:
-        word = SUPPORTED
-    elif hurts == OPEN:
+    if hurts == OPEN or None in (keeps, stays):
         word = INCONCLUSIVE
-    elif hurts != WORSE and not (keeps and breaks):
+    elif keeps and not stays and hurts == WORSE:
+        word = SUPPORTED
+    elif hurts != WORSE and (stays or not keeps):
         word = CONTRADICTED
     else:
         word = MIXED
     return decided(
         own,
         word,
-        f"Before training the variance of the scores is {number(with_ / base)} times BERT-A's with the scale and "
-        f"{number(without / base)} times without; {own.told()}.",
+        f"Before training the variance of the scores is {number(ratio(with_, base))} times BERT-A's with the scale "
+        f"and {number(ratio(without, base))} times without; {own.told()}.",
         rows,
     )
 
@@ -100,13 +128,11 @@ register(
         asks="Variance of the scores before training with and without the scale, beside BERT-A's; final loss with and "
         "without.",
         rule=f"{RULE} {LOSS_RULE} Kept is a variance within a factor of {KEPT} of BERT-A's before training (two equal "
-        "parts summed without the scale double it). Needed is a final loss that is worse without. Supported if the "
-        "scale "
-        "keeps the variance, leaving it out does not, and training is worse for it; contradicted if training is no "
-        "worse "
-        "and the variance does not behave so either; mixed if the magnitude is as said and training is no worse, or "
-        "the "
-        "reverse; inconclusive if the losses are not resolved.",
+        "parts summed without the scale double it), of the runs of this contest alone, paired by seed, the 95 % "
+        "interval on one side of it. Needed is a final loss that is worse without. Supported if the scale keeps the "
+        "variance, leaving it out does not, and training is worse for it; contradicted if training is no worse and the "
+        "variance does not behave so either; mixed if the magnitude is as said and training is no worse, or the "
+        "reverse; inconclusive if the losses are not resolved, or an interval of the variance straddles the factor.",
         queries={**queries("tupe_a_unscaled", "tupe_a"), **QUERIES},
         judge=judge,
         views=(views.training("scores"), views.training("gap")),

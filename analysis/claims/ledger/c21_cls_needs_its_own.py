@@ -19,7 +19,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, RULE, ablate, contest, decided, queries, undecided
+from analysis.claims.contest import DIVERGED, GLUE_RULE, RULE, ablate, contest, decided, queries, undecided
 from analysis.claims.printed import MARGINS, average, averages, pairs
 from analysis.claims.said import between, percent, plural, signed
 from analysis.claims.trainings import BETTER, FEWEST, SAME, WORSE
@@ -33,6 +33,7 @@ REACH_MARGIN = 0.05
 REACH = (
     "SELECT l.model, m.variant, regexp_extract(l.model, '^([a-z]+)-', 1) AS preset, "
     "regexp_extract(l.model, '-([0-9]+)(-[0-9a-f]{12})?$', 1) AS seed, avg(l.value / l.even) AS reach, "
+    "regexp_extract(l.model, '-([0-9a-f]{12})$', 1) AS run_id, "
     "count(*) AS heads, max(l.windows) AS windows FROM newest_locality l JOIN measured_models m USING (model) "
     f"WHERE m.variant IN ('{UNTIED}', '{TIED}') AND l.query = 'cls' AND l.measure = 'mean_distance' "
     "AND l.head IS NOT NULL AND isfinite(l.value) GROUP BY l.model, m.variant, l.corpus ORDER BY l.model, windows"
@@ -112,8 +113,11 @@ def _reaches(rows: Rows, found: Reach | None) -> list[Evidence]:
 
 def judge(found: Found) -> Verdict:
     """How far [CLS] attends tied and untied; GLUE of both, own and published."""
-    own, seen = contest(found, UNTIED, TIED), reach(found["reach"])
-    rows = [*own.evidence(SIDES), *_reaches(found["reach"], seen)]
+    own = contest(found, UNTIED, TIED)
+    # Of checkpoints that name their run, those of the contest; the kept ones name none, and are of the preset's own.
+    counted = [row for row in found["reach"] if not own.loss or not row["run_id"] or row["run_id"] in own.loss.runs]
+    seen = reach(counted)
+    rows = [*own.evidence(SIDES), *_reaches(counted, seen)]
     rows += averages(found["tupe_table_1"], "tupe_table_1", SIDES)
     means = [average(found["tupe_table_1"], without) for without in ((), ("cola",))]
     known = [one for one in means if one is not None]
@@ -174,5 +178,6 @@ register(
             views.training("parts"),
             views.published(f"{TUPE}|Table 1", "TUPE, Table 1"),
         ),
+        changed=DIVERGED,
     )
 )

@@ -55,8 +55,7 @@ register(
         rule=f"{RULE} {LOSS_RULE} Thrown off is a model that does no better than one without positions: supported. "
         "Contradicted if it does better than that one and no worse than BERT-A, whose words adapt; mixed if it does "
         "better than no positions but worse than BERT-A; inconclusive where a difference is not resolved. The words "
-        "are "
-        "our own small model's, not word2vec's.",
+        "are our own small model's, not word2vec's, and frozen: what freezing alone costs is not set apart.",
         queries=queries("frozen_word", "bert_a", "no_position"),
         judge=judge,
         views=(views.training("curves", "bert_a", "frozen_word", "no_position"), views.training("gap")),

@@ -15,7 +15,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, title, undecided
+from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, contest, decided, queries, title, undecided
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
 WAYS = ("multiply", "rotary")
@@ -81,5 +81,6 @@ register(
             views.training("gap"),
             views.encodings("rotary", "values"),
         ),
+        changed=DIVERGED,
     )
 )

@@ -15,7 +15,17 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, LOSS_RULE, OPEN_RULE, RULE, contest, decided, queries, undecided
+from analysis.claims.contest import (
+    DIVERGED,
+    GLUE_RULE,
+    LOSS_RULE,
+    OPEN_RULE,
+    RULE,
+    contest,
+    decided,
+    queries,
+    undecided,
+)
 from analysis.claims.said import number, plural
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
@@ -110,5 +120,6 @@ register(
             views.interventions("zero_segment"),
             views.training("curves", "bert_a", "no_segment"),
         ),
+        changed=DIVERGED,
     )
 )
