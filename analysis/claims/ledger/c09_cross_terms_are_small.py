@@ -18,6 +18,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import percent, plural, seeds_among
+from analysis.claims.tries import NAN, above, stand
 
 LITTLE, A_HEAD = 0.10, 0.25
 SPOKEN = {"word_to_position": "word → position", "position_to_word": "position → word"}
@@ -45,6 +46,15 @@ def little(row: Row) -> bool | None:
     return False if low > LITTLE or high < -LITTLE else None
 
 
+def beyond(row: Row, threshold: float) -> float:
+    """p-value of a share beyond ± a threshold, on the side where it lies."""
+    low, high = row["share_low"], row["share_high"]
+    if low is None or high is None:
+        return NAN
+    size = row["share"] if row["share"] > 0 else -row["share"]
+    return above({"value": size, "low": low if row["share"] > 0 else -high}, threshold)
+
+
 def judge(found: Found) -> Verdict:
     """Layer by layer of every text model that adds positions; models of images stand beside."""
     texts = [row for row in found["over_heads"] if not row["images"] and row["share"] is not None]
@@ -53,26 +63,25 @@ def judge(found: Found) -> Verdict:
     if not texts:
         return unmeasured("terms of a model that adds positions", "python -m analysis measure", evidence)
     heads = [row for row in found["heads"] if not row["images"] and row["share"] is not None]
-    loud = [row for row in heads if abs(row["share"]) > A_HEAD]
-    evidence += [_evidence(row, decides=True) for row in loud[:6]]
+    past = [row for row in heads if abs(row["share"]) > A_HEAD]
+    sure = stand([beyond(row, A_HEAD) if row in past else 1.0 for row in heads])
+    loud = [row for row, held in zip(heads, sure, strict=True) if held]
+    evidence += [_evidence(row, decides=row in loud) for row in past[:6]]
     said = [little(row) for row in texts]
     models = tuple(dict.fromkeys(row["model"] for row in texts))
-    small = all(one is True for one in said)
-    if small and not loud and len(models) > 1:
-        word = SUPPORTED
-    elif small and not loud:
-        word = INCONCLUSIVE
-    elif sum(one is False for one in said) > len(said) / 2:
+    if sum(one is False for one in said) > len(said) / 2:
         word = CONTRADICTED
-    else:
+    elif loud or False in said:
         word = MIXED
+    else:
+        word = SUPPORTED if len(models) > 1 and not past and None not in said else INCONCLUSIVE
     largest = max(texts, key=lambda row: abs(row["share"]))
     sentence = (
         f"Over {plural(len(models), 'model')}{seeds_among(texts)}, "
         f"{sum(one is True for one in said)} of {len(said)} shares (a layer and "
         f"cross term each, mean over heads) lie within {percent(LITTLE)}; the largest is {SPOKEN[largest['term']]} in "
         f"layer {largest['layer']} of {largest['model']} with {percent(largest['share'])}. "
-        f"{len(loud)} of {len(heads)} single heads exceed {percent(A_HEAD)}"
+        f"{len(loud)} of {len(heads)} single heads exceed {percent(A_HEAD)}, corrected for so many"
         + (
             f", up to {percent(loud[0]['share'])} ({SPOKEN[loud[0]['term']]}, layer {loud[0]['layer']}, head "
             f"{loud[0]['head']} of {loud[0]['model']})."
@@ -80,7 +89,7 @@ def judge(found: Found) -> Verdict:
             else "."
         )
     )
-    if word == INCONCLUSIVE:
+    if word == INCONCLUSIVE and len(models) == 1:
         sentence += " One model alone decides nothing."
     return Verdict(
         word=word,
@@ -131,10 +140,10 @@ register(
         "that add positions to words.",
         rule=f"A cross term is little in a layer if the 95 % interval of its share, mean over heads, lies within ±"
         f"{percent(LITTLE)}: sixteen equal terms would have about 6 % each, so little means hardly more than its turn. "
-        f"Supported if both are little in every layer of at least two text models and no single head has a share "
-        "beyond "
-        f"±{percent(A_HEAD)} (a quarter of what varies in its scores); contradicted if most shares lie beyond "
-        f"{percent(LITTLE)}; mixed otherwise. With one model: inconclusive. Seeds of one variant count as "
+        f"Supported if both are little in every layer of at least two text models and no single head's share lies "
+        f"beyond ±{percent(A_HEAD)} (a quarter of what varies in its scores); contradicted if most shares lie beyond "
+        f"{percent(LITTLE)}; mixed if some do, or some head's by Holm's correction over all heads (one-sided, 2.5 %); "
+        "inconclusive otherwise, where intervals straddle, and with one model. Seeds of one variant count as "
         "models, and are named. Models of images stand beside.",
         queries=QUERIES,
         judge=judge,
@@ -143,6 +152,11 @@ register(
             views.depth("terms", term="word_to_position"),
             views.training("parts"),
             views.vision(),
+        ),
+        changed=(
+            "2026-11-22: Where no share is shown to be large and some interval straddles the line, the verdict is "
+            "inconclusive, where it had been mixed: nothing then speaks against. A single head counts against if its "
+            "interval lies beyond the line after Holm's correction over the heads, where its share alone had counted.",
         ),
     )
 )

@@ -77,13 +77,13 @@ def judge(found: Found) -> Verdict:
         )
     read = [best[model, target] for model in models for target in ("word", "position")]
     worst = min(read, key=lambda row: row["value"])
-    if all(row["low"] >= ENOUGH for row in read):
-        word = SUPPORTED if len(models) > 1 else INCONCLUSIVE
-    elif any(row["high"] < POOR for row in read):
-        word = CONTRADICTED if all(row["high"] < ENOUGH for row in read) else MIXED
+    good, short = sum(row["low"] >= ENOUGH for row in read), sum(row["high"] < ENOUGH for row in read)
+    if len(models) < 2 or (not short and good < len(read)):
+        word = INCONCLUSIVE
+    elif not short:
+        word = SUPPORTED
     else:
-        word = MIXED
-    good = sum(row["low"] >= ENOUGH for row in read)
+        word = CONTRADICTED if short == len(read) and any(row["high"] < POOR for row in read) else MIXED
     return Verdict(
         word=word,
         sentence=f"From the sum that enters layer 0, {good} of {len(read)} readings (word and position, "
@@ -118,11 +118,17 @@ register(
         f"of two decoders, are read right at least {percent(ENOUGH)} of the time (nine of ten), at the lower end of "
         "the "
         f"95 % interval, in at least two models; contradicted if every reading falls short of it and one is right less "
-        f"than {percent(POOR)} of the time; inconclusive with one model; mixed otherwise. That decoders can read it "
+        f"than {percent(POOR)} of the time; inconclusive with one model, or where no reading falls short and some "
+        "interval straddles the line; mixed otherwise. That decoders can read it "
         "does "
         "not show that the model does. Deeper layers stand beside (C26 asks of them).",
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"),),
+        changed=(
+            "2026-11-22: One model is always inconclusive, as the rule had it and the program had not; so are "
+            "intervals that straddle the line where none falls short, which had been mixed: nothing then speaks "
+            "against.",
+        ),
     )
 )

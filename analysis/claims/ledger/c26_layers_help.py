@@ -20,6 +20,7 @@ from analysis.claims.base import (
 )
 from analysis.claims.said import percent, plural, signed
 from analysis.claims.spaces import ABOVE, evidence, geometry, standing
+from analysis.claims.tries import more, stand
 
 RANK = 20
 TARGETS = ("word", "position")
@@ -50,15 +51,17 @@ def best(rows: Rows, model: str) -> dict[int, dict[str, Row]]:
 def effect_of_depth(by_layer: dict[int, dict[str, Row]]) -> str:
     """helps: some deeper layer reads both better than the sum; hurts: every deeper one reads one of them worse.
 
-    What the sum itself gives at the ceiling is left out of both; no room: that is word and position.
+    A layer helps where both do, so its p-value is the larger; layers are corrected for, since any may. It hurts where
+    either is read worse, which is corrected for; layers are not, since all must. What the sum itself gives at the
+    ceiling is left out of both; no room: that is word and position.
     """
     first, deeper = by_layer[0], [at for layer, at in by_layer.items() if layer > 0]
     judged = [target for target in TARGETS if first[target]["value"] < CEILING]
     if not judged:
         return "no room"
-    if any(all(at[t]["low"] > first[t]["high"] for t in judged) for at in deeper):
+    if any(stand([max(more(at[t], first[t]) for t in judged) for at in deeper])):
         return "helps"
-    if all(any(at[t]["high"] < first[t]["low"] for t in judged) for at in deeper):
+    if all(any(stand([more(first[t], at[t]) for t in judged])) for at in deeper):
         return "hurts"
     return "neither"
 
@@ -92,13 +95,13 @@ def judge(found: Found) -> Verdict:
         said[model] = effect_of_depth(by_layer)
         last = max(by_layer)
         for target in TARGETS:
-            top = max((layer for layer in by_layer if layer), key=lambda n: by_layer[n][target]["value"])
+            deeper = [layer for layer in by_layer if layer]
+            top, start = max(deeper, key=lambda n: by_layer[n][target]["value"]), by_layer[0][target]
+            gains = dict(zip(deeper, stand([more(by_layer[n][target], start) for n in deeper]), strict=True))
+            losses = dict(zip(deeper, stand([more(start, by_layer[n][target]) for n in deeper]), strict=True))
             for layer in dict.fromkeys((0, top, last)):
                 row = by_layer[layer][target]
-                start = by_layer[0][target]
-                side = BESIDE
-                if layer:
-                    side = FOR if row["low"] > start["high"] else AGAINST if row["high"] < start["low"] else BESIDE
+                side = FOR if gains.get(layer) else AGAINST if losses.get(layer) else BESIDE
                 rows.append(
                     Evidence(
                         side=side,
@@ -125,7 +128,7 @@ def judge(found: Found) -> Verdict:
         word = INCONCLUSIVE
     elif set(kinds) == {"helps"}:
         word = SUPPORTED if len(kinds) > 1 else INCONCLUSIVE
-    elif set(kinds) == {"hurts"} and (None in mixing or len(kinds) == 1):
+    elif set(kinds) == {"neither"} or (set(kinds) == {"hurts"} and (None in mixing or len(kinds) == 1)):
         word = INCONCLUSIVE
     elif set(kinds) == {"hurts"} and all(mixing):
         word = CONTRADICTED
@@ -137,14 +140,14 @@ def judge(found: Found) -> Verdict:
         else f" After the last layer their subspaces overlap more than random ones, and no less than at the input, in "
         f"{sum(map(bool, mixing))} of them."
     )
+    tried = sum(len(layers[model]) - 1 for model in judged)
     (model, target), drop = min(drops.items(), key=lambda one: one[1])
     return Verdict(
         word=word,
         sentence=f"Of {plural(len(kinds), 'model')} with room to improve (what the sum gives at {percent(CEILING)} or "
         "better is not judged), word and position are both read better from some deeper layer "
-        "than "
-        f"from the sum in {kinds.count('helps')}, and one of them worse from every deeper layer in "
-        f"{kinds.count('hurts')}. "
+        f"({tried} tried in all, corrected for) than from the sum in {kinds.count('helps')}, and one of them worse "
+        f"from every deeper layer in {kinds.count('hurts')}. "
         f"Most is lost of {target} in {model}: from {percent(layers[model][0][target]['value'], 1)} at the input to "
         f"{percent(layers[model][max(layers[model])][target]['value'], 1)} after the last layer.{parting}",
         effect=drop,
@@ -169,23 +172,23 @@ register(
         "the "
         "overlap of their subspaces in these states.",
         rule="Layers help in a model if from some deeper layer both word and position are read better than from the "
-        "sum "
-        "itself, with 95 % intervals apart; they hurt if from every deeper layer one of the two is read worse, "
-        "intervals "
-        "apart. Supported if they help in every model, of two at least. Contradicted if they hurt in every one, of "
-        "two at "
-        "least, and the subspaces of word and position overlap no less in the deepest states than in the first and "
-        "more than random ones: a "
+        "sum itself, after Holm's correction over its layers (one-sided, 2.5 %, read off the 95 % intervals); they "
+        "hurt if from every deeper layer one of the two is read worse, corrected over the two. Supported if they help "
+        "in every model, of two at least. Contradicted if they hurt in every one, of two at least, and the subspaces "
+        "of word and position overlap no less in the deepest states than in the first and more than random ones: a "
         "position that is forgotten is read worse too, without being mixed up with the word. Inconclusive while that "
-        "overlap is not measured, or with one model; mixed otherwise. What is read from the sum with "
-        f"{percent(CEILING)} or better has no room to improve, so there the other is judged alone; a model where both "
-        "are is not judged.",
+        "overlap is not measured, with one model, or if they do neither in any; mixed otherwise. What is read from the "
+        f"sum with {percent(CEILING)} or better has no room to improve, so there the other is judged alone; a model "
+        "where both are is not judged.",
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"), views.depth("basis"), views.geometry("subspaces")),
         changed=(
             f"2026-11-21: What is read from the sum with {percent(CEILING)} or better is not asked to improve, since "
             "it cannot. Subspaces count as mixed only if they overlap more than random ones.",
+            "2026-11-22: Holm's correction over the layers of a model where any may help, in place of intervals that "
+            "lie apart: the more layers are tried, the likelier one is better by chance. Neither help nor harm in any "
+            "model is inconclusive, where it had been mixed: nothing then speaks for either.",
         ),
     )
 )
