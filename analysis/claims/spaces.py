@@ -1,8 +1,11 @@
 """Geometry against its random baseline: what a claim asks of it, and what a row of it says."""
 
+import math
+
 from analysis.claims import views
-from analysis.claims.base import BESIDE, Evidence, Row
+from analysis.claims.base import BESIDE, Evidence, Row, Rows
 from analysis.claims.said import number
+from analysis.claims.tries import NAN, Z, stand, tail
 
 ABOVE, BELOW, LIKE = "more than chance", "less than chance", "like chance"
 MAKE = "python -m analysis measure-geometry"
@@ -33,15 +36,42 @@ def standing(row: Row) -> str | None:
     return ABOVE if least > high else BELOW if most < low else LIKE
 
 
+def standings(rows: Rows) -> list[str | None]:
+    """As `standing`, after Holm's correction over all the rows: of many values some lie outside by chance.
+
+    Draws and samples are taken as normal, and the span of draws as 1.96 of their standard deviations either way.
+    """
+    p: list[float] = []
+    for row in rows:
+        if standing(row) is None:
+            p.append(NAN)
+            continue
+        high = row["value"] > row["baseline"]
+        draws = abs(row["baseline_high" if high else "baseline_low"] - row["baseline"])
+        own = row["low" if high else "high"]
+        sample = 0.0 if own is None else abs(row["value"] - own)
+        p.append(tail(abs(row["value"] - row["baseline"]), math.hypot(draws, sample) / Z))
+    side = [
+        None if one != one else ABOVE if row["value"] > row["baseline"] else BELOW
+        for row, one in zip(rows, p, strict=True)
+    ]
+    return [one and (one if held else LIKE) for one, held in zip(side, stand(p), strict=True)]
+
+
 PARTS = {"head_overlap": "heads", "head_loss": "heads", "effective_rank": "ranks", "dimension_participation": "ranks"}
 PARTS |= {"dimension_correlation": "ranks", "word_kept_everywhere": "words", "collision_ratio": "collisions"}
 PARTS |= {"abs_cosine": "angles"}
 """Where a measure is shown, if not among the subspaces."""
 
 
-def evidence(row: Row, query: str, says: str, sides: dict[str, str], *, unit: str) -> Evidence:
-    """A row of geometry with its baseline in words. sides: standing -> side; beside where it is not named."""
-    found = standing(row)
+def evidence(
+    row: Row, query: str, says: str, sides: dict[str, str], *, unit: str, found: str | None = None
+) -> Evidence:
+    """A row of geometry with its baseline in words. sides: standing -> side; beside where it is not named.
+
+    found: its standing among others; None: its own.
+    """
+    found = found or standing(row)
     chance = ""
     if row["baseline"] is not None:
         span = (

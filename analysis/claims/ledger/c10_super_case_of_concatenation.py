@@ -15,7 +15,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import number, plural
-from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standing
+from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standings
 
 RANK = 20
 SAYS = {
@@ -46,15 +46,16 @@ QUERIES = {
 def judge(found: Found) -> Verdict:
     """Each model: apart by axes, apart by subspaces, or neither."""
     sides = {BELOW: FOR, LIKE: AGAINST, ABOVE: AGAINST}
-    rows = [
-        evidence(row, name, SAYS[row["measure"]], sides, unit=UNITS[row["measure"]])
-        for name in QUERIES
-        for row in found[name]
-    ]
     every = [*found["axes"], *found["subspaces"]]
+    names = [name for name in QUERIES for _ in found[name]]
+    said = standings(every)
+    rows = [
+        evidence(row, name, SAYS[row["measure"]], sides, unit=UNITS[row["measure"]], found=one)
+        for row, name, one in zip(every, names, said, strict=True)
+    ]
     by_model: dict[str, dict[str, str | None]] = {}
-    for row in every:
-        by_model.setdefault(row["model"], {})[row["measure"]] = standing(row)
+    for row, one in zip(every, said, strict=True):
+        by_model.setdefault(row["model"], {})[row["measure"]] = one
     whole = {model: one for model, one in by_model.items() if UNITS.keys() <= one.keys()}
     if not whole:
         return unmeasured("energy of words and positions by dimension and subspace", MAKE, rows)
@@ -103,7 +104,7 @@ register(
         rule="That it can is algebra; the question is whether training does so. Apart by axes: positions use fewer "
         "dimensions than a random table, and dimensions rich in position are poor in words (rank correlation), both "
         "below "
-        "95 % of random draws, tables centred (less "
+        "what random draws give after Holm's correction over all values (one-sided, 2.5 %), tables centred (less "
         "their means). Apart by subspaces: the same of directions (effective rank; words' energy in the "
         "position "
         f"subspace of rank {RANK}). Supported if every model, of two at least, is apart by axes, as zeros in one "
@@ -113,5 +114,9 @@ register(
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("ranks"), views.geometry("subspaces")),
+        changed=(
+            "2026-11-22: Above and below chance are so after Holm's correction over the values judged. Of many values "
+            "of random tables some lie outside 95 % of draws, so that the rule could hardly ever say that none does.",
+        ),
     )
 )
