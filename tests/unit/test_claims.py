@@ -25,6 +25,7 @@ from tests import trainings
 from tests.claims_store import Made, Span, own
 
 IDS = [f"C{number:02}" for number in range(1, 29)]
+BARE = (0.2, None, None)
 GATE = {"bert_a": 5.0, "no_position": 6.0}
 """BERT-A has learnt to use positions; nothing is decided before that is shown."""
 A, B = own("bert_a", 0), own("bert_a", 1)
@@ -175,7 +176,7 @@ def scaled(loss: float, unscaled: float, wild: tuple[str, ...] = ()) -> Fill:
     return lambda made: made.trained(**GATE, tupe_a=4.5, tupe_a_unscaled=loss, start=start, wild=wild)
 
 
-def relative(loss: float, shift: float) -> Fill:
+def relative(loss: float, shift: Span) -> Fill:
     """Loss with relative positions only; attention moves by `shift` when shifted, by 2 when shuffled."""
     return lambda made: made.trained(**GATE, relative_only=loss).terms("m").moved("m", shift=shift, shuffle=2.0)
 
@@ -276,6 +277,8 @@ TUPE_BETTER = (TUPE, "Table 1", {"BERT-A": 80.0, "TUPE-A": 86.0, "TUPE-A^tie-cls
 TUPE_SAME = (TUPE, "Table 1", {"BERT-A": 80.0, "TUPE-A": 80.2, "TUPE-A^tie-cls": 80.0}, "accuracy")
 NOPOS_WORSE = (HAVIV, "Table 4", {"Learned": 4.0, "NoPos": 140.0}, "perplexity")
 NOPOS_SAME = (HAVIV, "Table 1", {"Learned": 20.0, "NoPos": 20.1}, "perplexity")
+NOPOS_BETTER = (HAVIV, "Table 1", {"Learned": 20.0, "NoPos": 15.0}, "perplexity")
+SINUSOIDAL_SAME = (HAVIV, "Table 1", {"Learned": 20.0, "Sinusoidal": 20.1}, "perplexity")
 SINUSOIDAL_WORSE = (HAVIV, "Table 1", {"Learned": 20.0, "Sinusoidal": 30.0}, "perplexity")
 
 ONE_TERM = {"word_to_position": (0.07, 0.052, 0.088), "position_to_word": 0.0, "position_to_position": 0.0}
@@ -359,6 +362,9 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C15", "inconclusive", few_tuned("sinusoidal", 5.0, 60)),
     ("C15", "contradicted", contest(sinusoidal=5.5)),
     ("C15", "contradicted", few_tuned("sinusoidal", 5.5, 60)),
+    ("C15", "mixed", contest(sinusoidal=5.5, tables=(SINUSOIDAL_SAME,))),
+    ("C16", "contradicted", contest(no_position=6.0, tables=(NOPOS_WORSE, NOPOS_BETTER))),
+    ("C16", "mixed", contest(no_position=5.0, glue={"bert_a": 60, "no_position": 60}, tables=(NOPOS_BETTER,))),
     ("C16", "supported", contest(no_position=5.0, glue={"bert_a": 60, "no_position": 60}, tables=(NOPOS_SAME,))),
     ("C16", "inconclusive", contest(no_position=5.0, tables=(NOPOS_SAME,))),
     ("C16", "contradicted", few_tuned("no_position", 6.0, 60, NOPOS_WORSE)),
@@ -400,6 +406,7 @@ CASES: list[tuple[str, str, Fill]] = [
     ("C22", "mixed", shifted_twice(1.9, 0.2)),
     ("C22", "mixed", shifted_twice(0.2, 1.9)),
     ("C22", "inconclusive", contest(relative_only=4.5)),
+    ("C22", "inconclusive", relative(4.5, BARE)),
     ("C23", "supported", contest(frozen_word=6.0)),
     ("C23", "contradicted", contest(frozen_word=5.0)),
     ("C23", "mixed", contest(frozen_word=5.5)),
@@ -553,6 +560,22 @@ def test_seeds_without_spread_are_open_and_say_so() -> None:
     assert "not resolved; 3 pairs without spread: no interval" in says
 
 
+def test_a_table_of_two_fits_is_one_table() -> None:
+    made = Made()
+    shifted(1e-14, 0.99)(made)
+    assert made.verdict("C03").samples == 2
+
+
+def test_examples_of_a_share_are_not_counted_beside_it() -> None:
+    made = Made()
+    words(0.9, 0.5)(made)
+    row = {"measure": "changed_word", "word": "king", "position": 3, "other_word": "slave", "margin": 0.1}
+    made._add("neighbours", [row], model=A, revision="r")
+    said = {one.query: one.side for one in made.verdict("C12").evidence}
+    assert said["changed_words"] == "beside"
+    assert said["kept_everywhere"] == "for"
+
+
 def test_of_two_rates_the_one_that_diverges_is_not_taken() -> None:
     """It would be the best if a lost loss counted as none."""
     made = Made()
@@ -621,7 +644,7 @@ def test_a_figure_printed_twice_counts_once() -> None:
         made.table(HAVIV, table, {"Learned": 13.05, "Sinusoidal": 12.93}, "perplexity")
     made.table("hallam2026fusion", "Table 3", {"Learned Absolute: Add": 62.29, "Sinusoidal: Add": 59.22})
     verdict = made.verdict("C15")
-    assert "Of 2 published pairs 1 differ by no more than" in verdict.sentence
+    assert "Of 2 published figures 1 differ by no more than" in verdict.sentence
     assert [round(one.value or 0, 2) for one in verdict.evidence if one.published and one.side == "against"] == [3.07]
 
 

@@ -75,7 +75,7 @@ def judge(found: Found) -> Verdict:
         )
     said = [holds(row) for row in (*moving, *first)]
     word = SUPPORTED if all(said) else CONTRADICTED if not any(said) else MIXED
-    ends = sorted({percent(value(row)) for row in moving})
+    ends = [percent(one) for one in sorted(value(row) for row in moving)]
     places = listed(f"{percent(value(row))} in the {row['title']} form" for row in first)
     return Verdict(
         word=word,

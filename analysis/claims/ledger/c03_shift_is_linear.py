@@ -87,7 +87,7 @@ def judge(found: Found) -> Verdict:
         measured="largest residual of the closed form, over fixed encodings that are added",
         threshold=EXACT,
         models=tuple(dict.fromkeys(one.source for one in (*evidence, *learned))),
-        samples=len(evidence) + len(learned),
+        samples=len({(r["encoding"], r["length"], r["dim"]) for r in (*found["closed_form"], *found["learned"])}),
         sample_unit="table",
         evidence=(*evidence, *learned),
     )

@@ -57,7 +57,7 @@ def judge(found: Found) -> Verdict:
     for row in found["changed_words"][:8]:
         rows.append(
             Evidence(
-                side=FOR,
+                side=BESIDE,  # The share above counts it already.
                 says=f"“{row['word']}” + position {row['position']} is nearest to “{row['other_word']}”",
                 value=row["margin"],
                 unit="distance gained",
@@ -134,7 +134,7 @@ register(
         f"itself. Two sums collide if they are nearer than {percent(COLLIDES)} of the least distance of two words: "
         "real "
         "numbers "
-        "never meet exactly. Supported if both happen in some model measured (the claim is that it may), mixed "
+        "never meet exactly. Supported if each happens in some model measured (the claim is that it may), mixed "
         "if only one is found, inconclusive if neither is: words are sampled, and collisions sought among the nearest "
         "pairs of sampled words, so that none found is not none there. How often is the effect.",
         queries=QUERIES,

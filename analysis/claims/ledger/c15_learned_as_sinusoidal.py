@@ -13,7 +13,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import GLUE_RULE, LOSS_RULE, OPEN_RULE, RULE, contest, queries, undecided
+from analysis.claims.contest import DIVERGED, GLUE_RULE, LOSS_RULE, OPEN_RULE, RULE, contest, queries, undecided
 from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.trainings import BETTER, LOSS_MARGIN, OPEN, SAME, UNIT, WORSE
 
@@ -39,7 +39,7 @@ def judge(found: Found) -> Verdict:
     all_gains = [one for name in PRINTED for one in gains(printed[name])]
     same = sum(one.standing == SAME for one in all_gains)
     told = (
-        f"Of {len(all_gains)} published pairs {same} differ by no more than {MARGINS_SAID}, which proves no sameness."
+        f"Of {len(all_gains)} published figures {same} differ by no more than {MARGINS_SAID}, which proves no sameness."
         if all_gains
         else ""
     )
@@ -49,7 +49,7 @@ def judge(found: Found) -> Verdict:
     assert own.loss is not None
     standings = {own.loss.standing, own.glue_standing}
     if {BETTER, WORSE} & standings:
-        word = MIXED if SAME in standings else CONTRADICTED
+        word = MIXED if SAME in standings or same else CONTRADICTED
     elif OPEN in standings:
         word = INCONCLUSIVE
     else:
@@ -81,11 +81,17 @@ register(
         "tables "
         "that have both.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A test that finds no difference shows no sameness. Supported if loss and "
-        f"GLUE are both the same and every published pair differs by no more than {MARGINS_SAID}; contradicted if one "
-        "differs and neither is the same; mixed if they disagree, or a published pair does; else inconclusive. A "
-        f"figure that a paper prints twice counts once. {OPEN_RULE}",
+        f"GLUE are both the same and every published figure differs by no more than {MARGINS_SAID}; contradicted if "
+        "one differs, neither is the same, and so does every published figure; mixed if they disagree, or a published "
+        "figure does; else inconclusive. A figure that a paper prints "
+        f"twice counts once. {OPEN_RULE}",
         queries={**queries("sinusoidal", "bert_a"), **PRINTED},
         judge=judge,
         views=(views.training("gap"), views.glue(), views.published(f"{VASWANI}|Table 3", "Vaswani et al., Table 3")),
+        changed=(
+            *DIVERGED,
+            "2026-11-22: Our own difference alone does not contradict where published figures are the same: the rule "
+            "had them make it mixed, and the program had not.",
+        ),
     )
 )

@@ -21,7 +21,7 @@ from analysis.claims.trainings import BETTER, FEWEST, OPEN, SAME, WORSE
 HAVIV, SHAW = "haviv2022nopos", "shaw2018relative"
 CONVS2S = "ConvS2S (source+target learned position, added)"
 SHAW_ROW = "aV={0}, aK={0} (no/no = no position information)"
-SIDES = {SAME: FOR, WORSE: AGAINST, BETTER: FOR}
+SIDES = {SAME: FOR, WORSE: AGAINST, BETTER: AGAINST}
 PRINTED = {
     "convs2s_table_4": pairs("gehring2017convs2s", "Table 4", "- source & target position", CONVS2S),
     "haviv_causal": pairs(HAVIV, "Table 1", "NoPos", "Learned"),
@@ -36,23 +36,23 @@ def judge(found: Found) -> Verdict:
     own = contest(found, "no_position")
     printed = once(found, PRINTED)
     published = [one for name in PRINTED for one in gains(printed[name])]
+    same = sum(one.standing == SAME for one in published)
+    apart = len(published) - same
     worse = sum(one.standing == WORSE for one in published)
-    same = len(published) - worse
     rows = [*own.evidence(SIDES), *(one for name in PRINTED for one in evidence(printed[name], name, SIDES))]
     told = (
         f"Of {plural(len(published), 'published figure')} without position {worse} are worse by more than "
-        f"{MARGINS_SAID} "
-        f"and {same} are not."
+        f"{MARGINS_SAID}, {apart - worse} better and {same} neither."
         if published
         else ""
     )
     if own.loss is None or own.loss.standing in ("too few seeds", OPEN):
         return undecided(own, rows, also=told)
     standings = {own.loss.standing, own.glue_standing}
-    if standings <= {WORSE, OPEN}:
+    if SAME not in standings:
         word = MIXED if same else CONTRADICTED
     elif standings <= {SAME, OPEN}:
-        word = MIXED if worse else SUPPORTED if published and OPEN not in standings else INCONCLUSIVE
+        word = MIXED if apart else SUPPORTED if published and OPEN not in standings else INCONCLUSIVE
     else:
         word = MIXED
     return decided(own, word, f"{own.told()}.{own.lacking} {told}".strip(), rows)
@@ -68,14 +68,12 @@ register(
         asks="Our own encoder without positions against the one that adds them, and published models with and without: "
         "convolutional, causal and masked.",
         rule=f"Of our own trainings, {FEWEST} shared seeds are asked for. {LOSS_RULE} {GLUE_RULE} A published figure "
-        "is "
-        f"worse without position if it is so by more than {MARGINS_SAID}. Supported if our own are the same and no "
-        "published figure is worse; contradicted if our own are worse and so is every published figure; mixed if the "
-        "two "
-        "disagree or published figures do among themselves; inconclusive if our own tie and nothing published is "
-        "there, "
+        f"differs without position if it is worse or better by more than {MARGINS_SAID}. Supported if our own are the "
+        "same and no published figure differs; contradicted if our own differ and so does every published figure; "
+        "mixed if the two disagree or published figures do among themselves; inconclusive if our own tie and nothing "
+        "published is there, "
         "since a training that is too short ties as well, or if GLUE is open while the loss ties. An open GLUE stands "
-        f"in no one's way where the loss is worse. {OPEN_RULE}",
+        f"in no one's way where the loss differs. {OPEN_RULE}",
         queries={**queries("no_position", "bert_a"), **PRINTED},
         judge=judge,
         views=(
@@ -83,6 +81,9 @@ register(
             views.training("gap"),
             views.published("gehring2017convs2s|Table 4", "ConvS2S without positions"),
             views.published(f"{HAVIV}|Table 4", "Masked models without positions"),
+        ),
+        changed=(
+            "2026-11-22: A result that is better without positions differs, where it had counted as no difference.",
         ),
     )
 )

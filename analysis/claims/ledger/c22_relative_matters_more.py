@@ -16,7 +16,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, undecided
+from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, contest, decided, queries, undecided
 from analysis.claims.printed import averages, evidence, pairs
 from analysis.claims.said import number, plural
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
@@ -49,6 +49,8 @@ def judge(found: Found) -> Verdict:
     rows = own.evidence({**SIDES, OPEN: BESIDE})
     by_model: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for row in found["moved"]:
+        if row["low"] is None or row["high"] is None:
+            continue
         kind = str(row["intervention"]).split("_")[0]
         by_model.setdefault((row["model"], row["corpus"]), {}).setdefault(kind, []).append(row)
     both = {key: one for key, one in by_model.items() if {"shift", "shuffle"} <= one.keys()}
@@ -57,7 +59,7 @@ def judge(found: Found) -> Verdict:
         shift = max(one["shift"], key=lambda row: row["value"])
         shuffle = min(one["shuffle"], key=lambda row: row["value"])
         hardest.append((shift, shuffle))
-        less = shift["value"] < LESS * shuffle["value"] and (shift["high"] or 0) < (shuffle["low"] or 0)
+        less = shift["value"] < LESS * shuffle["value"] and shift["high"] < shuffle["low"]
         reacts.append(less)
         for kind, row in ((kind, row) for kind, own_rows in one.items() for row in own_rows):
             rows.append(
@@ -78,11 +80,12 @@ def judge(found: Found) -> Verdict:
     rows += averages(found["diet_t5_bias"], "diet_t5_bias", SIDES)
     told = ""
     if both:
-        shift, shuffle = hardest[0]
+        models = {model for model, _ in both}
+        on = "" if len(models) == len(both) else f" and corpora ({plural(len(models), 'model')})"
+        shift, shuffle = max(hardest, key=lambda one: one[0]["value"] / one[1]["value"])
         told = (
-            f"In {sum(reacts)} of {plural(len(both), 'trained model')} a shift of all positions moves attention less "
-            "than "
-            f"half as much as shuffling them ({shift['model']}: {number(shift['value'])} against "
+            f"In {sum(reacts)} of {plural(len(both), 'trained model')}{on} a shift of all positions moves attention "
+            f"less than half as much as shuffling them ({shift['model']}: {number(shift['value'])} against "
             f"{number(shuffle['value'])} nats)."
         )
     if own.why_not:
@@ -125,5 +128,6 @@ register(
             views.training("curves", "bert_a", "relative_only", "rotary"),
             views.published("shaw2018relative|Table 1", "Shaw et al., Table 1"),
         ),
+        changed=DIVERGED,
     )
 )
