@@ -17,7 +17,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import ORDERLESS, RULE, contest, queries, title, undecided
+from analysis.claims.contest import DIVERGED, ORDERLESS, RULE, contest, queries, title, undecided
 from analysis.claims.printed import averages, pairs
 from analysis.claims.said import between, plural
 from analysis.claims.trainings import FEWEST, OURS
@@ -44,7 +44,9 @@ def ratio(found: Found, variant: str, baseline: str = "bert_a") -> StepsRatio | 
     made = contest(found, variant, baseline)
     if made.loss is None:
         return None
-    sides = [_curves(found["curves"], name, made.loss.runs) for name in (variant, baseline)]
+    # What a diverged baseline last lost is no target.
+    ended = made.loss.runs - {str(row["run_id"]) for row in found["final_losses"] if row["diverged"]}
+    sides = [_curves(found["curves"], name, runs) for name, runs in ((variant, made.loss.runs), (baseline, ended))]
     one = steps_ratio(*sides) if all(sides) else None
     return one if one is not None and one.n else None
 
@@ -170,8 +172,8 @@ register(
         "that no seed reaches. Supported if faster, contradicted if not faster, else inconclusive. No cross terms and "
         "TUPE-A against BERT-A stand beside it, for they also give positions a norm, put them into every layer and "
         f"keep them out of the values; {title(WITH)} against BERT-A shows how much that alone does. So does the "
-        "paper's GLUE average of TUPE-A at 30 % of the steps, which is of fine-tuning besides. Steps, not seconds: the costs page "
-        "has those.",
+        "paper's GLUE average of TUPE-A at 30 % of the steps, which is of fine-tuning besides. Steps, not seconds: the "
+        "costs page has those.",
         queries={
             **queries(WITHOUT, *BUNDLES, "bert_a"),
             "curves": CURVES,
@@ -185,6 +187,7 @@ register(
             views.published(f"{TUPE}|Table 1", "TUPE, Table 1"),
         ),
         changed=(
+            *DIVERGED,
             "2026-11-22: Until then No cross terms and TUPE-A against BERT-A decided, and the verdict was supported, "
             "with three seeds (0.29 and 0.26 of BERT-A's steps). Both change more than the cross terms, and BERT-A^d, "
             "which keeps them, fell nearly as far; so the pair that differs in nothing else decides now, of which two "
