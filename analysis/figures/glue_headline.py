@@ -1,5 +1,7 @@
 """The sentence that says what our own results show. Computed from them, and never kinder than they are."""
 
+from dataclasses import dataclass
+
 from analysis.figures.glue import recipe
 from analysis.figures.published import words
 from analysis.figures.training_verdict import verdict
@@ -8,17 +10,25 @@ from analysis.own import AVERAGE, Study
 from analysis.own.results import Frame
 
 NEEDED_SEEDS = 3
-INCONCLUSIVE = "Inconclusive: under-trained."
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why nothing can be said: in a few words, and in a sentence with the numbers."""
+
+    word: str
+    sentence: str
 
 
 def headline(study: Study) -> list[str]:
     """Sentences, the finding first: what differs from the baseline on the GLUE average, how, by how many seeds.
 
-    Where nothing can be said, the first one says that, and the others why, with the numbers.
+    Where nothing can be said, the first one says why in a few words, and the others with the numbers.
     """
-    why_not = [reason for reason in (_untaught(study), _too_few(study)) if reason]
+    why_not = [reason for reason in (_untaught(study), _nothing_to_compare(study)) if reason]
     if why_not:
-        return [INCONCLUSIVE, *why_not]
+        named = words(list(dict.fromkeys(reason.word for reason in why_not)))
+        return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
     averages: Frame = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
     found = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]
     different = found[found.verdict == "different"]
@@ -63,28 +73,37 @@ def _resolution(unresolved: Frame) -> str:
     return f"; so few seeds find differences of {span} points (power 80 %), and smaller ones are ties here"
 
 
-def _too_few(study: Study) -> str:
-    """Why there are too few runs for a verdict, or nothing."""
+def _nothing_to_compare(study: Study) -> Reason | None:
+    """What the average of the baseline or of the others lacks for a verdict."""
     if not study.kept:
-        return "No GLUE task is in the average: none was learnt better than its majority class, or all are unticked."
+        return Reason(
+            "no task is averaged",
+            "No GLUE task is in the average: none was learnt better than its majority class, or all are unticked.",
+        )
     if study.baseline not in study.averages:
         lacks = words([study.title(task) for task in study.lacking.get(study.baseline, study.kept)])
-        return f"{study.name} has no scores of {lacks}."
+        return Reason("the baseline has no average", f"{study.name} has no scores of {lacks}.")
     have = study.averages[study.baseline].interval.n
     others = study.contrasts[study.contrasts.task == AVERAGE].seeds if len(study.contrasts) else []
     most = max(others, default=0)
     if have >= NEEDED_SEEDS and most >= NEEDED_SEEDS:
-        return ""
-    return (
+        return None
+    return Reason(
+        "too few seeds",
         f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
-        f"{have}, and no other has more than {most} in common with it."
+        f"{have}, and no other has more than {most} in common with it.",
     )
 
 
-def _untaught(study: Study) -> str:
-    """Why the recipe cannot be said to have taught positions, or nothing."""
+def _untaught(study: Study) -> Reason | None:
+    """Why the recipe cannot be said to have taught positions."""
     settings = recipe(study.results.preset)
     if settings is None:
-        return "No curves of these pre-trainings are stored, so whether their positions are used is not known."
+        return Reason(
+            "not known whether positions are used",
+            "No curves of these pre-trainings are stored, so whether their positions are used is not known.",
+        )
     judged = verdict(settings)
-    return "" if judged is None or judged.holds else judged.sentence
+    if judged is None or judged.holds:
+        return None
+    return Reason(judged.why_not, f"{judged.sentence} Only pre-trainings that were scored count here.")

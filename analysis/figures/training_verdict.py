@@ -11,9 +11,19 @@ from analysis.statistics import difference
 class Verdict:
     """Whether the recipe trains long enough for a variant's position to matter."""
 
-    holds: bool
-    word: str
+    why_not: str
+    """In a few words; empty where it does."""
     sentence: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does."""
+        return not self.why_not
+
+    @property
+    def word(self) -> str:
+        """The verdict in a few words."""
+        return "The recipe learns order" if self.holds else f"Inconclusive: {self.why_not}"
 
 
 def verdict(found: Trained) -> Verdict | None:
@@ -27,11 +37,11 @@ def verdict(found: Trained) -> Verdict | None:
     sides = [found.finals(name) for name in names]
     if not all(sides):
         missing = " and ".join(title(name) for name, side in zip(names, sides, strict=True) if not side)
-        return Verdict(False, "Not judged yet", f"The recipe is judged once there are runs of {missing}.")
+        return Verdict(f"no run of {missing}", f"The recipe is judged once there are runs of {missing}.")
     means = [sum(side.values()) / len(side) for side in sides]
     spreads = [max(side.values()) - min(side.values()) for side in sides]
     told = " and ".join(
-        f"{title(name)} at {mean:.2f} ({plural(len(side), 'seed')}, spread {spread:.2f})"
+        f"{title(name)} at {mean:.2f} ({plural(len(side), 'seed')}{f', spread {spread:.2f}' if len(side) > 1 else ''})"
         for name, mean, side, spread in zip(names, means, sides, spreads, strict=True)
     )
     gap = means[0] - means[1]
@@ -44,19 +54,15 @@ def verdict(found: Trained) -> Verdict | None:
     )
     ends = f"Final validation loss in {UNIT}: {told}."
     if min(map(len, sides)) < 2:
-        return Verdict(
-            False, "Inconclusive: too few seeds", f"{ends} One seed has no spread to hold the difference against."
-        )
+        return Verdict("too few seeds", f"{ends} One seed has no spread to hold the difference against.")
     if gap < -max(spreads):
         return Verdict(
-            True,
-            "The recipe learns order",
+            "",
             f"{ends} {title(names[0])} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "
             "is used, and ways of giving it can be told apart.",
         )
     return Verdict(
-        False,
-        "Inconclusive: under-trained",
+        "under-trained",
         f"{ends} {title(names[0])} does not end below {title(names[1])} by more than the spread over seeds{interval}. "
         "Until it does, position has not begun to matter, and no claim about ways of giving it is decided here.",
     )

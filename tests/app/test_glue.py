@@ -76,7 +76,7 @@ def test_nothing_ticked_is_said_and_the_table_stays(results):
     app = opened(without=["cola", "rte"])
     assert not app.exception
     assert any("tick one" in error.value for error in app.error)
-    assert "Inconclusive: under-trained." in told(app)
+    assert "Inconclusive: no task is averaged." in told(app)
     assert app.dataframe
 
 

@@ -121,7 +121,7 @@ def test_without_costs_the_rest_is_shown(tmp_path, nothing):
     app = opened("training", part="convergence")
     fine(app)
     assert len(app.info) == 2
-    assert any("Not judged yet" in text.value for text in app.markdown)
+    assert any("Inconclusive: no run of" in text.value for text in app.markdown)
 
 
 # ---- Runs ----

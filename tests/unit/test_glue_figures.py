@@ -195,8 +195,16 @@ def test_a_recipe_that_did_not_teach_positions_is_inconclusive(anew):
 def test_a_recipe_of_which_no_loss_is_known_is_inconclusive(anew):
     write_scores(SCORES)
     first, why = headline(anew())
-    assert first == "Inconclusive: under-trained."
+    assert first == "Inconclusive: not known whether positions are used."
     assert "No curves" in why
+
+
+def test_a_recipe_without_a_run_without_position_is_inconclusive(anew):
+    losses = own_results.LOSSES
+    write_scores(SCORES, ids=write_losses({name: losses[name] for name in ("bert_a", "tupe_a")}))
+    first, why = headline(anew())
+    assert first == "Inconclusive: no run of No position."
+    assert "judged once there are runs of No position" in why
 
 
 @pytest.fixture
@@ -212,8 +220,31 @@ ORDERLESS = [("no_position", "rte", s, 55.0 + 1.1 * s) for s in range(3)]
 def test_too_few_seeds_are_inconclusive(anew, taught):
     write_scores([score for score in [*SCORES, *ORDERLESS] if score[2] < 2], ids=taught())
     first, why = headline(anew())
-    assert first == "Inconclusive: under-trained."
+    assert first == "Inconclusive: too few seeds."
     assert "BERT-A has 2" in why
+
+
+def test_a_single_seed_is_too_few_and_said_once(anew, taught):
+    """As while a sweep runs: the recipe and the scores both lack seeds, and neither is called under-trained."""
+    first = [score for score in [*SCORES, *ORDERLESS] if score[2] < 1]
+    write_scores(first, ids={key: id for key, id in taught().items() if key[1] < 1})
+    finding, *why = headline(anew())
+    assert finding == "Inconclusive: too few seeds."
+    assert "No position at 6.20 (1 seed)" in why[0]
+    assert "BERT-A has 1" in why[1]
+
+
+def test_every_reason_is_named(anew):
+    ids = write_losses({"bert_a": (6.20, 6.25), "no_position": (6.22, 6.22), "tupe_a": (6.2, 6.2)})
+    write_scores([score for score in [*SCORES, *ORDERLESS] if score[2] < 2], ids=ids)
+    assert headline(anew())[0] == "Inconclusive: under-trained and too few seeds."
+
+
+def test_a_baseline_without_an_average_is_inconclusive(anew, taught):
+    write_scores([*SCORES, *ORDERLESS, ("tupe_a", "cola", 0, 50.0)], ids=taught())
+    first, why = headline(anew())
+    assert first == "Inconclusive: the baseline has no average."
+    assert why == "BERT-A has no scores of CoLA."
 
 
 def test_differences_without_a_spread_are_no_finding(anew, taught):
@@ -333,7 +364,7 @@ def test_the_frame_of_a_figure_holds_what_is_drawn(world):
 def test_an_average_of_nothing_is_said(world):
     with pytest.raises(LinkError, match="tick one"):
         FIGURES["glue_average"].build({**VIEWS["glue"].defaults(), "without": ("cola", "rte")})
-    assert headline(study(without=("cola", "rte")))[0] == "Inconclusive: under-trained."
+    assert headline(study(without=("cola", "rte")))[0] == "Inconclusive: no task is averaged."
 
 
 @pytest.fixture

@@ -329,7 +329,7 @@ def judged(*, added, orderless):
         ((6.1, 6.2, 6.3), (6.2, 6.3, 6.4), "Inconclusive: under-trained"),
         ((6.4, 6.4, 6.5), (6.2, 6.3, 6.2), "Inconclusive: under-trained"),
         ((5.0,), (6.2,), "Inconclusive: too few seeds"),
-        ((5.0, 5.1), (), "Not judged yet"),
+        ((5.0, 5.1), (), "Inconclusive: no run of No position"),
     ],
 )
 def test_the_recipe_is_judged_by_the_spread_over_seeds(data, added, orderless, word):
