@@ -262,7 +262,7 @@ def heads(params: Params) -> Figure:
             "that hold 90 % "
             "of the other's term. Layer 0: the sources of method frozen; deeper: method mean, the rest (word and "
             "context) "
-            f"against position. Grey: mean and 95 % range of {about(found)['draws']} random heads with the same "
+            f"against position. Grey: 95 % range of {about(found)['draws']} random heads with the same "
             "singular values."
         ),
         alt=told,

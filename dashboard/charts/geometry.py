@@ -12,7 +12,7 @@ HUES = (BLUE, VERMILION, GREEN, ORANGE, PINK)
 DARK = {BLUE: "#4aa3df"}
 WIDE, HIGH, LEGEND_ROW = 330, 210, 30
 LOG_TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
-LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=300, symbolOpacity=1)
+LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=300, symbolOpacity=1, symbolType="stroke")
 TIPS = [
     alt.Tooltip("value:Q", format=".4~g"),
     alt.Tooltip("baseline:Q", title="random", format=".4~g"),
@@ -27,6 +27,11 @@ def _colour(rows: pd.DataFrame, look: Look, *, legend: bool = True) -> alt.Color
     hues = [DARK.get(hue, hue) if look.dark else hue for hue in HUES]
     scale = alt.Scale(domain=names, range=[hues[place % len(hues)] for place in range(len(names))])
     return alt.Color("series:N", scale=scale, legend=LEGEND if legend and len(names) > 1 else None)
+
+
+def _gaps(lines: int) -> list[list[int]]:
+    """The dash of each line: the first is whole."""
+    return [[1, 0], *([9, 9 * place] for place in range(1, lines))]
 
 
 def _named(rows: pd.DataFrame, look: Look) -> int:
@@ -46,21 +51,35 @@ def _y(panel: dict[str, Any]) -> alt.Y:
 
 
 def _lines(panel: dict[str, Any], look: Look) -> Chart:
-    """Value along an axis; the baseline's range as a band and its mean dashed."""
+    """Value along an axis; the baseline's range as a band and its mean dashed.
+
+    Lines after the first have gaps, through which one that it lies on is seen.
+    """
     rows = panel["rows"].reindex(columns=KEPT).astype({"along": float, "value": float, "baseline_low": float})
     log = panel.get("log", False)
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False, padding=6)
     x = alt.X("along:Q", title=panel["x"], scale=scale, axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
     base, y, hue = alt.Chart(rows), _y(panel), _colour(rows, look)
+    names = list(dict.fromkeys(rows.series))
+    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=_gaps(len(names))), legend=None)
+
+    def along(field: str) -> alt.Y:
+        """Another column on the same axis: bands would begin it at 0."""
+        other = y.copy()
+        other["shorthand"] = f"{field}:Q"
+        return other
+
     layers = [
         base.mark_area(opacity=0.3, color=GREY).encode(
-            x=x, y=alt.Y("baseline_low:Q"), y2="baseline_high:Q", detail="series:N"
+            x=x, y=along("baseline_low"), y2="baseline_high:Q", detail="series:N"
         ),
-        base.mark_line(strokeDash=[4, 3], strokeWidth=1.3, color=GREY).encode(x=x, y="baseline:Q", detail="series:N"),
+        base.mark_line(strokeDash=[4, 3], strokeWidth=1.3, color=GREY).encode(
+            x=x, y=along("baseline"), detail="series:N"
+        ),
     ]
     if rows.low.notna().any():
-        layers.append(base.mark_area(opacity=0.25).encode(x=x, y="low:Q", y2="high:Q", color=hue))
-    layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue))
+        layers.append(base.mark_area(opacity=0.25).encode(x=x, y=along("low"), y2="high:Q", color=hue))
+    layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue, strokeDash=dash))
     if len(rows) <= 100:
         tips = [alt.Tooltip("series:N", title="of"), alt.Tooltip("along:Q", title=panel["x"]), *TIPS]
         layers.append(base.mark_point(filled=True, size=42, opacity=1).encode(x=x, y=y, color=hue, tooltip=tips))

@@ -432,3 +432,21 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "shown", ())}
     assert {"0.00", "−0.25"} <= written
     assert "−0.00" not in written
+
+
+def kept(value: float, series: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"along": [1.0, 2.0], "value": value, "low": value, "high": value, "series": series, "baseline": 1.0}
+    ).assign(baseline_low=0.97, baseline_high=1.0)
+
+
+def test_lines_of_geometry_stay_on_the_axis_given_and_show_through_one_another() -> None:
+    rows = pd.concat([kept(1.0, "one"), kept(1.0, "other")])
+    panel = {"title": "", "x": "position", "y": "share", "rows": rows, "domain": [0.95, 1.0]}
+    layers = specifications(drawn(name="geometry_kept", content={"panels": [panel]}), Look(screen=True))[0]["layer"]
+    # Vega-Lite would begin the axis at 0 for any band that does not say where it begins.
+    assert [layer["encoding"]["y"]["scale"]["domain"] for layer in layers] == [[0.95, 1.0]] * len(layers)
+    (dashes,) = [layer["encoding"]["strokeDash"]["scale"] for layer in layers if "strokeDash" in layer["encoding"]]
+    first, second = (dash[1] for dash in dashes["range"])
+    assert dashes["domain"] == ["one", "other"]
+    assert first == 0 < second
