@@ -141,7 +141,7 @@ class Pickers:
                 value for value in known if value in (*st.session_state[box], *elsewhere)
             ]
 
-        st.multiselect(label, options, format_func=_shown(show), key=box, on_change=keep, **more)
+        st.multiselect(label, options, format_func=_shown(show), key=box, on_change=keep, wrap=True, **more)
         self._values[name] = held
         return tuple(value for value in options if value in held)
 

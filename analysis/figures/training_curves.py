@@ -68,8 +68,8 @@ def learning_curves(params: Params) -> Figure:
             f"Validation loss in {UNIT}, on the same {'masked ' if found.objective == MASKED else ''}windows in every "
             "run.",
             "Thin: one seed; thick: the mean over seeds.",
-            f"Dashed: {base}'s final loss, {target:.2f}; dots: where another mean curve first reaches it, between "
-            "evaluations by a straight line."
+            f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
+            f"between evaluations by a straight line. Final losses elsewhere are of {found.sample}."
             if target is not None
             else "",
             " ".join(_crossed(crossings, axis)),

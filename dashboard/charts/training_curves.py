@@ -8,12 +8,15 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.published import Frame
+from dashboard.charts import published
 from dashboard.charts.base import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION, Chart, Look, drawing
 from dashboard.charts.encodings import heading
 
 HEIGHT, WIDE, NARROW = 380, 820, 380
-LINE = 15
-"""Pixels between two names."""
+LINE, NEXT = 15, 13
+"""Pixels that a name takes, and each further line of it."""
+NAME = 14
+"""Letters of a name on one line: on a phone longer ones would leave the curves little room."""
 HUES = (VERMILION, BLUE, ORANGE, GREEN, PINK, SKY, "#8c6d31")
 DARK = {BLUE: "#4aa3df"}
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 2, 2, 2], [12, 4])
@@ -48,30 +51,42 @@ def scales(figure: Figure, look: Look) -> tuple[alt.Color, alt.StrokeDash]:
     )
 
 
-def apart(values: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False) -> np.ndarray:
-    """Where names stand (pixels from the top) so that none covers another: as near their lines as there is room."""
+def apart(
+    values: np.ndarray, rooms: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
+) -> np.ndarray:
+    """Where names stand (pixels from the top) so that none covers another: as near their lines as there is room.
+
+    rooms: the pixels that each name takes.
+    """
     low, high = np.log(domain) if log else domain
     wanted = (high - (np.log(values) if log else values)) / ((high - low) or 1) * height
     order = np.argsort(wanted, kind="stable")
+    wanted, rooms = wanted[order], rooms[order]
+    # How far below the top of the first name each stands where they touch, so that only where all begin is to be found.
+    below = np.cumsum(rooms) - rooms / 2
+    begins = wanted - below
     # Names that would touch stand in one block, in the middle of where they want to be.
     blocks: list[list[float]] = []
-    for place in wanted[order]:
-        blocks.append([float(place)])
-        while len(blocks) > 1 and _top(blocks[-1]) < _top(blocks[-2]) + LINE * len(blocks[-2]):
+    for begin in begins:
+        blocks.append([float(begin)])
+        while len(blocks) > 1 and np.mean(blocks[-1]) < np.mean(blocks[-2]):
             blocks[-2:] = [blocks[-2] + blocks[-1]]
-    found = np.array([_top(block) + LINE * place for block in blocks for place in range(len(block))])
+    found = np.array([np.mean(block) for block in blocks for _ in block])
     # What stands out above or below is pushed in, and pushes the next.
-    steps = LINE * np.arange(len(found))
-    found = np.maximum(found, LINE / 2 + steps)
-    found = np.minimum(found, height - 4 - steps[::-1])
+    found = np.clip(found, 0, max(height + rooms[-1] / 2 - 4 - rooms.sum(), 0))
     placed = np.empty_like(found)
-    placed[order] = found
+    placed[order] = found + below
     return placed
 
 
-def _top(block: list[float]) -> float:
-    """Where the first name of a block stands."""
-    return sum(block) / len(block) - LINE * (len(block) - 1) / 2
+def rooms_of(titles: list[str]) -> np.ndarray:
+    """The pixels that each name takes."""
+    return np.array([LINE + NEXT * published.lines(title, NAME).count("\n") for title in titles], dtype=float)
+
+
+def room(ends: Frame, figure: Figure, least: int) -> int:
+    """The height of a plot beside which all names have room."""
+    return max(least, int(rooms_of([figure.content["titles"][name] for name in ends.variant]).sum()) + 20)
 
 
 def names(ends: Frame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:
@@ -80,17 +95,28 @@ def names(ends: Frame, figure: Figure, domain: tuple[float, float], height: int,
     Their scale is that of the plot's pixels, which a page may stretch.
     """
     colour, dash = scales(figure, look)
+    titles = [figure.content["titles"][name] for name in ends.variant]
     frame = ends.assign(
-        name=[figure.content["titles"][name] for name in ends.variant],
-        place=apart(ends.value.to_numpy(dtype=float), domain, height, **more),
+        name=[published.lines(title, NAME) for title in titles],
+        place=apart(ends.value.to_numpy(dtype=float), rooms_of(titles), domain, height, **more),
+        up=[-NEXT / 2 * published.lines(title, NAME).count("\n") for title in titles],
     )
-    base = alt.Chart(frame[["variant", "name", "place"]]).encode(
+    base = alt.Chart(frame[["variant", "name", "place", "up"]]).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
     )
     keys = base.mark_rule(strokeWidth=2.4, xOffset=5, x2Offset=21).encode(
         x2=alt.value("width"), color=colour, strokeDash=dash
     )
-    text = base.mark_text(align="left", baseline="middle", dx=26, fontSize=11.5, color=look.ink).encode(text="name:N")
+    text = base.mark_text(
+        align="left",
+        baseline="middle",
+        dx=26,
+        dy=alt.expr("datum.up"),
+        lineBreak="\n",
+        lineHeight=NEXT,
+        fontSize=11.5,
+        color=look.ink,
+    ).encode(text="name:N")
     return alt.layer(keys, text)
 
 
@@ -157,7 +183,7 @@ def learning_curves(figure: Figure, look: Look) -> list[Chart]:
         tips = [alt.Tooltip("name:N", title="crosses: "), alt.Tooltip("told:N", title=figure.content["unit"])]
         layers.append(marks.encode(x=x, y=y, color=colour, tooltip=tips))
     ends = mean.groupby("variant", sort=False).value.last().reset_index()
-    height = max(HEIGHT, LINE * len(ends) + 20)
+    height = room(ends, figure, HEIGHT)
     curves = alt.layer(*layers)
     return [
         alt.layer(curves, names(ends, figure, domain, height, look))
@@ -188,7 +214,7 @@ def longer(figure: Figure, look: Look) -> list[Chart]:
     layers = lines(rows, mean, x, y, figure, look, tips)
     layers.append(alt.Chart(mean).mark_point(filled=True, size=45, opacity=1).encode(x=x, y=y, color=colour))
     last = mean[mean.times == mean.times.max()]
-    height = max(320, LINE * len(last) + 20)
+    height = room(last, figure, 320)
     curves = alt.layer(*layers)
     return [
         alt.layer(curves, names(last, figure, domain, height, look))

@@ -77,7 +77,7 @@ def test_pickers_change_what_is_shown(results):
     app.selectbox(key="training.objective").select("causal")
     app.run()
     fine(app)
-    assert "Causal, added's final loss" in " ".join(shown(caption.value) for caption in app.caption)
+    assert "the end of Causal, added's mean curve" in " ".join(shown(caption.value) for caption in app.caption)
 
 
 def test_the_verdict_is_on_the_page(results):

@@ -421,10 +421,19 @@ def test_names_do_not_cover_each_other():
     import numpy as np
 
     for values in ([5.0, 5.0, 5.0], [1.0, 9.0], [2.0] * 20):
-        places = np.sort(apart(np.array(values), (1.0, 9.0), 380))
+        places = np.sort(apart(np.array(values), np.full(len(values), LINE), (1.0, 9.0), 380))
         assert (np.diff(places) >= LINE - 0.5).all()
         assert places[0] >= 0
         assert places[-1] <= 380
+
+
+def test_a_name_of_two_lines_has_room_for_both():
+    import numpy as np
+
+    places = apart(np.array([5.0, 5.1, 4.9]), np.array([30.0, 10.0, 20.0]), (1.0, 9.0), 400)
+    # From the top: 5.1, 5.0, 4.9; they touch, in the middle of where they want to be (195, 200 and 205).
+    assert np.diff(places[[1, 0, 2]]) == pytest.approx([20.0, 25.0])
+    assert places.mean() == pytest.approx(200.0)
 
 
 def test_every_variant_has_a_look_of_its_own():
