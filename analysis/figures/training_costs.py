@@ -9,8 +9,12 @@ from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
 from analysis.figures.training import title
+from analysis.figures.words import signed_percent
 from analysis.published import Frame
 from analysis.store import read
+
+UNMATCHED = "Where its size is not matched"
+"""The column that says why."""
 
 
 class Cost(NamedTuple):
@@ -98,14 +102,14 @@ def _table(wide: Frame) -> Frame:
         if "bert_a" in wide.index:
             shares = wide.parameters / wide.parameters["bert_a"] - 1
             table["Against BERT-A"] = ["" if pd.isna(one) else _percent(one) for one in shares]
-    table["Where its size is not matched"] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
+    table[UNMATCHED] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
     table |= {COSTS[name].column: values for name, values in written.items()}
     return pd.DataFrame(table)
 
 
 def _percent(share: float) -> str:
-    text = f"{100 * share:+.1f} %".replace("-", "−")
-    return "0 %" if share == 0 else text
+    """A difference in size; a small one is not printed as none."""
+    return "0 %" if share == 0 else signed_percent(share, 1 if abs(share) >= 0.0005 else 2)
 
 
 def _alt(wide: Frame) -> str:

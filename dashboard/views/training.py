@@ -4,6 +4,7 @@ import streamlit as st
 
 from analysis.errors import AddendError, NoResults
 from analysis.figures.training import COMMAND, MASKED
+from analysis.figures.training_costs import UNMATCHED
 from analysis.figures.training_curves import AXES
 from dashboard import queries, show
 from dashboard.pickers import Pickers
@@ -53,8 +54,11 @@ def draw(name: str) -> None:
         st.markdown(f"- {plain(sentence)}")
     show.show(figure, PAGE, values)
     if name == "training_costs":
-        pinned = {"Variant": st.column_config.Column(pinned=True)}
-        st.dataframe(figure.content["table"], hide_index=True, height="content", column_config=pinned)
+        columns = {
+            "Variant": st.column_config.Column(pinned=True, width=160),
+            UNMATCHED: st.column_config.Column(width=510),
+        }
+        st.dataframe(figure.content["table"], hide_index=True, height="content", column_config=columns)
 
 
 def judge() -> None:

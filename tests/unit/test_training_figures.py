@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from analysis import catalogue
 from analysis.errors import AddendError, NoResults
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, training_costs
 from analysis.figures.runs import listed, settings
 from analysis.figures.training import index, trained
 from analysis.figures.training_verdict import verdict
@@ -380,6 +380,13 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     assert table.loc["No position", "Where its size is not matched"].startswith("Fewer parameters")
     assert table.loc["BERT-A", "Where its size is not matched"] == ""
     assert table.loc["No position", "Against BERT-A"] == "−8.3 %"
+
+
+@pytest.mark.parametrize(
+    ("share", "written"), [(0, "0 %"), (0.00036, "+0.04 %"), (-0.00036, "−0.04 %"), (-0.046, "−4.6 %")]
+)
+def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
+    assert training_costs._percent(share) == written
 
 
 # ---- All of them ----
