@@ -8,7 +8,7 @@ from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.term_maps import arranged, assumed, shown
 from analysis.figures.terms import CITE, MEASURES, measure_of, reading, spoken
-from analysis.figures.words import begun
+from analysis.figures.words import begun, signed
 from analysis.terms.result import Decomposition
 
 Both = tuple[Decomposition, Decomposition]
@@ -64,7 +64,7 @@ def compare_terms(params: Params, both: Both) -> Figure:
     table.index.name = "term"
     far = table.difference.abs()
     largest = (
-        f"The largest difference is in {spoken(str(far.idxmax()))}: {table.difference[far.idxmax()]:+.3f}."
+        f"The largest difference is in {spoken(str(far.idxmax()))}: {signed(table.difference[far.idxmax()], 3)}."
         if far.notna().any()
         else "No term is defined on both sides."
     )
@@ -75,7 +75,7 @@ def compare_terms(params: Params, both: Both) -> Figure:
         caption=(
             f"{begun(measure)}: {MEASURES[measure]}, mean over heads. Left: {_side(both[0])}. Right: "
             f"{_side(both[1])}. Difference: right less left, on the same scale. {largest} "
-            f"{reading(measure)} {_assumptions(both)}"
+            f"{reading(measure, coloured=False)} {_assumptions(both)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
         command=_commands(both),

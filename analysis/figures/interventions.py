@@ -132,7 +132,7 @@ def intervention_maps(params: Params, made: Intervened) -> Figure:
     before, after = made.before[head], made.after[head]
     maps = {"before": before, "after": after, "after − before": after - before}
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
-    moved = f"from {made.tokens[query]} to {made.tokens[key]}, {signed(float((after - before)[query, key]))}"
+    moved = f"from “{made.tokens[query]}” to “{made.tokens[key]}”, {signed(float((after - before)[query, key]))}"
     return Figure(
         name="intervention_maps",
         title=f"Layer {made.layer}, head {head}",

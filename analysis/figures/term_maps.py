@@ -10,7 +10,7 @@ from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.one_run import facts, head_of, map_frame
 from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
-from analysis.figures.words import begun
+from analysis.figures.words import begun, number, signed
 from analysis.sources import SCORE_BIAS, TERMS
 from analysis.terms.arrange import Arranged, arrange
 from analysis.terms.result import FOUR, SOURCES, Decomposition
@@ -48,7 +48,8 @@ def probe_distance(params: Params, made: Decomposition) -> Figure:
         rows.append(pd.DataFrame({"term": name, "distance": aways, "mean": mean, "sd": sd, "pairs": pairs}))
     frame = pd.concat(rows, ignore_index=True)
     total = frame[frame.term == "total"].set_index("distance")["mean"]
-    told = f"The total is highest {total.idxmax():+d} tokens away ({total.max():.2f}), lowest {total.idxmin():+d} away."
+    high, low = (signed(float(at), 0) for at in (total.idxmax(), total.idxmin()))
+    told = f"The total is highest {high} tokens away ({number(total.max())}), lowest {low} away."
     why = NO_SOURCE.get(made.position_kind, "")
     return Figure(
         name="probe_distance",

@@ -158,10 +158,11 @@ def terms_heads(params: Params) -> Figure:
     )
 
 
-def reading(measure: str) -> str:
-    """How to read a measure, in a sentence."""
+def reading(measure: str, *, coloured: bool = True) -> str:
+    """How to read a measure, in a sentence. coloured: whether colours are its values."""
     if measure == "share":
-        return "Shares of a head sum to 1 and may be negative; orange adds to the scores' variance along keys."
+        adds = "orange adds" if coloured else "a positive one adds"
+        return f"Shares of a head sum to 1 and may be negative; {adds} to the scores' variance along keys."
     return "Mean over queries of KL(pattern ‖ pattern without the term); effects do not add up over terms."
 
 

@@ -12,7 +12,7 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.one_run import facts, head_of
 from analysis.figures.term_maps import GROUPS
 from analysis.figures.terms import MEASURES, ORDER, measure_of, one_of, reading, spoken
-from analysis.figures.words import begun
+from analysis.figures.words import begun, number, signed
 from analysis.images import CORPUS, IMAGES
 from analysis.store import read
 from analysis.terms.picture import ImageDecomposition, similarity
@@ -131,9 +131,9 @@ def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int]
     lined = (row[:, None] == row) ^ (column[:, None] == column)
     same = cosines[lined & (apart > 2)]
     other = cosines[~lined & (apart > 2)]
-    told = f"Next to each other {near:.2f} on average, in opposite corners {far:.2f}"
+    told = f"Next to each other {number(near)} on average, in opposite corners {number(far)}"
     if len(same) and len(other):
-        told += f"; over two steps apart {same.mean():.2f} in one row or column, {other.mean():.2f} elsewhere"
+        told += f"; over two steps apart {number(same.mean())} in one row or column, {number(other.mean())} elsewhere"
     if np.isnan(cosines).all():
         told = "Its positions are all zero, so there is nothing to compare: weights as they are before training"
     every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
@@ -241,7 +241,7 @@ def vision_maps(params: Params, made: ImageDecomposition) -> Figure:
     maps = {name: made.on_grid(row) for name, row in rows.items()}
     reach = float(max(np.nanmax(np.abs(row)) for row in rows.values())) or 1.0
     largest = max(terms, key=lambda term: float(np.abs(rows[term]).max()))
-    special = "; ".join(f"{spoken(name)} {row[0]:+.2f}" for name, row in rows.items() if len(rows) <= len(FOUR) + 1)
+    special = "; ".join(f"{spoken(name)} {signed(row[0])}" for name, row in rows.items() if len(rows) <= len(FOUR) + 1)
     rest = "" if len(terms) == len([t for t in TERMS if t in made.present]) else " The total holds the others too."
     token = made.token_info[query]
     columns = made.grid[1]

@@ -13,6 +13,11 @@ def signed(value: float, decimals: int = 2) -> str:
     return f"{rounded:+.{decimals}f}".replace("-", "−")
 
 
+def number(value: float, decimals: int = 2) -> str:
+    """A number as it is printed: a true minus, never -0.00."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+
+
 def percent(fraction: float, decimals: int = 0) -> str:
     """A fraction as a percentage, with a true minus: 38 %."""
     return f"{100 * fraction:.{decimals}f} %".replace("-", "−")

@@ -43,10 +43,17 @@ def compare_terms(figure: Figure, look: Look) -> list[Chart]:
     )
     bars = (
         alt.Chart(wide)
-        .mark_bar(height=9, color=look.ink, opacity=0.7)
+        .mark_bar(height=9, opacity=0.7)
         .encode(
             y=y,
-            x=alt.X("difference:Q", scale=x, axis=alt.Axis(title="difference, right less left")),
+            x=alt.X("difference:Q", scale=x, axis=alt.Axis(title="difference")),
+            # A key as high as that of the dots, so that rows stand level.
+            color=alt.ColorDatum(
+                "right less left",
+                type="nominal",
+                scale=alt.Scale(range=[look.ink]),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
             tooltip=["label:N", alt.Tooltip("difference:Q", format="+.4f")],
         )
     )

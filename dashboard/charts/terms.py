@@ -63,7 +63,7 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
     )
     line = (
         alt.Chart(frame[frame.term == FOUR[-1]])
-        .mark_rule(color=look.ink, strokeWidth=1.5)
+        .mark_rule(color=Look().ink, strokeWidth=1.5)  # cells are light on any ground
         .encode(x=alt.X("label:N", sort=order, bandPosition=1))
     )
     # On screen the slanted names take their room from the height given, which few heads have none to spare of.

@@ -10,7 +10,7 @@ import pytest
 
 from analysis import catalogue, published
 from analysis.errors import LinkError
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, words
 from analysis.figures import published as figures
 from analysis.figures.literature import COMPARISONS
 from analysis.store import read
@@ -199,6 +199,7 @@ def test_a_printed_change_is_no_score():
 def test_signs_are_never_those_of_a_zero():
     assert figures.signed(-0.004) == "+0.00"
     assert figures.signed(-0.4475) == "−0.45"
+    assert (words.number(-0.004), words.number(-0.756), words.number(0.5, 1)) == ("0.00", "−0.76", "0.5")
 
 
 # ---- What stands behind every figure ----
