@@ -58,11 +58,13 @@ chosen = st.navigation(
         ],
     }
 )
-# Captions carry what a chart rests on, so they are not fainter than a reader can read; links wrap instead of being cut.
+# Captions carry what a chart rests on, so they are not fainter than a reader can read; links wrap instead of being cut;
+# where there is no mouse, a table's own buttons are always seen, and stand clear of what is above it.
 st.html(
     "<style>.stMainBlockContainer{padding-top:3.5rem}"
     "[data-testid=stCaptionContainer]{opacity:.8}"
-    "[data-testid=stPageLink-NavLink] :is(span,p,div){white-space:normal}</style>"
+    "[data-testid=stPageLink-NavLink] :is(span,p,div){white-space:normal}"
+    "@media(pointer:coarse){.stElementContainer:has([data-testid=stDataFrame]){margin-top:2rem}}</style>"
 )
 try:
     settings.check()

@@ -32,7 +32,7 @@ def device() -> str:
 
     name = best_device()
     if name != "cuda":
-        return f"{name}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+        return f"{name}, cores: {os.cpu_count()}, threads: {torch.get_num_threads()}"
     free, total = torch.cuda.mem_get_info()
     return f"{torch.cuda.get_device_name()}, {(total - free) / MB:,.0f} of {total / MB:,.0f} MB in use"
 
