@@ -38,8 +38,9 @@ def headline(study: Study) -> list[str]:
     tests = int(averages.tests.max())
     told = [
         f"On the average of {len(study.kept)} GLUE tasks, {len(different) or 'none'} of {len(found)} variants "
-        f"{'differs' if len(different) == 1 else 'differ'} from {study.name} after correction "
-        f"(Holm, {tests} test{'' if tests == 1 else 's'}, 5 %)" + _sides(study, different) + "."
+        f"{'differs' if len(different) < 2 else 'differ'} from {study.name} after correction "
+        f"(Holm, {tests} test{'' if tests == 1 else 's'}{', those of fewer seeds too' if tests > len(found) else ''}, "
+        "5 %)" + _sides(study, different) + "."
     ]
     if len(equal):
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
@@ -70,7 +71,10 @@ def _resolution(unresolved: Frame) -> str:
     if not least:
         return ""
     span = least[0] if least[0] == least[-1] else f"{least[0]} to {least[-1]}"
-    return f"; so few seeds find differences of {span} points (power 80 %), and smaller ones are ties here"
+    by = "" if least[0] == least[-1] else ", by variant"
+    return (
+        f"; the least difference that so few seeds find (power 80 %) is {span} points{by}, smaller ones are ties here"
+    )
 
 
 def _nothing_to_compare(study: Study) -> Reason | None:

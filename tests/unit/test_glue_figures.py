@@ -255,6 +255,19 @@ def test_differences_without_a_spread_are_no_finding(anew, taught):
     assert "Not counted, for want of 3 seeds with a spread: TUPE-A." in told
 
 
+def test_that_none_differs_is_said_with_the_tests_that_were_made(anew, taught):
+    """Three seeds of one variant, two of another: the second is tested, and is not counted."""
+    orderless = [("no_position", "rte", s, 60.0 + s + noise) for s, noise in enumerate((0.3, -0.4, 0.2))]
+    untied = [("tupe_a", "rte", s, 60.0 + s + shift) for s, shift in enumerate((1.0, 1.5))]
+    write_scores([*SCORES[:3], *orderless, *untied], ids=taught())
+    first, *more = headline(anew())
+    assert (
+        "none of 1 variants differs from BERT-A after correction (Holm, 2 tests, those of fewer seeds too, 5 %)"
+        in first
+    )
+    assert any(said.startswith("Not counted") and "TUPE-A" in said for said in more)
+
+
 # ---- What is read ----
 
 
