@@ -114,7 +114,7 @@ def limit(method: Method) -> str:
     if learned_table(settings):
         return "as many positions as its table has rows that training reached"
     if settings.get("relative_buckets"):
-        return "none: distances beyond the largest share a bucket"
+        return "no limit: distances beyond the largest share a bucket"
     if settings.get("disentangled"):
-        return f"none: distances beyond {settings['disentangled']} share a vector"
-    return "none: computed for every position" if tells_order(settings) else "none: there is nothing to compute"
+        return f"no limit: distances beyond {settings['disentangled']} share a vector"
+    return "no limit: computed for every position" if tells_order(settings) else "no limit: there is nothing to compute"

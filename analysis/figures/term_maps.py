@@ -47,9 +47,9 @@ def probe_distance(params: Params, made: Decomposition) -> Figure:
         sd = np.sqrt(np.bincount(place, (values - mean[place]) ** 2) / pairs)
         rows.append(pd.DataFrame({"term": name, "distance": aways, "mean": mean, "sd": sd, "pairs": pairs}))
     frame = pd.concat(rows, ignore_index=True)
-    total = frame[frame.term == "total"].set_index("distance")["mean"]
-    high, low = (signed(float(at), 0) for at in (total.idxmax(), total.idxmin()))
-    told = f"The total is highest {high} tokens away ({number(total.max())}), lowest {low} away."
+    total = rows[0]["mean"].to_numpy()
+    high, low = (signed(float(aways[at]), 0) for at in (total.argmax(), total.argmin()))
+    told = f"The total is highest {high} tokens away ({number(float(total.max()))}), lowest {low} away."
     why = NO_SOURCE.get(made.position_kind, "")
     return Figure(
         name="probe_distance",
