@@ -84,6 +84,8 @@ def gather(paths: list[Path]) -> dict[str, bytes]:
         for file in [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file()):
             if not path.is_file() and not _wanted(file):
                 continue
+            if not path.is_file() and not file.resolve().is_relative_to(path.resolve()):
+                raise ImportProblem(f"{str(file)!r} is a link that leads out of its folder. Put the file in its place.")
             room -= file.stat().st_size
             if room < 0 or len(found) >= MOST_FILES:
                 raise ImportProblem(

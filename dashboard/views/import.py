@@ -3,9 +3,11 @@
 import pandas as pd
 import streamlit as st
 
+from analysis import settings
 from analysis.errors import AddendError
 from analysis.imports.base import READERS, Said
-from analysis.imports.limits import MOST_FILES, MOST_MIB, uploads
+from analysis.imports.confined import confined
+from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, uploads
 from analysis.imports.plan import Plan, carry_out, plan
 from analysis.imports.rows import CURVES, METRICS, NEEDS
 from dashboard import show
@@ -52,8 +54,10 @@ def said() -> Said:
 
 def preview(made: Plan) -> None:
     """What would be added, or every bad row."""
-    for left in made.left:
+    for left in made.left[:MOST_PROBLEMS]:
         st.caption(f"Not taken: {safe(left)}")
+    if more := made.left[MOST_PROBLEMS:]:
+        st.caption(f"Not taken of {len(more):,} more.")
     if made.bad:
         st.error(f"Nothing can be imported: {len(made.bad):,} bad rows or files.", icon=":material/error:")
         bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in made.bad[:500]]
@@ -102,7 +106,8 @@ if sent:
         st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send their parts.")
         st.stop()
     try:
-        preview(plan({one.name.replace("\\", "/"): one.getvalue() for one in sent}, asked))
+        made = confined if settings.hosted() else plan
+        preview(made({one.name.replace("\\", "/"): one.getvalue() for one in sent}, asked))
     except AddendError as problem:
         show.sentence(problem)
 else:

@@ -31,6 +31,8 @@ def read(files: Files, said: Said) -> Reading:
                     reading.bad.append(Bad(path, line, row))
                 else:
                     reading.rows.append(Row(path, line, _with(row, said)))
+        except MemoryError:  # Arrow's own is an ArrowException as well
+            raise
         except (csv.Error, UnicodeDecodeError, pa.ArrowException, OSError, AddendError) as wrong:
             reading.bad.append(Bad(path, None, f"could not be read ({' '.join(str(wrong).split())[:200]})"))
     return reading

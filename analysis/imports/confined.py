@@ -1,0 +1,89 @@
+"""The plan of a stranger's files, made in a process of its own: a few kB can ask for all memory, or for hours.
+
+Repeated values and empty cells take next to nothing in a Parquet or CSV file, and much where they are read; what reads
+them is native code that nothing here can stop.
+"""
+
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+
+import psutil
+
+from analysis.errors import ImportProblem
+from analysis.imports.base import Bad, Files, Said
+from analysis.imports.plan import Plan, Planned, plan
+from analysis.provenance import ROOT
+from analysis.settings import PREFIX
+
+MEMORY_MIB = 512
+"""Beyond what the process has when it starts."""
+CPU_SECONDS, SECONDS = 20, 60
+ANSWER_MIB = 128
+ENVIRONMENT = ("HOME", "PATH", "LANG")
+"""What the process gets of ours, besides our own settings: no token."""
+
+_reading = threading.Lock()
+
+
+def confined(files: Files, said: Said) -> Plan:
+    """What `plan` gives. Raises ImportProblem where that takes more than the limits, or others' files too long."""
+    ours = {name: value for name, value in os.environ.items() if name in ENVIRONMENT or name.startswith(PREFIX)}
+    if not _reading.acquire(timeout=SECONDS / 2):
+        raise ImportProblem("Files of others are being read. Try again in a moment.")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", __name__, str(MEMORY_MIB), str(CPU_SECONDS)],
+            input=pickle.dumps((dict(files), said)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+            env={**ours, "OMP_NUM_THREADS": "1"},
+            timeout=SECONDS,
+            check=False,
+        )
+        answer = done.stdout if done.returncode == 0 else b""
+    except subprocess.TimeoutExpired:
+        answer = b""
+    finally:
+        _reading.release()
+    if not answer:
+        raise ImportProblem(
+            f"To read these files takes more than {CPU_SECONDS} s or {MEMORY_MIB} MiB. Import their parts, or run: "
+            "python -m analysis import FILES"
+        )
+    found = json.loads(answer)
+    return Plan(
+        runs=[Planned(**run) for run in found["runs"]],
+        bad=[Bad(**bad) for bad in found["bad"]],
+        left=found["left"],
+        known=found["known"],
+    )
+
+
+def main() -> None:
+    """The process: reads files from standard input, and writes their plan."""
+    mebibytes, seconds = map(int, sys.argv[1:])
+    for which, most in (
+        (resource.RLIMIT_AS, psutil.Process().memory_info().vms + (mebibytes << 20)),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(which, (most, most))
+    files, said = pickle.load(sys.stdin.buffer)
+    answer = json.dumps(asdict(plan(files, said))).encode()
+    if len(answer) > ANSWER_MIB << 20:
+        sys.exit("too long")
+    sys.stdout.buffer.write(answer)
+    sys.stdout.buffer.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Proves that a stranger's small file cannot take a hosted server's memory or time, and that good ones are read."""
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.errors import ImportProblem
+from analysis.imports import confined as process
+from analysis.imports.base import Said
+from analysis.imports.confined import confined
+from analysis.imports.plan import gather, plan
+
+CSV = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,x\n"
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+
+
+def parquet(**columns: list) -> bytes:
+    written = io.BytesIO()
+    pq.write_table(pa.table(columns), written, compression="zstd", use_dictionary=False, write_statistics=False)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("content", [CSV, CSV.replace(b"x", b"0.63")])
+def test_the_plan_is_the_same_as_without(content):
+    files = {"a/scores.csv": content, "strange.txt": b""}
+    assert confined(files, Said(preset="mine")) == plan(files, Said(preset="mine"))
+    files.pop("strange.txt")
+    assert confined(files, Said()) == plan(files, Said())
+
+
+def wide(columns: int, rows: int) -> bytes:
+    header = "run_id,metrics.a," + ",".join(map(str, range(columns)))
+    return (header + "\n" + "1\n" * rows).encode()
+
+
+def test_what_unfolds_beyond_the_limit_is_refused(monkeypatch):
+    """A long text that is repeated, and rows that leave most of their cells out."""
+    monkeypatch.setattr(process, "MEMORY_MIB", 64)
+    bombs = {"bomb.parquet": parquet(variant=["x" * 50_000_000]), "bomb.csv": wide(10_000, 500)}
+    for name, bomb in bombs.items():
+        assert len(bomb) < 100_000
+        with pytest.raises(ImportProblem, match="takes more than 20 s or 64 MiB"):
+            confined({name: bomb}, Said())
+
+
+def test_a_link_out_of_a_folder_is_not_followed(tmp_path: Path):
+    run = tmp_path / "mlruns" / "0" / "run"
+    (run / "params").mkdir(parents=True)
+    (run / "meta.yaml").write_text("run_id: run\n")
+    (tmp_path / "secret").write_text("a key")
+    (run / "params" / "note").symlink_to(tmp_path / "secret")
+    with pytest.raises(ImportProblem, match="note' is a link that leads out of its folder"):
+        gather([tmp_path / "mlruns"])
