@@ -1,10 +1,10 @@
 """Shows a figure: its panels, its caption, the data behind it, its exports and its sources."""
 
 import json
-import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from shlex import quote
 from typing import Any
 
@@ -13,14 +13,13 @@ import streamlit as st
 from analysis import settings
 from analysis.errors import AddendError, NotHere, NotInstalled, Stopped
 from analysis.figures import Figure
-from dashboard import charts, links, live, log, queries
+from dashboard import charts, exports, links, live, log, queries
 from dashboard.charts import render
 from dashboard.drawn import specifications
 from dashboard.links import Value
 from dashboard.plain import plain, public
 
 ROWS_SHOWN = 5_000
-_rendering = threading.Lock()
 FORMAT_NAMES = {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "json": "Vega-Lite JSON", "csv": "CSV (data)"}
 
 
@@ -131,7 +130,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
         for form, (media, _) in render.FORMATS.items():
             st.download_button(
                 FORMAT_NAMES[form],
-                data=lambda form=form: _rendered(figure, form, link),
+                data=exports.maker(partial(render.render, figure, form, link)),
                 file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
                 mime=media,
                 on_click="ignore",
@@ -140,7 +139,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             )
         st.download_button(
             "Manifest (JSON)",
-            data=lambda: json.dumps(render.manifest(figure, link), indent=2),
+            data=exports.maker(lambda: json.dumps(render.manifest(figure, link), indent=2).encode()),
             file_name=f"addend-{figure.name.replace('_', '-')}.manifest.json",
             mime="application/json",
             on_click="ignore",
@@ -148,11 +147,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             width="stretch",
         )
         st.caption("Every format but CSV carries the manifest inside: link, versions, model, input, command.")
-
-
-def _rendered(figure: Figure, form: str, link: str) -> bytes:
-    with _rendering:  # one at a time: a large map takes much memory on its way to a file
-        return render.render(figure, form, link)
+        exports.told()
 
 
 def _sources(figure: Figure, page: str, link: str) -> None:

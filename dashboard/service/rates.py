@@ -39,8 +39,8 @@ class OneEach:
 class Share:
     """So many things at once of each who asks, lest one hold every place in a line. most: asked each time."""
 
-    def __init__(self, most: Callable[[], int], whose: str) -> None:
-        self._most, self._whose = most, whose
+    def __init__(self, most: Callable[[], int], whose: str, what: str = "probes") -> None:
+        self._most, self._whose, self._what = most, whose, what
         self._held: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -49,7 +49,7 @@ class Share:
         """One more, for as long as the block. Raises Busy where that is too many."""
         with self._lock:
             if self._held[who] >= (most := self._most()):
-                raise Busy(f"{most} probes of your {self._whose} are on their way. Try again in a moment.")
+                raise Busy(f"{most} {self._what} of your {self._whose} are on their way. Try again in a moment.")
             self._held[who] += 1
         try:
             yield

@@ -11,7 +11,7 @@ from analysis.figures.sql import MARKS, numeric
 from analysis.spreadsheet import csv
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
-from dashboard import queries, show
+from dashboard import exports, queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
@@ -46,13 +46,14 @@ def downloads(answer: queries.Answer) -> None:
 
     with st.container(horizontal=True, gap="small"):
         st.download_button(
-            "CSV", lambda: csv(answer.frame).encode(), "addend-query.csv", "text/csv",
+            "CSV", exports.maker(lambda: csv(answer.frame).encode()), "addend-query.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
         st.download_button(
-            "Parquet", as_parquet, "addend-query.parquet", "application/vnd.apache.parquet",
+            "Parquet", exports.maker(as_parquet), "addend-query.parquet", "application/vnd.apache.parquet",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
+    exports.told()
 
 
 def chart(frame: Any) -> None:
