@@ -218,7 +218,10 @@ def address() -> str:
         found = ipaddress.ip_address(given)
     except ValueError:
         return "unknown"
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+    if found.version == 4:
+        return str(found)
+    # A socket of both kinds writes IPv4 as ::ffff:203.0.113.7, and those would all be of one network.
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
 def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | None = None) -> Decomposition:
