@@ -18,6 +18,9 @@ CORPUS = "drawn_images"
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 """Pillow reads many more, some by old code."""
 SMALLEST_SIDE = 16
+START_OF_JPEG, START_OF_SCAN = b"\xff\xd8", b"\xff\xda"
+MOST_SCANS = 100
+"""Of a JPEG. A progressive one has about ten; each goes over the whole image, and 20 bytes are enough for one."""
 MOST_OBLONG = 10
 """Times as long as wide: processors that bring the shorter side to a size would make a strip of pixels enormous."""
 
@@ -114,6 +117,8 @@ def opened(data: bytes, name: str) -> Picture:
     try:
         found = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = found.size  # Known before a pixel is decoded.
+        if data.startswith(START_OF_JPEG) and data.count(START_OF_SCAN) > MOST_SCANS:
+            raise ImageError(f"{name} is a JPEG of more than {MOST_SCANS} scans, which nobody needs. Save it again.")
         if width * height > pixels * 1e6:
             raise ImageError(
                 f"{name} has {width} by {height} pixels; at most {pixels} million are taken. Scale it down."

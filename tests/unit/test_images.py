@@ -90,6 +90,18 @@ def test_what_is_no_image_to_probe_is_said(data: bytes, said: str) -> None:
         opened(data, "holiday.png")
 
 
+def test_a_jpeg_of_very_many_scans_is_refused_and_a_progressive_one_is_read() -> None:
+    """Each scan goes over the whole image: 5 MB of them took half an hour, in code that nothing can stop."""
+    buffer = io.BytesIO()
+    picture().save(buffer, "JPEG", progressive=True)
+    whole = buffer.getvalue()
+    assert whole.count(b"\xff\xda") > 5
+    assert opened(whole, "a.jpg").size == picture().size
+    last = whole[whole.rindex(b"\xff\xda") : -2]
+    with pytest.raises(ImageError, match=r"holiday\.jpg is a JPEG of more than 100 scans"):
+        opened(whole[:-2] + last * 100 + whole[-2:], "holiday.jpg")
+
+
 def test_an_unknown_drawn_image_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ImageError, match="There is no drawn image 'cat'; there are: scene, circles"):
         ImageRequest(model=random_vit.NAME, image="cat").run()
