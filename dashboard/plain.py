@@ -8,10 +8,15 @@ from pathlib import Path
 from analysis import settings
 from analysis.provenance import ROOT
 
+ADDRESS = re.compile(r"(?i)(?=https?://|www\.)|(?<=@)")
+"""Where an address begins, or goes on after its @: the browser links these in a text whose escapes are resolved."""
+JOINER = "\u2060"
+"""A sign without a width, of which no address is made."""
+
 
 def plain(text: str) -> str:
     """Text for Markdown that says itself and nothing more: no links, images, icons, formulas or emphasis."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:^@&])", r"\\\1", text)
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-=.!|~$:^@&])", r"\\\1", ADDRESS.sub(JOINER, text))
 
 
 def public(text: str) -> str:

@@ -2,7 +2,9 @@
 
 import re
 
+from dashboard.plain import JOINER
+
 
 def shown(markdown: str) -> str:
     """Markdown without its escapes."""
-    return re.sub(r"\\(.)", r"\1", markdown)
+    return re.sub(r"\\(.)", r"\1", markdown.replace(JOINER, ""))

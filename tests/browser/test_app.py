@@ -122,3 +122,10 @@ def test_a_long_text_gets_no_link_but_is_told_how(page, address):
     expect(page.get_by_text("The text was cut from", exact=False)).to_be_visible()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_text("Save the probe", exact=False)).to_be_visible()
+
+
+def test_an_address_in_a_readers_text_is_no_link(page, address):
+    """The browser makes links of addresses after a text's escapes are resolved."""
+    page.goto(f"{address}/probe?probe=http://evil.example/a+www.evil.example+b@evil.example")
+    expect(page.get_by_text("There is no saved probe").first).to_contain_text("evil.example/a")
+    expect(page.locator("a[href*=evil]")).to_have_count(0)
