@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from streamlit import config
+
 from analysis import settings
 from analysis.errors import AddendError
 from analysis.provenance import ROOT, now
@@ -71,3 +73,4 @@ def without_messages() -> None:
 
     record.keeps_texts_out = True  # pyright: ignore[reportFunctionMemberAccess]
     logging.setLogRecordFactory(record)
+    config.set_option("logger.enableRich", False)  # Streamlit would write exceptions in colour, past every logger

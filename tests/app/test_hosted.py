@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from streamlit.error_util import handle_uncaught_app_exception
 from streamlit.testing.v1 import AppTest
 
 from dashboard import log
@@ -402,6 +403,12 @@ def test_no_logger_quotes_an_exception():
         logger.removeHandler(handler)
     assert stream.getvalue().startswith("ValueError at tests/app/test_hosted.py:")
     assert "whisper" not in stream.getvalue()
+
+
+def test_nor_does_streamlit_itself_where_an_exception_passes_every_page(capsys):
+    log.without_messages()
+    handle_uncaught_app_exception(ValueError("the whisper of a reader"))
+    assert "whisper" not in "".join(capsys.readouterr())
 
 
 # Who is let in ------------------------------------------------------------------------------------------------
