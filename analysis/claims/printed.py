@@ -89,12 +89,15 @@ def averages(rows: Rows, query: str, sides: dict[str, str]) -> list[Evidence]:
         if gain is None:
             continue
         row = rows[0]
+        steps = ""
+        if row["steps"] != row["baseline_steps"]:
+            steps = f" ({row['steps']} steps against {row['baseline_steps']})"
         standing = Printed(gain=gain, unit="points", row=row).standing
         found.append(
             Evidence(
                 side=sides.get(standing, BESIDE),
-                says=f"{row['variant']} less {row['baseline']}: mean over {name}: {signed(gain)} points, {standing}; "
-                "no spread is printed",
+                says=f"{row['variant']} less {row['baseline']}{steps}: mean over {name}: {signed(gain)} points, "
+                f"{standing}; no spread is printed",
                 value=gain,
                 unit="points",
                 query=query,

@@ -624,7 +624,7 @@ def test_words_turned_are_stored_as_such() -> None:
 def test_seeds_of_one_variant_are_named(claim: str, name: str) -> None:
     """Whether or not a checkpoint's name ends in a digest."""
     made = Made().terms(name.format(0)).terms(name.format(1))
-    assert "(2 of them seeds of bert_a)" in made.verdict(claim).sentence
+    assert "(2 of them seeds of BERT-A)" in made.verdict(claim).sentence
     made = Made().terms(name.format(0)).terms("cpu-sinusoidal-0")
     assert "of them seeds" not in made.verdict(claim).sentence
 
