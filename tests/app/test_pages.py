@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis import probes
 from dashboard.links import VIEWS
+from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
@@ -57,7 +58,7 @@ def test_a_head_that_does_not_exist_is_said_and_head_0_shown():
 def test_a_head_that_is_no_number_is_said():
     app = opened("terms", head="two")
     assert not app.exception
-    assert any("head='two'" in warning.value for warning in app.warning)
+    assert any("head='two'" in shown(warning.value) for warning in app.warning)
 
 
 def test_a_text_in_the_link_is_probed():
@@ -118,9 +119,9 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
     for page in ("terms", "about"):
         app = opened(page)
         assert not app.exception
-        shown = [str(table.value.to_dict()) for table in app.dataframe]
+        tables = [str(table.value.to_dict()) for table in app.dataframe]
         offered = [str(box.options) for box in app.selectbox]
-        assert not any("secret" in text for text in (*shown, *offered))
+        assert not any("secret" in text for text in (*tables, *offered))
 
 
 @pytest.mark.parametrize(
