@@ -36,6 +36,13 @@ def standing(row: Row) -> str | None:
     return ABOVE if least > high else BELOW if most < low else LIKE
 
 
+CORRECTED = (
+    "2026-11-22: Above and below chance are so after Holm's correction over the values judged. Of many values of "
+    "random tables some lie outside 95 % of draws, so that the rule could hardly ever say that none does.",
+)
+"""What was changed in rules that judge by `standings`, after their verdicts were known."""
+
+
 def standings(rows: Rows) -> list[str | None]:
     """As `standing`, after Holm's correction over all the rows: of many values some lie outside by chance.
 

@@ -31,6 +31,15 @@ def above(row: Row, threshold: float) -> float:
     return tail(row["value"] - threshold, (row["value"] - low) / Z)
 
 
+def beyond(row: Row, threshold: float) -> float:
+    """p-value of a share beyond ± a threshold, on the side where it lies."""
+    low, high = row["share_low"], row["share_high"]
+    if low is None or high is None:
+        return NAN
+    size = row["share"] if row["share"] > 0 else -row["share"]
+    return above({"value": size, "low": low if row["share"] > 0 else -high}, threshold)
+
+
 def more(row: Row, than: Row) -> float:
     """p-value of one value above another, both with their intervals."""
     error = np.hypot(row["value"] - row["low"], than["high"] - than["value"]) / Z

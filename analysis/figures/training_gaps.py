@@ -26,6 +26,7 @@ from analysis.figures.training_curves import curve
 from analysis.figures.words import percent
 from analysis.published import Frame
 from analysis.statistics import (
+    PLATEAU_MARGIN,
     Curve,
     StepsRatio,
     difference,
@@ -39,8 +40,6 @@ from analysis.statistics import (
 ALPHA = 0.05
 TUPE_SHARE = 0.3
 """Of the baseline's steps: what Ke et al. (2021) say TUPE needs for a better result."""
-MARGIN = 0.1
-"""Nats below the plateau that count as having left it: well above what seeds differ by at one evaluation."""
 NAN = float("nan")
 
 
@@ -263,7 +262,7 @@ def plateau(params: Params) -> Figure:
     by_seed = curves_by_seed(found, "step")
     seeds, rows = [], []
     for name in others:
-        left = {seed: steps_to_leave_plateau(one, level, MARGIN) for seed, one in by_seed[name].items()}
+        left = {seed: steps_to_leave_plateau(one, level, PLATEAU_MARGIN) for seed, one in by_seed[name].items()}
         seeds += [
             {
                 "variant": name,
@@ -296,7 +295,7 @@ def plateau(params: Params) -> Figure:
         frame=lambda: pd.DataFrame(seeds),
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it begins "
-            f"to use order. Left is where the validation loss is {MARGIN:g} nats below the level at which "
+            f"to use order. Left is where the validation loss is {PLATEAU_MARGIN:g} nats below the level at which "
             f"{title(orderless)} ends ({level:.2f}, mean of {plural(len(finals), 'seed')}), and still is at the next "
             "evaluation.",
             "Small dots are seeds, diamonds the mean with its 95 % t interval.",

@@ -5,7 +5,7 @@ Plain numbers in, frozen results out; nothing here reads, writes or draws. What 
 
 from analysis.statistics.averages import Average, Learnt, Summary, averages, learnt, summary
 from analysis.statistics.convergence import StepsRatio, steps_ratio
-from analysis.statistics.curves import Crossing, Curve, steps_to, steps_to_leave_plateau
+from analysis.statistics.curves import PLATEAU_MARGIN, Crossing, Curve, steps_to, steps_to_leave_plateau
 from analysis.statistics.equivalence import Equivalence, Tie, equivalence, tie
 from analysis.statistics.examples import ExamplesInterval, examples_interval
 from analysis.statistics.improvement import Improvement, improvement
@@ -16,6 +16,7 @@ from analysis.statistics.protocol import Choice, Rate, Row, Scores, choose, choo
 from analysis.statistics.seeds import Gathered, PerSeed, Runs, Within, per_seed
 
 __all__ = [
+    "PLATEAU_MARGIN",
     "Average",
     "Choice",
     "Corrected",

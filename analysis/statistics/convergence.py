@@ -1,6 +1,6 @@
 """Speed of training: the steps a variant needs for the baseline's final loss, over the baseline's own."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ class StepsRatio:
     censored: tuple[Hashable, ...]
     """Seeds at which the variant never got there."""
     undefined: tuple[Hashable, ...]
-    """Seeds in both, yet with no ratio: the target is not finite, or the baseline reaches it at no step above 0."""
+    """Seeds in both, yet with no ratio: the baseline's final loss is not finite, or gets there at no step above 0."""
     dropped: tuple[Hashable, ...]
     """Seeds that only one side has."""
     note: str
@@ -43,12 +43,12 @@ def steps_ratio(
     variant: Mapping[Hashable, Curve],
     baseline: Mapping[Hashable, Curve],
     *,
-    target: float | None = None,
+    reached: Callable[[Curve], Crossing] | None = None,
     confidence: float = 0.95,
 ) -> StepsRatio:
     """Paired by pre-training seed: each variant's target is the final validation loss of its own baseline.
 
-    target: one loss for all instead.
+    reached: where a curve gets to what is timed, instead.
 
     The baseline's steps are counted by the same rule (the first time at or below its final loss, see steps_to),
     so that two equal curves have the ratio 1 also if they are not monotone.
@@ -62,11 +62,13 @@ def steps_ratio(
     crossings: tuple[dict[Hashable, Crossing], dict[Hashable, Crossing]] = ({}, {})
     censored, undefined = [], []
     for seed in shared:
-        goal = float(np.asarray(baseline[seed].values)[-1]) if target is None else target
-        if not np.isfinite(goal):
+        target = float(np.asarray(baseline[seed].values)[-1])
+        if reached is None and not np.isfinite(target):
             undefined.append(seed)
             continue
-        mine, own = steps_to(variant[seed], goal), steps_to(baseline[seed], goal)
+        mine, own = (
+            steps_to(curve, target) if reached is None else reached(curve) for curve in (variant[seed], baseline[seed])
+        )
         crossings[0][seed], crossings[1][seed] = mine, own
         steps = mine.step if mine.reached else mine.within
         if not (own.reached and own.step > 0 and steps > 0):

@@ -75,6 +75,10 @@ def steps_to(curve: Curve, target: float | ArrayLike, *, hold: int = 1) -> Cross
     return Crossing(float(step), float(steps[-1]), i == 0)
 
 
+PLATEAU_MARGIN = 0.1
+"""Nats below the plateau that count as having left it: well above what seeds differ by at one evaluation."""
+
+
 def steps_to_leave_plateau(curve: Curve, level: float | Curve, margin: float, *, hold: int = 2) -> Crossing:
     """The first step whose loss is below the plateau's level by the margin, and at the next evaluation still.
 

@@ -127,9 +127,13 @@ def test_a_seed_that_never_gets_there_stays_in_as_a_bound():
     assert str(found.variant[2]) == "> 1,200"
 
 
-def test_one_target_for_all_may_be_given_and_a_baseline_that_misses_it_has_no_ratio():
+def test_what_is_timed_may_be_another_and_a_baseline_that_misses_it_has_no_ratio():
     """`line(end)` falls from 10 in 1,000 steps."""
-    found = steps_ratio({0: line(0), 1: line(0), 2: line(7)}, {0: line(5), 1: line(8), 2: line(5)}, target=6)
+    found = steps_ratio(
+        {0: line(0), 1: line(0), 2: line(7)},
+        {0: line(5), 1: line(8), 2: line(5)},
+        reached=lambda curve: steps_to(curve, 6),
+    )
     assert found.by_seed == pytest.approx({0: 0.5, 2: 1000 / 800})
     assert (found.censored, found.undefined) == ((2,), (1,))
 

@@ -16,7 +16,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import number, percent, plural
-from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standings
+from analysis.claims.spaces import ABOVE, BELOW, CORRECTED, LIKE, MAKE, evidence, geometry, models_of, standings
 
 RANK = 20
 SIDES = {ABOVE: AGAINST, LIKE: FOR, BELOW: FOR}
@@ -133,8 +133,7 @@ register(
         changed=(
             "2026-11-21: The energies of the one in the other's subspace decide too, since the measurements named "
             "beforehand include them.",
-            "2026-11-22: Above and below chance are so after Holm's correction over the values judged. Of many values "
-            "of random tables some lie outside 95 % of draws, so that the rule could hardly ever say that none does.",
+            *CORRECTED,
         ),
     )
 )

@@ -41,12 +41,12 @@ def judge(found: Found) -> Verdict:
     sides = {ABOVE: AGAINST, LIKE: FOR, BELOW: FOR}
     for name in ("loss_of_a_term", "overlap_in_heads"):
         rows += [evidence(row, name, SAYS[row["subject"]], sides, unit="fraction") for row in found[name]]
-    said = [one for row in found["loss_of_a_term"] if (one := standing(row))]
-    apart = sum(one != ABOVE for one in said)
     by_model: dict[str, list[bool]] = {}
     for row in found["loss_of_a_term"]:
         if one := standing(row):
             by_model.setdefault(row["model"], []).append(one != ABOVE)
+    said = [one for own in by_model.values() for one in own]
+    apart = sum(said)
     keeps = [sum(own) > len(own) / 2 for own in by_model.values()]
     told = (
         f"In {apart} of {plural(len(said), 'case')} (a head and term each, layer 0) removing the directions that the "

@@ -18,7 +18,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import percent, plural, seeds_among
-from analysis.claims.tries import NAN, above, stand
+from analysis.claims.tries import beyond, stand
 
 LITTLE, A_HEAD = 0.10, 0.25
 SPOKEN = {"word_to_position": "word → position", "position_to_word": "position → word"}
@@ -44,15 +44,6 @@ def little(row: Row) -> bool | None:
     if max(abs(low), abs(high)) <= LITTLE:
         return True
     return False if low > LITTLE or high < -LITTLE else None
-
-
-def beyond(row: Row, threshold: float) -> float:
-    """p-value of a share beyond ± a threshold, on the side where it lies."""
-    low, high = row["share_low"], row["share_high"]
-    if low is None or high is None:
-        return NAN
-    size = row["share"] if row["share"] > 0 else -row["share"]
-    return above({"value": size, "low": low if row["share"] > 0 else -high}, threshold)
 
 
 def judge(found: Found) -> Verdict:

@@ -15,7 +15,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import number, plural
-from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standings
+from analysis.claims.spaces import ABOVE, BELOW, CORRECTED, LIKE, MAKE, evidence, geometry, models_of, standings
 
 RANK = 20
 SAYS = {
@@ -114,9 +114,6 @@ register(
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("ranks"), views.geometry("subspaces")),
-        changed=(
-            "2026-11-22: Above and below chance are so after Holm's correction over the values judged. Of many values "
-            "of random tables some lie outside 95 % of draws, so that the rule could hardly ever say that none does.",
-        ),
+        changed=CORRECTED,
     )
 )

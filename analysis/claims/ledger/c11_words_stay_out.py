@@ -15,7 +15,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import number, percent, plural
-from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, models_of, standings
+from analysis.claims.spaces import ABOVE, BELOW, CORRECTED, LIKE, MAKE, evidence, geometry, models_of, standings
 
 RANK = 20
 SIDES = {BELOW: FOR, LIKE: AGAINST, ABOVE: AGAINST}
@@ -111,9 +111,6 @@ register(
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("subspaces"), views.geometry("ranks")),
-        changed=(
-            "2026-11-22: Above and below chance are so after Holm's correction over the values judged. Of many values "
-            "of random tables some lie outside 95 % of draws, so that the rule could hardly ever say that none does.",
-        ),
+        changed=CORRECTED,
     )
 )

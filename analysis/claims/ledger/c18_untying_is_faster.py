@@ -17,15 +17,13 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import DIVERGED, ORDERLESS, RULE, contest, queries, title, undecided
+from analysis.claims.contest import DIVERGED, ORDERLESS, RULE, Contest, contest, queries, title, undecided
 from analysis.claims.printed import averages, pairs
 from analysis.claims.said import between, plural
-from analysis.claims.trainings import FEWEST, OURS
-from analysis.statistics import Curve, StepsRatio, steps_ratio
+from analysis.claims.trainings import FEWEST, OURS, compared
+from analysis.statistics import PLATEAU_MARGIN, Curve, StepsRatio, steps_ratio, steps_to_leave_plateau
 
 FASTER = 0.95
-PLATEAU = 0.1
-"""Nats below where no position ends: the plateau is left, as the Training page counts it."""
 WITHOUT, WITH = "tupe_a_tie_cls", "bert_a_d"
 """The pair that differs in the cross terms alone, and in the root that keeps the scale of as many terms."""
 BUNDLES = ("no_cross", "tupe_a", "bert_a_d")
@@ -41,29 +39,29 @@ CURVES = (
 
 def ratio(found: Found, variant: str, baseline: str = "bert_a") -> StepsRatio | None:
     """Steps of the variant over steps of the baseline to its final loss; None where there is no such pair."""
-    made = contest(found, variant, baseline)
-    if made.loss is None:
+    loss = compared(found["final_losses"], variant, baseline)
+    if loss is None:
         return None
     # What a diverged baseline last lost is no target.
-    ended = made.loss.runs - {str(row["run_id"]) for row in found["final_losses"] if row["diverged"]}
-    sides = [_curves(found["curves"], name, runs) for name, runs in ((variant, made.loss.runs), (baseline, ended))]
+    ended = loss.runs - {str(row["run_id"]) for row in found["final_losses"] if row["diverged"]}
+    sides = [_curves(found["curves"], name, runs) for name, runs in ((variant, loss.runs), (baseline, ended))]
     one = steps_ratio(*sides) if all(sides) else None
     return one if one is not None and one.n else None
 
 
-def plateau(found: Found) -> StepsRatio | None:
-    """The same of the pair's steps to leave the plateau; None where there is no such pair or no plateau."""
-    made = contest(found, WITHOUT, WITH)
+def plateau(found: Found, made: Contest) -> StepsRatio | None:
+    """The same of a pair's steps to leave the plateau; None where there is no such pair or no plateau."""
     if made.loss is None or made.gate is None:
         return None
     without, with_, level = (
         _curves(found["curves"], name, side.runs)
-        for name, side in ((WITHOUT, made.loss), (WITH, made.loss), (ORDERLESS, made.gate))
+        for name, side in ((made.variant, made.loss), (made.baseline, made.loss), (ORDERLESS, made.gate))
     )
     if not (without and with_ and level):
         return None
     ends = [float(curve.values[-1]) for curve in level.values()]
-    one = steps_ratio(without, with_, target=sum(ends) / len(ends) - PLATEAU)
+    middle = sum(ends) / len(ends)
+    one = steps_ratio(without, with_, reached=lambda curve: steps_to_leave_plateau(curve, middle, PLATEAU_MARGIN))
     return one if one.n else None
 
 
@@ -104,7 +102,7 @@ def judge(found: Found) -> Verdict:
     evidence += averages(found["tupe_mid"], "tupe_mid", {})
     beside = "; ".join(told(one, name, "bert_a") for name, one in bundles.items())
     also = f"Beside it, with more changed than the cross terms or less: {beside}." if beside else ""
-    early = plateau(found)
+    early = plateau(found, clean)
     if early is not None:
         evidence.insert(0, _evidence(early, WITHOUT, WITH, BESIDE, "leave the plateau"))
         also = f"{_early(early)} {also}".strip()
@@ -134,8 +132,8 @@ def judge(found: Found) -> Verdict:
 def _early(found: StepsRatio) -> str:
     least = "at least " if found.is_lower_bound else ""
     return (
-        f"The plateau, {PLATEAU:g} nats below where no position ends, it leaves after {least}{found.ratio:.2f} times "
-        f"the steps{between(found.low, found.high, '.2f')}."
+        f"The plateau, {PLATEAU_MARGIN:g} nats below where no position ends, it leaves after "
+        f"{least}{found.ratio:.2f} times the steps{between(found.low, found.high, '.2f')}."
     )
 
 

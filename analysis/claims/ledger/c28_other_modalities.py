@@ -19,7 +19,7 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.said import between, number, percent, plural
-from analysis.claims.tries import NAN, above, stand
+from analysis.claims.tries import beyond, stand
 
 EXACT, TAKES_PART = 1e-4, 0.05
 WITH_POSITION = "('word_to_position', 'position_to_word', 'position_to_position')"
@@ -36,13 +36,7 @@ QUERIES = {
 
 def _takes_part(rows: Rows) -> tuple[bool, ...]:
     """Which terms of one model have a share beyond the threshold, corrected for how many there are."""
-    p = []
-    for row in rows:
-        # By its size, on the side where it lies.
-        near = row["share_low"] if row["share"] > 0 else row["share_high"]
-        size = {"value": abs(row["share"]), "low": abs(row["share"]) - abs(row["share"] - (near or 0.0))}
-        p.append(NAN if near is None else above(size, TAKES_PART))
-    return stand(p)
+    return stand([beyond(row, TAKES_PART) for row in rows])
 
 
 def _none_takes_part(rows: Rows) -> bool:
