@@ -13,13 +13,14 @@ from numpy import ndarray
 
 from analysis.decoding.linear import HELD_BACK
 from analysis.decoding.position import PAIRS, read_order, read_position
-from analysis.decoding.reading import RESAMPLES, Reading
+from analysis.decoding.reading import Reading
 from analysis.decoding.word import OFTEN, read_word
 from analysis.means.states import hidden_states
 from analysis.means.windows import BATCH, SEED, Windows, batches
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
+from analysis.statistics.resampling import RESAMPLES
 from analysis.store import files
 
 TESTED = 3

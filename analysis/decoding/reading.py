@@ -6,9 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-RESAMPLES = 2_000
-INTERVAL = (2.5, 97.5)
-"""Percentiles of the bootstrap: a 95 % interval."""
+from analysis.statistics.resampling import INTERVAL, bootstrap
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Reading:
         """95 % percentile bootstrap over held-out windows, with the trained decoder as it is."""
         count = int(self.window.max()) + 1
         part, whole = (np.bincount(self.window, x, count) for x in (self.part, self.whole))
-        draws = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+        draws = bootstrap(count, seed)
         with np.errstate(invalid="ignore", divide="ignore"):
             low, high = np.nanpercentile((draws @ part) / (draws @ whole), INTERVAL)
         return float(low), float(high)

@@ -21,9 +21,10 @@ from analysis.models.families import Family
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.sources import FOUR
+from analysis.statistics.resampling import INTERVAL, RESAMPLES
 from analysis.store import files
 from analysis.store.unfinished import Unfinished
-from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, draws_of, groups_of
+from analysis.terms.corpus import SEED, draws_of, groups_of
 from analysis.terms.result import TokenInfo
 from analysis.terms.run import encode
 

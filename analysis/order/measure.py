@@ -26,11 +26,9 @@ from analysis.models.load import Loaded
 from analysis.order.equivariance import LAST, MOVED, Strayed, permutations, strayed
 from analysis.order.locality import Local, locality
 from analysis.provenance import model_options
+from analysis.statistics.resampling import INTERVAL, RESAMPLES, bootstrap
 from analysis.store import files
 
-RESAMPLES = 2_000
-INTERVAL = (2.5, 97.5)
-"""Percentiles of the bootstrap over windows: a 95 % interval."""
 TRAINED, OFF = "as trained", "off"
 
 Row = dict[str, Any]
@@ -174,8 +172,7 @@ def _states(
 
 @lru_cache(maxsize=4)
 def _draws(windows: int) -> Float[ndarray, "resample window"]:
-    rng = np.random.default_rng(SEED)
-    return rng.multinomial(windows, np.full(windows, 1 / windows), size=RESAMPLES).astype(np.float64)
+    return bootstrap(windows, SEED)
 
 
 def _mean(values: Float[ndarray, " window"]) -> Row:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from analysis.statistics.resampling import RESAMPLES, bootstrap
 from analysis.statistics.seeds import Runs, Within, per_seed
 
 SEED = 0
-RESAMPLES = 2_000
 NAN = float("nan")
 
 
@@ -91,5 +91,4 @@ def _wins(x: ndarray, y: ndarray) -> ndarray:
 def _draws(seeds: set[Hashable], resamples: int, rng: np.random.Generator) -> dict[Hashable, ndarray]:
     """How often each seed was drawn, (resample,)."""
     order = sorted(seeds, key=repr)
-    counts = rng.multinomial(len(order), np.full(len(order), 1 / len(order)), size=resamples).astype(float)
-    return dict(zip(order, counts.T, strict=True))
+    return dict(zip(order, bootstrap(len(order), rng, resamples).T, strict=True))

@@ -18,15 +18,13 @@ from analysis.models.follow import Layer, follow
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
 from analysis.sources import SCORE_BIAS, TERMS
+from analysis.statistics.resampling import INTERVAL, RESAMPLES, bootstrap
 from analysis.store import files
 from analysis.store.unfinished import Unfinished
 from analysis.terms import measures
 from analysis.terms.run import checked, encode, error_of, sum_of_terms
 
 SEED = 0
-RESAMPLES = 2_000
-INTERVAL = (2.5, 97.5)
-"""Percentiles of the bootstrap: a 95 % interval."""
 PASSAGE = 40
 """Texts that share a passage of at least so many characters are not independent of one another."""
 
@@ -224,9 +222,7 @@ def _over(part: ndarray, power: ndarray) -> ndarray:
 
 def draws_of(groups: Int[ndarray, " text"]) -> Float[ndarray, "resample text"]:
     """How often each text counts in each resample of whole groups, drawn with a fixed seed."""
-    count = int(groups.max()) + 1
-    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-    return drawn.astype(float)[:, groups]
+    return bootstrap(int(groups.max()) + 1, SEED)[:, groups]
 
 
 def groups_of(texts: Sequence[tuple[str, str | None]]) -> ndarray:

@@ -12,9 +12,10 @@ from PIL import Image
 from analysis.models.families.patches import Patches
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
+from analysis.statistics.resampling import INTERVAL, RESAMPLES
 from analysis.store import files
 from analysis.store.unfinished import Unfinished
-from analysis.terms.corpus import INTERVAL, RESAMPLES, SEED, OfInput, draws_of, of_layers, rows_of
+from analysis.terms.corpus import SEED, OfInput, draws_of, of_layers, rows_of
 from analysis.terms.images import prepared
 from analysis.terms.picture import similarity
 from analysis.terms.run import checked
