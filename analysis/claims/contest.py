@@ -16,11 +16,10 @@ from analysis.claims.tunings import MAJORITY, Contrast, contrast, tunings
 
 ORDERLESS = "no_position"
 RULE = (
-    f"A contest of our own trainings counts from {FEWEST} seeds that both sides share (a t interval of two is "
-    "useless; imported runs count nowhere), "
-    f"and only if BERT-A ends better than no position under the same settings, or training was too short to tell. "
-    "A run whose loss is no longer a number has diverged, which is worse than any loss: a side that diverges at every "
-    "shared seed is worse; at some of them, the contest is open."
+    f"A contest of our own trainings counts from {FEWEST} seeds that both sides share (a t interval of two is useless; "
+    "imported runs count nowhere), and only if BERT-A ends better than no position under the same settings, or "
+    "training was too short to tell. A run whose loss is no longer a number has diverged, which is worse than any "
+    "loss: a side that diverges at every shared seed is worse; at some of them, the contest is open."
 )
 DIVERGED = (
     "2026-11-22: A run that diverges is stored, and is worse than any; it had left nothing, as if never tried.",
@@ -81,8 +80,7 @@ class Contest:
         if self.gate.standing != BETTER:
             return (
                 "the recipe is not shown to train long enough: BERT-A does not end better than no position by more "
-                "than "
-                f"{LOSS_MARGIN} nats"
+                f"than {LOSS_MARGIN} nats"
             )
         return ""
 

@@ -101,8 +101,7 @@ def claim_evidence(params: Params) -> Figure:
                 None,
                 (
                     f"Numbers are those of the tables below. {sides}. Lines are 95 % intervals, where there is one. "
-                    "Rows "
-                    "of papers are named by the paper.",
+                    "Rows of papers are named by the paper.",
                     threshold,
                     f"Not drawn, but in the data: {plural(left, 'row')} that decide nothing." if left else "",
                 ),

@@ -51,9 +51,8 @@ def cosines(params: Params) -> Figure:
         "How nearly orthogonal?",
         real,
         caption=(
-            f"{told} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample "
-            "of words "
-            "and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
+            f"{told} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of "
+            "words and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
             "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
         ),
         alt=told,
@@ -75,8 +74,7 @@ def dimension(params: Params) -> Figure:
         like = as_random(row.value)
         told = (
             f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:.0f} "
-            "dimensions; "
-            f"random vectors {row.baseline:.3f}"
+            f"dimensions; random vectors {row.baseline:.3f}"
             + (f", and as much as theirs in {like:.0f} dimensions." if like is not None else ".")
         )
     return made(
@@ -85,9 +83,8 @@ def dimension(params: Params) -> Figure:
         shown,
         caption=(
             f"{told} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below "
-            "the "
-            "model's width: means over 20 random choices of so many of its coordinates, bars their 95 % range; at its "
-            "width all pairs of a sample of words. Upright: the slider."
+            "the model's width: means over 20 random choices of so many of its coordinates, bars their 95 % range; at "
+            "its width all pairs of a sample of words. Upright: the slider."
         ),
         alt=told,
         content={"panel": panel("", "dimension", "mean |cosine|", shown, log=True), "dim": dim},

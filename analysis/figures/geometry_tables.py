@@ -56,8 +56,7 @@ def spectra(params: Params) -> Figure:
         found,
         caption=(
             f"{told} {model}, {about(found)['vocabulary']:,} words and {about(found)['positions']} positions, mean "
-            "rows "
-            f"taken out. {RAW} "
+            f"rows taken out. {RAW} "
             f"{BAND.format(draws=about(found)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=told,
@@ -118,10 +117,9 @@ def subspaces(params: Params) -> Figure:
         ""
         if row is None or angle is None
         else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
-        "directions "
-        f"hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to {percent(row.baseline_high, 1)}). The "
-        "smallest "
-        f"angle between the two is {angle.value:.0f} degrees; of random subspaces {angle.baseline:.0f}."
+        f"directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
+        f"{percent(row.baseline_high, 1)}). The smallest angle between the two is {angle.value:.0f} degrees; of random "
+        f"subspaces {angle.baseline:.0f}."
     )
     return made(
         "geometry_subspaces",
@@ -129,8 +127,7 @@ def subspaces(params: Params) -> Figure:
         found,
         caption=(
             f"{told} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
-            "words "
-            "and positions share directions more than chance has it; below: they keep apart. "
+            "words and positions share directions more than chance has it; below: they keep apart. "
             f"{BAND.format(draws=about(found)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=told,
@@ -156,8 +153,7 @@ def layers(params: Params) -> Figure:
     first, last = inside.iloc[0], inside.iloc[-1]
     told = (
         f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the energy of the "
-        "rest "
-        f"where the first layer begins and {percent(last.value, 1)} where the last ends; random ones "
+        f"rest where the first layer begins and {percent(last.value, 1)} where the last ends; random ones "
         f"{percent(first.baseline, 1)}."
     )
     return made(
@@ -206,12 +202,9 @@ def energies(params: Params) -> Figure:
         found,
         caption=(
             f"{told} {model}: each dot is one dimension of the model, with its share of the variance of all words and "
-            "of "
-            "all positions. If words had learnt to leave positions their dimensions, dots would fall from left to "
-            "right. "
-            "Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a "
-            "share of "
-            "single dimensions says nothing of other directions."
+            "of all positions. If words had learnt to leave positions their dimensions, dots would fall from left to "
+            "right. Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a "
+            "share of single dimensions says nothing of other directions."
         ),
         alt=told,
         content={"dots": dots, "chance": float(np.mean(chance.baseline))},

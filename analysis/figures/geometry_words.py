@@ -49,8 +49,7 @@ def kept(params: Params) -> Figure:
     least = min(0.9, float(shown[["low", "value", "baseline_low"]].min().min()))
     told = (
         f"Of {row.samples:,} words of {model}, {percent(row.value, 1)} are still nearest to themselves whichever "
-        "position is "
-        f"added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
+        f"position is added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
     )
     return made(
         "geometry_kept",
@@ -59,12 +58,9 @@ def kept(params: Params) -> Figure:
         caption=(
             f"{told} Word + position against all {config['vocabulary']:,} words (Euclidean distance, tables before any "
             f"normalisation). Positions {config['spoken'][0]} to {config['spoken'][1] - 1} can hold words; the others "
-            "are special tokens' "
-            "own. Shaded: 95 % interval for a sample of the vocabulary (Wilson). Grey: random directions of the same "
-            "lengths, "
-            f"{min(config['baseline_words'], row.samples)} words. A word that is lost here can still be told apart by "
-            "a "
-            "model that knows the position."
+            "are special tokens' own. Shaded: 95 % interval for a sample of the vocabulary (Wilson). Grey: random "
+            f"directions of the same lengths, {min(config['baseline_words'], row.samples)} words. A word that is lost "
+            "here can still be told apart by a model that knows the position."
         ),
         alt=told,
         content={"panels": [panel("", "position added", "share of words kept", shown, wide=True, domain=[least, 1])]},
@@ -92,12 +88,10 @@ def calls(params: Params) -> Figure:
         title="The closest call of every word",
         frame=lambda: table,
         caption=(
-            f"{told} {len(found):,} words of {model}, each at the position, of those that a word can hold, that "
-            "brings another "
-            f"word nearest; {(found.margin < 0).sum():,} fall below zero, where the word is lost at one position at "
-            "least. "
-            "Margin: distance of word + position to the nearest other word less that to the word itself, in the "
-            "units of the table."
+            f"{told} {len(found):,} words of {model}, each at the position, of those that a word can hold, that brings "
+            f"another word nearest; {(found.margin < 0).sum():,} fall below zero, where the word is lost at one "
+            "position at least. Margin: distance of word + position to the nearest other word less that to the word "
+            "itself, in the units of the table."
         ),
         alt=told,
         command="\n".join(dict.fromkeys(found.command)),
@@ -132,8 +126,7 @@ def collisions(params: Params) -> Figure:
     told = (
         f"The nearest: “{first.word}” at {first.position} and “{first.other_word}” at {first.other_position:.0f}, "
         f"{first.distance:.3f} apart, the next {first.margin:.4f} farther. That is {ratio.value:.2f} times the least "
-        "distance "
-        f"of two words at one position (rotated: {ratio.baseline:.2f})."
+        f"distance of two words at one position (rotated: {ratio.baseline:.2f})."
     )
     table = cases[["word", "position", "other_word", "other_position", "distance", "margin"]]
     return Figure(
@@ -167,8 +160,7 @@ def decoded(params: Params) -> Figure:
     told = (
         f"From the sums of {model}, the nearest mean vector names {percent(exact.value)} of the positions and "
         f"{percent(word.value)} of the words (chance {percent(exact.baseline, 1)} and {percent(word.baseline, 1)}); a "
-        "linear "
-        f"map reads the position to {error.value:.1f} places on average (chance {error.baseline:.1f})."
+        f"linear map reads the position to {error.value:.1f} places on average (chance {error.baseline:.1f})."
     )
     return made(
         "geometry_decoded",
@@ -176,10 +168,8 @@ def decoded(params: Params) -> Figure:
         found,
         caption=(
             f"{told} Sums of made-up texts, {about(found)['texts']} of them, of words drawn at random from 300, at 64 "
-            "positions "
-            "spread over those that a word can hold, a third of the texts held out. Bars: 95 % bootstrap intervals "
-            "over texts. "
-            "Grey: chance, a guess that ignores the sum."
+            "positions spread over those that a word can hold, a third of the texts held out. Bars: 95 % bootstrap "
+            "intervals over texts. Grey: chance, a guess that ignores the sum."
         ),
         alt=told,
         content={"panels": [panel("", "", "score on held-out texts", shown, domain=[0, 1], wide=True)]},
@@ -203,8 +193,7 @@ def order(params: Params) -> Figure:
     row: Any = own[own.measure == "relative_order"].iloc[0]
     told = (
         f"{row.series}: of two rows of the table, the first is told in {percent(row.value, 1)} of pairs (rows "
-        "permuted: "
-        f"{percent(row.baseline, 1)})."
+        f"permuted: {percent(row.baseline, 1)})."
     )
     return made(
         "geometry_order",
@@ -212,12 +201,10 @@ def order(params: Params) -> Figure:
         own,
         caption=(
             f"{told} The probes of Wang & Chen 2020, regularised, in 5 folds: ridge regression from a row to its "
-            "position, and "
-            "logistic regression from the difference of two held-out rows to which is first. Bars: 95 % bootstrap "
-            "intervals "
-            "over rows. Grey: the same tables with their rows permuted. Tables have different numbers of rows, so "
-            "errors in "
-            "positions compare between tables of one length only; a fixed encoding is a formula, of 512 rows."
+            "position, and logistic regression from the difference of two held-out rows to which is first. Bars: 95 % "
+            "bootstrap intervals over rows. Grey: the same tables with their rows permuted. Tables have different "
+            "numbers of rows, so errors in positions compare between tables of one length only; a fixed encoding is a "
+            "formula, of 512 rows."
         ),
         alt=told,
         citation_keys=("wang2020what",),
@@ -246,9 +233,8 @@ def heads(params: Params) -> Figure:
     overlap = found[found.measure == "head_overlap"]
     below = int((overlap.value < overlap.baseline_low).sum())
     told = (
-        f"In {below} of {len(overlap)} heads word and position share less of the directions than random heads with "
-        "the same "
-        f"singular values do; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
+        f"In {below} of {len(overlap)} heads word and position share less of the directions than random heads with the "
+        f"same singular values do; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
     )
     return made(
         "geometry_heads",
@@ -256,14 +242,11 @@ def heads(params: Params) -> Figure:
         found,
         caption=(
             f"{told} {model}, dots are heads. A head scores by W_Q W_K^T, whose singular directions are shared out by "
-            "the mean "
-            "square of what each gives to word → word and to position → position (keys centred, over the probe set). "
-            "Overlap: sum of the smaller share, 1 if both use the same. Lost: what goes with the fewest directions "
-            "that hold 90 % "
-            "of the other's term. Layer 0: the sources of method frozen; deeper: method mean, the rest (word and "
-            "context) "
-            f"against position. Grey: 95 % range of {about(found)['draws']} random heads with the same "
-            "singular values."
+            "the mean square of what each gives to word → word and to position → position (keys centred, over the "
+            "probe set). Overlap: sum of the smaller share, 1 if both use the same. Lost: what goes with the fewest "
+            "directions that hold 90 % of the other's term. Layer 0: the sources of method frozen; deeper: method "
+            f"mean, the rest (word and context) against position. Grey: 95 % range of {about(found)['draws']} random "
+            "heads with the same singular values."
         ),
         alt=told,
         content={

@@ -53,8 +53,8 @@ def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: 
     if found.empty:
         raise LinkError(
             f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
-            f"over {params['corpus']!r}. "
-            f"Run: python -m analysis measure --model {params['model']} --corpus {params['corpus']}"
+            f"over {params['corpus']!r}. Run: python -m analysis measure --model {params['model']} --corpus "
+            f"{params['corpus']}"
         )
     return found[found.run_id == found.sort_values("created").run_id.iloc[-1]]
 

@@ -32,8 +32,7 @@ USES = {"geometry_cosines": ("dim",), "geometry_dimension": ("dim",), "geometry_
 show.header(
     PAGE,
     "If words and positions kept to directions of their own, adding them would lose nothing. Do they? Every chart "
-    "shows "
-    "in grey what random vectors do.",
+    "shows in grey what random vectors do.",
 )
 picked = Pickers(PAGE)
 known = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)

@@ -103,16 +103,11 @@ register(
         asks="Parameters, FLOPs and time a step of adding, of concatenating at the same width (words give up "
         "dimensions) and at a larger width (words keep theirs).",
         rule=f"Supported if the wider concatenation costs at least {percent(MATTERS)} more than adding in parameters, "
-        "in "
-        "FLOPs "
-        f"and in time a step, and those of the same width do not (their price is paid by the words, which get fewer "
-        f"dimensions by construction); contradicted if the wider one costs less than {percent(MATTERS)} more in all "
-        "three; "
-        f"mixed otherwise. {percent(MATTERS)} is what timings of the same model differ by on a busy machine. "
-        "Parameters and "
-        "FLOPs are counted, not sampled, so they have no interval; the ratio of step times is a median of steps taken "
-        "in "
-        "turns. Whether a given budget spent so is worth it is another claim (C17).",
+        "in FLOPs and in time a step, and those of the same width do not (their price is paid by the words, which get "
+        f"fewer dimensions by construction); contradicted if the wider one costs less than {percent(MATTERS)} more in "
+        f"all three; mixed otherwise. {percent(MATTERS)} is what timings of the same model differ by on a busy "
+        "machine. Parameters and FLOPs are counted, not sampled, so they have no interval; the ratio of step times is "
+        "a median of steps taken in turns. Whether a given budget spent so is worth it is another claim (C17).",
         queries=QUERIES,
         judge=judge,
         views=(views.training("costs"),),

@@ -105,10 +105,8 @@ register(
         rule=f"Two things are said. Half move: between {percent(HALF - AROUND)} and {percent(HALF + AROUND)} of the "
         "dimensions range over more than 0.5, a quarter of a sine's full range. It is the first ones: the first half "
         f"of the dimensions holds at least {percent(MOST)} of the variance, so that the last half has less than a "
-        "tenth. "
-        "Supported if both hold in every form measured, contradicted if neither holds in any, mixed otherwise. "
-        "Computed, "
-        "not sampled: no interval. Other codes stand beside.",
+        "tenth. Supported if both hold in every form measured, contradicted if neither holds in any, mixed otherwise. "
+        "Computed, not sampled: no interval. Other codes stand beside.",
         queries=QUERIES,
         judge=judge,
         views=(

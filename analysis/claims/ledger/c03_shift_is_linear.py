@@ -72,9 +72,7 @@ def judge(found: Found) -> Verdict:
         f" ({listed(dict.fromkeys(row['title'] for row in found['closed_form']))})"
         + (
             f"; of {len(learned)} fits to learned tables {len(good)} explain {percent(NEARLY)} of held-out positions "
-            "or "
-            "more, "
-            f"the worst has R² {min(one.value or 0.0 for one in learned):.2f}."
+            f"or more, the worst has R² {min(one.value or 0.0 for one in learned):.2f}."
             if learned
             else "; no learned table is measured."
         )
@@ -102,12 +100,11 @@ register(
         documents=("000",),
         asks="The residual of the closed-form shift matrix for fixed encodings; for learned tables, how well the best "
         "linear map predicts positions that were held out.",
-        rule=f"Said of the sinusoids, where it is a theorem: contradicted if any fixed added encoding that claims a "
+        rule="Said of the sinusoids, where it is a theorem: contradicted if any fixed added encoding that claims a "
         f"shift matrix misses it by more than {EXACT:g}, well above rounding at double precision. Supported if all "
-        "keep "
-        f"it and every learned table measured is predicted with R² of at least {NEARLY} at positions held out, shifted "
-        "by 1 and by 8 (nineteen twentieths: what is left is no more than a twentieth of the variance); mixed if the "
-        "sinusoids keep it and a learned table does not.",
+        f"keep it and every learned table measured is predicted with R² of at least {NEARLY} at positions held out, "
+        "shifted by 1 and by 8 (nineteen twentieths: what is left is no more than a twentieth of the variance); mixed "
+        "if the sinusoids keep it and a learned table does not.",
         queries=QUERIES,
         judge=judge,
         views=(views.encodings("sinusoidal", "distance"), views.encodings("learned", "distance")),

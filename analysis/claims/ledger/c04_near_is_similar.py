@@ -74,10 +74,8 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"Of {len(gaps)} tables of {listed(names)}, neighbours are more similar than far positions by at "
-        "least "
-        f"{GAP} of cosine in {sum(near)} (least {number(min(gaps))}), and in {sum(ordered)} the nearer of two is the "
-        "more "
-        f"similar at least {percent(ORDERED)} of the time.",
+        f"least {GAP} of cosine in {sum(near)} (least {number(min(gaps))}), and in {sum(ordered)} the nearer of two "
+        f"is the more similar at least {percent(ORDERED)} of the time.",
         effect=min(gaps),
         unit="cosine",
         measured="neighbours less far positions, in the table where that is least",
@@ -97,16 +95,12 @@ register(
         statement="Positions that are near each other have similar codes.",
         documents=("002",),
         asks="Cosine of neighbours and of far positions, and how often the nearer of two positions is the more "
-        "similar, "
-        "for every code that is added.",
+        "similar, for every code that is added.",
         rule=f"Supported if in every table of a code of order neighbours are at least {GAP} of cosine more similar "
-        "than "
-        f"positions half the length apart or more (a fifth of the way from unrelated to equal), and the nearer of two "
-        f"positions is the more similar at least {percent(ORDERED)} of the time (chance: 50 %); contradicted if in no "
-        "table "
-        "neighbours are that much more similar; mixed otherwise. Random codes and grids stand beside. Computed on "
-        "whole "
-        "tables: no interval.",
+        "than positions half the length apart or more (a fifth of the way from unrelated to equal), and the nearer of "
+        f"two positions is the more similar at least {percent(ORDERED)} of the time (chance: 50 %); contradicted if "
+        "in no table neighbours are that much more similar; mixed otherwise. Random codes and grids stand beside. "
+        "Computed on whole tables: no interval.",
         queries=QUERIES,
         judge=judge,
         views=(views.encodings("sinusoidal", "distance"), views.encodings("learned", "all")),

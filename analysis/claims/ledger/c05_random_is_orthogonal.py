@@ -67,8 +67,7 @@ def judge(found: Found) -> Verdict:
     far = [row for row in found["real_vectors"] if row["value"] >= NEARLY]
     real = (
         f" Of {len(found['real_vectors'])} means over real vectors, {len(far)} are not below {NEARLY}: real vectors "
-        "are "
-        "not random ones."
+        "are not random ones."
         if found["real_vectors"]
         else ""
     )
@@ -101,11 +100,8 @@ register(
         "position vectors beside.",
         rule=f"Supported if in every dimension measured from {HIGH} up the mean |cosine| of random vectors is below "
         f"{NEARLY} (an angle of 84 degrees or more) and within {percent(AGREES)} of the exact formula; contradicted "
-        "if it "
-        "is "
-        "below in none; mixed otherwise. It is a theorem: what it says of words and positions that were trained, and "
-        "not "
-        "drawn at random, is C06; their cosines stand beside.",
+        "if it is below in none; mixed otherwise. It is a theorem: what it says of words and positions that were "
+        "trained, and not drawn at random, is C06; their cosines stand beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("angles"),),

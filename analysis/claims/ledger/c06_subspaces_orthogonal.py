@@ -78,8 +78,7 @@ def judge(found: Found) -> Verdict:
         word=word,
         sentence=f"In {plural(len(models), 'model')}, raw and centred, {sum(one == ABOVE for one in said)} of "
         f"{len(said)} overlaps of the rank-{RANK} subspaces of words and positions exceed what random subspaces have; "
-        "the "
-        f"largest is {number(worst['value'])} in {worst['model']} ({worst['subject']}), random "
+        f"the largest is {number(worst['value'])} in {worst['model']} ({worst['subject']}), random "
         f"{number(worst['baseline'])}, 95 % of draws up to {number(worst['baseline_high'])}."
         + _told(inside, len(energies)),
         effect=worst["value"],
@@ -118,15 +117,13 @@ register(
         statement="In a trained model the subspace of words and that of positions are nearly orthogonal.",
         documents=("002", "003"),
         asks="Overlap and principal angles of the leading subspaces of the word and position tables, raw and less "
-        "their "
-        "means, and how much energy of the one lies in the other, against random subspaces of the same rank.",
-        rule=f"Nearly orthogonal means no more overlap than random subspaces have, which is what the documents argue "
-        "from. "
-        f"Judged at rank {RANK}, enough for the position tables measured and far below the width. Supported if in at "
-        "least two models no overlap and no energy of the one in the other's subspace, raw "
-        "or centred, lies above what random draws give, after Holm's correction over all of them (one-sided, 2.5 %); "
-        "contradicted if all overlaps lie above it, by more than twice the end of 95 % of draws; mixed otherwise; "
-        "inconclusive with one model within chance. Angles stand on their side; hidden states of deeper layers beside.",
+        "their means, and how much energy of the one lies in the other, against random subspaces of the same rank.",
+        rule="Nearly orthogonal means no more overlap than random subspaces have, which is what the documents argue "
+        f"from. Judged at rank {RANK}, enough for the position tables measured and far below the width. Supported if "
+        "in at least two models no overlap and no energy of the one in the other's subspace, raw or centred, lies "
+        "above what random draws give, after Holm's correction over all of them (one-sided, 2.5 %); contradicted if "
+        "all overlaps lie above it, by more than twice the end of 95 % of draws; mixed otherwise; inconclusive with "
+        "one model within chance. Angles stand on their side; hidden states of deeper layers beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("subspaces"),),

@@ -40,9 +40,8 @@ def judge(found: Found) -> Verdict:
     evidence = [
         Evidence(
             side=FOR if row["relative_error"] <= EXACT else AGAINST,
-            says=f"Largest difference between the sum of terms and the model's own score, relative to the largest "
-            "score, "
-            f"{plural(row['layers'], 'layer')}, over {row['corpus']}",
+            says="Largest difference between the sum of terms and the model's own score, relative to the largest "
+            f"score, {plural(row['layers'], 'layer')}, over {row['corpus']}",
             value=row["relative_error"],
             unit="relative error",
             query="reconstruction",
@@ -85,11 +84,9 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"The terms add up to the model's own scores in all {plural(len(whole), 'model')} (largest relative "
-        "error "
-        f"{number(worst)}). All four questions matter at once in {sum(all_four)} of {plural(len(texts), 'head')} of "
-        "layer 0 "
-        f"({percent(share)}), over {plural(len(models), 'text model')}{seeds_among(texts)}; "
-        f"in {sum(most)} of them that is most heads."
+        f"error {number(worst)}). All four questions matter at once in {sum(all_four)} of {plural(len(texts), 'head')} "
+        f"of layer 0 ({percent(share)}), over {plural(len(models), 'text model')}{seeds_among(texts)}; in {sum(most)} "
+        "of them that is most heads."
         if worst <= EXACT
         else f"The terms do not add up to the model's own scores: largest relative error {number(worst)}.",
         effect=share,
@@ -109,19 +106,17 @@ register(
         title="Attention asks four questions at once",
         question="attention",
         statement="Once positions are added, every score holds four questions: word to word, word to position, "
-        "position "
-        "to word, position to position.",
+        "position to word, position to position.",
         documents=("002", "003"),
         asks="The sixteen terms of real models with their reconstruction error, and the effect of each of the four on "
         "the attention pattern, head by head.",
-        rule=f"That the score is such a sum is an identity: contradicted if the terms miss a model's own scores by "
-        "more "
-        f"than {EXACT:g} of the largest (single precision leaves 1e-6). That all four are asked at once is not: a "
-        f"question counts as asked in a head if taking its term away moves the pattern by {MOVES} nats or more (by "
-        "Pinsker's inequality less moves at most 7 % of the attention). Supported if the identity holds and in each of "
-        "at least two text models most heads of layer 0 ask all four; mixed if the identity holds and they do not; "
-        "inconclusive with one model; seeds of one variant count as "
-        "models, and are named. Layer 0 alone is exact; models of images stand beside.",
+        rule="That the score is such a sum is an identity: contradicted if the terms miss a model's own scores by "
+        f"more than {EXACT:g} of the largest (single precision leaves 1e-6). That all four are asked at once is not: "
+        f"a question counts as asked in a head if taking its term away moves the pattern by {MOVES} nats or more (by "
+        "Pinsker's inequality less moves at most 7 % of the attention). Supported if the identity holds and in each "
+        "of at least two text models most heads of layer 0 ask all four; mixed if the identity holds and they do not; "
+        "inconclusive with one model; seeds of one variant count as models, and are named. Layer 0 alone is exact; "
+        "models of images stand beside.",
         queries=QUERIES,
         judge=judge,
         views=(views.terms(measure="effect"), views.depth("terms", measure="effect")),

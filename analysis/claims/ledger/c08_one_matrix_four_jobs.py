@@ -84,8 +84,8 @@ register(
         statement="A single product of query and key projections can serve all four questions without a trade-off.",
         documents=("002", "003"),
         asks="Our own training with projections of their own for positions (BERT-A^d) against shared ones, TUPE's "
-        "table "
-        "of the same pair, and in trained heads: how much of one term is lost with the directions that the other uses.",
+        "table of the same pair, and in trained heads: how much of one term is lost with the directions that the "
+        "other uses.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A trade-off would show twice: projections of their own would train "
         "better, and taking away the directions of one term would hurt the other more than taking away random ones "
         "(above 95 % of draws) in most heads and terms of layer 0 of a model. Supported if neither shows, the second "

@@ -72,10 +72,8 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"Of {plural(len(whole), 'model')}, tables centred, positions keep to few dimensions that words "
-        "avoid in "
-        f"{sum(axes)}, and "
-        f"to few directions that words avoid in {sum(spaces)}. The energies of words and positions over dimensions "
-        f"correlate by at most {number(most['value'], 2)} ({most['model']}).",
+        f"avoid in {sum(axes)}, and to few directions that words avoid in {sum(spaces)}. The energies of words and "
+        f"positions over dimensions correlate by at most {number(most['value'], 2)} ({most['model']}).",
         effect=most["value"],
         low=most["low"],
         high=most["high"],
@@ -95,22 +93,17 @@ register(
         title="Adding can become concatenating",
         question="apart",
         statement="Adding contains concatenating: training is free to give positions some dimensions and words the "
-        "others, "
-        "with zeros elsewhere.",
+        "others, with zeros elsewhere.",
         documents=("001", "003"),
         asks="How many dimensions and directions the position table uses, and whether words avoid them, in trained "
-        "models "
-        "that add.",
+        "models that add.",
         rule="That it can is algebra; the question is whether training does so. Apart by axes: positions use fewer "
         "dimensions than a random table, and dimensions rich in position are poor in words (rank correlation), both "
-        "below "
-        "what random draws give after Holm's correction over all values (one-sided, 2.5 %), tables centred (less "
-        "their means). Apart by subspaces: the same of directions (effective rank; words' energy in the "
-        "position "
-        f"subspace of rank {RANK}). Supported if every model, of two at least, is apart by axes, as zeros in one "
-        "another's "
-        "dimensions would be; contradicted if no model is apart in either way; mixed otherwise; inconclusive with one "
-        "model that is.",
+        "below what random draws give after Holm's correction over all values (one-sided, 2.5 %), tables centred "
+        "(less their means). Apart by subspaces: the same of directions (effective rank; words' energy in the "
+        f"position subspace of rank {RANK}). Supported if every model, of two at least, is apart by axes, as zeros in "
+        "one another's dimensions would be; contradicted if no model is apart in either way; mixed otherwise; "
+        "inconclusive with one model that is.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("ranks"), views.geometry("subspaces")),

@@ -70,13 +70,11 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"In {plural(len(models), 'model')}, words have less energy inside the position subspace than in a "
-        "random "
-        f"one in {inside.count(BELOW)} of {len(inside)} cases, as much in {inside.count(LIKE)}, more in "
+        f"random one in {inside.count(BELOW)} of {len(inside)} cases, as much in {inside.count(LIKE)}, more in "
         f"{inside.count(ABOVE)}; most against chance in {worst['model']} ({worst['subject']}): "
         f"{percent(worst['value'], 1)}, random {percent(worst['baseline'], 1)}. Dimension by dimension, the energies "
-        "are "
-        f"opposed in {sum(among[id(row)] == BELOW for row in found['by_dimension'])} of {len(found['by_dimension'])} "
-        "cases.",
+        f"are opposed in {sum(among[id(row)] == BELOW for row in found['by_dimension'])} of "
+        f"{len(found['by_dimension'])} cases.",
         effect=worst["value"] / max(worst["baseline"], 1e-12),
         low=None if worst["low"] is None else worst["low"] / max(worst["baseline"], 1e-12),
         high=None if worst["high"] is None else worst["high"] / max(worst["baseline"], 1e-12),
@@ -101,13 +99,11 @@ register(
         documents=("000", "003"),
         asks="The share of the words' energy inside the position subspace, and the correlation of both energies over "
         "dimensions, against random subspaces and permuted dimensions, in models that add.",
-        rule=f"Staying out is less than chance: a value below what random draws give, after Holm's correction over all "
-        "values (one-sided, 2.5 %). Supported if, in at least two "
-        "models, "
-        f"words have less energy in the position subspace of rank {RANK} than in a random one, raw and centred, and "
-        "the "
-        "energies over dimensions are opposed; contradicted if none of these is below chance in any model; mixed "
-        "otherwise; inconclusive with one model that agrees.",
+        rule="Staying out is less than chance: a value below what random draws give, after Holm's correction over all "
+        "values (one-sided, 2.5 %). Supported if, in at least two models, words have less energy in the position "
+        f"subspace of rank {RANK} than in a random one, raw and centred, and the energies over dimensions are "
+        "opposed; contradicted if none of these is below chance in any model; mixed otherwise; inconclusive with one "
+        "model that agrees.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("subspaces"), views.geometry("ranks")),

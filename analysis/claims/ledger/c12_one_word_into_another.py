@@ -89,13 +89,10 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"In {sum(turned)} of {plural(len(turned), 'model')} some position turns some word into another; at "
-        "worst "
-        f"{percent(1 - least['value'], 2)} of {plural(int(least['samples'] or 0), 'sampled word')} change somewhere "
-        f"({least['model']}). "
-        f"Of the {int(nearest['samples'] or 0):,} nearest pairs of "
-        f"sampled words, the nearest two sums lie {number(nearest['value'])} times the least distance "
-        "of "
-        f"two words apart ({nearest['model']}), which is {'' if any(collide) else 'no '}collision.",
+        f"worst {percent(1 - least['value'], 2)} of {plural(int(least['samples'] or 0), 'sampled word')} change "
+        f"somewhere ({least['model']}). Of the {int(nearest['samples'] or 0):,} nearest pairs of sampled words, the "
+        f"nearest two sums lie {number(nearest['value'])} times the least distance of two words apart "
+        f"({nearest['model']}), which is {'' if any(collide) else 'no '}collision.",
         effect=1 - least["value"],
         low=None if least["high"] is None else 1 - least["high"],
         high=None if least["low"] is None else 1 - least["low"],
@@ -130,13 +127,11 @@ register(
         documents=("003",),
         asks="For every word and position the nearest word to the sum; the nearest two sums of different words over "
         "vocabulary and positions, and their margin.",
-        rule=f"Two things are said. A word is turned if its sum with some position lies nearer to another word than to "
+        rule="Two things are said. A word is turned if its sum with some position lies nearer to another word than to "
         f"itself. Two sums collide if they are nearer than {percent(COLLIDES)} of the least distance of two words: "
-        "real "
-        "numbers "
-        "never meet exactly. Supported if each happens in some model measured (the claim is that it may), mixed "
-        "if only one is found, inconclusive if neither is: words are sampled, and collisions sought among the nearest "
-        "pairs of sampled words, so that none found is not none there. How often is the effect.",
+        "real numbers never meet exactly. Supported if each happens in some model measured (the claim is that it "
+        "may), mixed if only one is found, inconclusive if neither is: words are sampled, and collisions sought among "
+        "the nearest pairs of sampled words, so that none found is not none there. How often is the effect.",
         queries=QUERIES,
         judge=judge,
         views=(views.geometry("words"), views.geometry("collisions")),

@@ -88,9 +88,8 @@ def judge(found: Found) -> Verdict:
         word=word,
         sentence=f"From the sum that enters layer 0, {good} of {len(read)} readings (word and position, "
         f"{plural(len(models), 'model')}) are right at least {percent(ENOUGH)} of the time on held-out windows; the "
-        "worst "
-        f"is {worst['target']} in {worst['model']}, {percent(worst['value'], 1)}"
-        f"{between(worst['low'], worst['high'], '.3f')}.",
+        f"worst is {worst['target']} in {worst['model']}, "
+        f"{percent(worst['value'], 1)}{between(worst['low'], worst['high'], '.3f')}.",
         effect=worst["value"],
         low=worst["low"],
         high=worst["high"],
@@ -113,15 +112,12 @@ register(
         documents=("000", "003"),
         asks="Held-out accuracy of simple decoders (a linear map, the nearest neighbour) that read the word and the "
         "position from the states entering each layer, of models that add positions.",
-        rule=f"Supported if from the sum (states entering layer 0) the position, to the place, and the word, by the "
-        "better "
-        f"of two decoders, are read right at least {percent(ENOUGH)} of the time (nine of ten), at the lower end of "
-        "the "
-        f"95 % interval, in at least two models; contradicted if every reading falls short of it and one is right less "
-        f"than {percent(POOR)} of the time; inconclusive with one model, or where no reading falls short and some "
-        "interval straddles the line; mixed otherwise. That decoders can read it "
-        "does "
-        "not show that the model does. Deeper layers stand beside (C26 asks of them).",
+        rule="Supported if from the sum (states entering layer 0) the position, to the place, and the word, by the "
+        f"better of two decoders, are read right at least {percent(ENOUGH)} of the time (nine of ten), at the lower "
+        "end of the 95 % interval, in at least two models; contradicted if every reading falls short of it and one is "
+        f"right less than {percent(POOR)} of the time; inconclusive with one model, or where no reading falls short "
+        "and some interval straddles the line; mixed otherwise. That decoders can read it does not show that the "
+        "model does. Deeper layers stand beside (C26 asks of them).",
         queries=QUERIES,
         judge=judge,
         views=(views.depth("decoding"),),

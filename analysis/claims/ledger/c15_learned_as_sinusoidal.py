@@ -78,8 +78,7 @@ register(
         statement="It makes no difference whether position codes are learned or fixed sinusoids.",
         documents=("003",),
         asks="Our own pre-trainings with learned and with sinusoidal positions, their GLUE scores, and published "
-        "tables "
-        "that have both.",
+        "tables that have both.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} A test that finds no difference shows no sameness. Supported if loss and "
         f"GLUE are both the same and every published figure differs by no more than {MARGINS_SAID}; contradicted if "
         "one differs, neither is the same, and so does every published figure; mixed if they disagree, or a published "

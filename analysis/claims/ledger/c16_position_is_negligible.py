@@ -71,9 +71,8 @@ register(
         f"differs without position if it is worse or better by more than {MARGINS_SAID}. Supported if our own are the "
         "same and no published figure differs; contradicted if our own differ and so does every published figure; "
         "mixed if the two disagree or published figures do among themselves; inconclusive if our own tie and nothing "
-        "published is there, "
-        "since a training that is too short ties as well, or if GLUE is open while the loss ties. An open GLUE stands "
-        f"in no one's way where the loss differs. {OPEN_RULE}",
+        "published is there, since a training that is too short ties as well, or if GLUE is open while the loss ties. "
+        f"An open GLUE stands in no one's way where the loss differs. {OPEN_RULE}",
         queries={**queries("no_position", "bert_a"), **PRINTED},
         judge=judge,
         views=(

@@ -88,8 +88,7 @@ def judge(found: Found) -> Verdict:
     ]
     told = (
         f"Of {plural(len(published), 'published figure')} {better} are better concatenated by more than "
-        f"{MARGINS_SAID}, "
-        f"{worse} worse, {len(published) - better - worse} neither."
+        f"{MARGINS_SAID}, {worse} worse, {len(published) - better - worse} neither."
         if published
         else ""
     )
@@ -115,8 +114,7 @@ def judge(found: Found) -> Verdict:
         word = MIXED if better else CONTRADICTED
     sentence = (
         f"{len(wins)} of {len(ready)} splits end better than adding and {len(uneven)} of {len(against_even)} uneven "
-        "splits "
-        f"better than half and half; the best: {best.told()}. {told}"
+        f"splits better than half and half; the best: {best.told()}. {told}"
     )
     return decided(best, word, sentence.strip(), rows)
 
@@ -139,21 +137,18 @@ register(
         title="Concatenation can win, split unevenly",
         question="cost",
         statement="Concatenating can do better than adding at little extra cost, and the best split gives positions "
-        "far "
-        "less than half (80/20, 95/5).",
+        "far less than half (80/20, 95/5).",
         documents=("003",),
         asks="Our own trainings at three splits of the same width against adding and against each other, the time of "
         "their steps, and published attempts.",
         rule=f"{RULE} {LOSS_RULE} Two things are said: a split of the same width (hence of no extra cost but the "
         "words' dimensions) ends better than adding, and 80/20 or 95/5 ends better than 50/50, each after Holm's "
-        "correction over the splits tried. Supported if both hold and no "
-        f"published pair is worse concatenated by more than {MARGINS_SAID}; contradicted if neither holds, nothing is "
-        "left open, and no published pair is better by more than that; mixed if one holds or the papers disagree; else "
-        "inconclusive. All three splits must have their seeds. Published attempts project the concatenation back to "
-        "the "
-        "width, which makes it a sum again, or change more than that: their caveats stand beside them. A figure that a "
-        "paper prints twice counts once; detectors that also change the query, or train for other lengths, stand "
-        "beside uncounted.",
+        "correction over the splits tried. Supported if both hold and no published pair is worse concatenated by more "
+        f"than {MARGINS_SAID}; contradicted if neither holds, nothing is left open, and no published pair is better "
+        "by more than that; mixed if one holds or the papers disagree; else inconclusive. All three splits must have "
+        "their seeds. Published attempts project the concatenation back to the width, which makes it a sum again, or "
+        "change more than that: their caveats stand beside them. A figure that a paper prints twice counts once; "
+        "detectors that also change the query, or train for other lengths, stand beside uncounted.",
         queries={**queries(*SPLITS, "bert_a"), **PRINTED, **CONFOUNDED, "costs": COSTS},
         judge=judge,
         views=(

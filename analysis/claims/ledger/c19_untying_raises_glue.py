@@ -78,13 +78,12 @@ register(
         asks="Our own GLUE average of the pair that differs in the cross terms alone, TUPE's table with CoLA and "
         "without, the replication that DIET prints, and DeBERTa's ablation of its cross terms.",
         rule=f"{RULE} {GLUE_RULE} Fine-tunings must have {FEWEST} seeds too. Published averages are taken over the "
-        "paper's "
-        "GLUE columns, with CoLA and without, since CoLA moves most between variants. Supported if our own average is "
-        "better and every published one is so by a point, both with and without CoLA; contradicted if our own is the "
-        "same or worse and no published one passes so; mixed if they disagree; else inconclusive. Of our own "
-        f"the pair that differs least decides ({title(WITHOUT)}, {title(WITH)}); TUPE-A against BERT-A, which changes "
-        "more, stands beside it. Of the published pairs both count. DeBERTa's terms "
-        "are relative, so what it loses without them only speaks against, by more than a point.",
+        "paper's GLUE columns, with CoLA and without, since CoLA moves most between variants. Supported if our own "
+        "average is better and every published one is so by a point, both with and without CoLA; contradicted if our "
+        "own is the same or worse and no published one passes so; mixed if they disagree; else inconclusive. Of our "
+        f"own the pair that differs least decides ({title(WITHOUT)}, {title(WITH)}); TUPE-A against BERT-A, which "
+        "changes more, stands beside it. Of the published pairs both count. DeBERTa's terms are relative, so what it "
+        "loses without them only speaks against, by more than a point.",
         queries={**queries(WITHOUT, WITH, "tupe_a", "bert_a"), **PRINTED, **DEBERTA_PAIRS},
         judge=judge,
         views=(

@@ -122,8 +122,7 @@ register(
         title="The scale keeps the scores' magnitude",
         question="training",
         statement="With word and position scores summed apart, dividing by the square root of 2d is needed, to keep "
-        "the "
-        "magnitude of the scores.",
+        "the magnitude of the scores.",
         documents=("004",),
         asks="Variance of the scores before training with and without the scale, beside BERT-A's; final loss with and "
         "without.",

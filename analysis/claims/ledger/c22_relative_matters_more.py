@@ -113,13 +113,12 @@ register(
         documents=("004",),
         asks="What shifting all positions (distances kept) and shuffling them (distances lost) do to the attention of "
         "trained models; our own training with relative positions only against absolute ones; published tables.",
-        rule=f"{RULE} {LOSS_RULE} Two things are asked. Do models trained with absolute positions react to distance: a "
-        f"shift moves attention less than half as much as shuffling, and the 95 % intervals are apart (of several, "
-        "the shift that moves most against the shuffle that moves least). Do models do "
-        "better with relative positions only: their loss ends better than BERT-A's. Supported if both hold, "
-        "contradicted "
-        "if neither does, mixed if one does, inconclusive while one is open. Published pairs stand on their side and "
-        "decide nothing: they change more than the kind of position.",
+        rule=f"{RULE} {LOSS_RULE} Two things are asked. Do models trained with absolute positions react to distance: "
+        "a shift moves attention less than half as much as shuffling, and the 95 % intervals are apart (of several, "
+        "the shift that moves most against the shuffle that moves least). Do models do better with relative positions "
+        "only: their loss ends better than BERT-A's. Supported if both hold, contradicted if neither does, mixed if "
+        "one does, inconclusive while one is open. Published pairs stand on their side and decide nothing: they "
+        "change more than the kind of position.",
         queries={**queries("relative_only", "bert_a"), "moved": MOVED, **PRINTED, "diet_t5_bias": DIET},
         judge=judge,
         views=(

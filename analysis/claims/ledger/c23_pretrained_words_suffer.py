@@ -50,8 +50,7 @@ register(
         statement="Adding positions to word vectors that were trained without them would throw attention off.",
         documents=("003",),
         asks="Our own training of positions added to a frozen word table, taken from a model without positions, "
-        "against "
-        "words that may adapt and against no positions.",
+        "against words that may adapt and against no positions.",
         rule=f"{RULE} {LOSS_RULE} Thrown off is a model that does no better than one without positions: supported. "
         "Contradicted if it does better than that one and no worse than BERT-A, whose words adapt; mixed if it does "
         "better than no positions but worse than BERT-A; inconclusive where a difference is not resolved. The words "

@@ -40,8 +40,7 @@ register(
         "it.",
         documents=("003",),
         asks="Our own training with random vectors as positions, never trained, against no positions and against "
-        "learned "
-        "ones.",
+        "learned ones.",
         rule=f"{RULE} {LOSS_RULE} Could not be trained beside it is a loss worse than without positions, or one that "
         "diverges: supported. Contradicted if the loss is better than without: then words are learnt, and positions "
         "read off the noise. Mixed if the two are the same: then words are learnt as well as without the noise, and "

@@ -69,11 +69,9 @@ register(
         asks="Our own trainings that multiply: a learned diagonal matrix a position, and rotations (rotary); what they "
         "cost.",
         rule=f"{RULE} {LOSS_RULE} Possible is a loss better than without positions. Supported if both ways of "
-        "multiplying "
-        "are, contradicted if neither is and nothing is open, mixed if one is, else inconclusive. Against adding, and "
-        "in "
-        "time a step, they stand beside. A full matrix for each position is not trained: both ways here are cheap "
-        "ones.",
+        "multiplying are, contradicted if neither is and nothing is open, mixed if one is, else inconclusive. Against "
+        "adding, and in time a step, they stand beside. A full matrix for each position is not trained: both ways "
+        "here are cheap ones.",
         queries={**queries(*WAYS, "bert_a", "no_position"), "costs": COSTS},
         judge=judge,
         views=(

@@ -169,8 +169,7 @@ register(
         statement="Stacking layers, with their non-linearities, helps to tell word and position apart.",
         documents=("002",),
         asks="Held-out accuracy of word and of position read from the states entering each layer, of models that add; "
-        "the "
-        "overlap of their subspaces in these states.",
+        "the overlap of their subspaces in these states.",
         rule="Layers help in a model if from some deeper layer both word and position are read better than from the "
         "sum itself, after Holm's correction over its layers (one-sided, 2.5 %, read off the 95 % intervals); they "
         "hurt if from every deeper layer one of the two is read worse, corrected over the two. Supported if they help "

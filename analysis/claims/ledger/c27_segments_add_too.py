@@ -104,15 +104,12 @@ register(
         statement="Segment embeddings can simply be added as well, three things in one vector.",
         documents=("000", "004"),
         asks="Our own training with and without segments, its GLUE scores on tasks of sentence pairs, and the effects "
-        "of "
-        "segment terms in models that add them.",
+        "of segment terms in models that add them.",
         rule=f"{RULE} {LOSS_RULE} {GLUE_RULE} Can simply be added is read as: adding them does no harm, and what was "
-        "added "
-        f"is used. Supported if BERT-A is no worse than without segments, in loss and on tasks of pairs, and in every "
-        f"model measured some segment term moves a head's pattern at layer 0 by {MOVES} nats or more; contradicted if "
-        "BERT-A is worse and in nothing the same or better; mixed if loss and GLUE disagree or some model leaves its "
-        "segments unused; inconclusive while a difference is open and none is worse. "
-        f"{OPEN_RULE}",
+        "added is used. Supported if BERT-A is no worse than without segments, in loss and on tasks of pairs, and in "
+        f"every model measured some segment term moves a head's pattern at layer 0 by {MOVES} nats or more; "
+        "contradicted if BERT-A is worse and in nothing the same or better; mixed if loss and GLUE disagree or some "
+        f"model leaves its segments unused; inconclusive while a difference is open and none is worse. {OPEN_RULE}",
         queries={**queries("bert_a", "no_segment"), **QUERIES},
         judge=judge,
         views=(

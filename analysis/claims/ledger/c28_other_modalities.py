@@ -100,9 +100,8 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"In {good.count(True)} of {plural(len(good), 'model')} of images both hold. The terms of patch and "
-        "position add up "
-        f"to the models' own scores (largest relative error {number(max(errors.values()))}); the largest term with "
-        f"position at layer 0 is {most['term'].replace('_', ' ').replace('word', 'patch')} with "
+        f"position add up to the models' own scores (largest relative error {number(max(errors.values()))}); the "
+        f"largest term with position at layer 0 is {most['term'].replace('_', ' ').replace('word', 'patch')} with "
         f"{percent(most['share'], 1)} of the variation{between(most['share_low'], most['share_high'], '.3f')} in "
         f"{most['model']}."
         + (" One model alone decides nothing, and the documents name another one (ViT-MAE)." if alone else ""),
