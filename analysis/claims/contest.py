@@ -38,6 +38,31 @@ def queries(*variants: str) -> dict[str, str]:
     return {"final_losses": finals(*names), "glue_scores": tunings(*variants), "majority": MAJORITY}
 
 
+def step_times(*variants: str) -> str:
+    """SQL: how long a step of these variants takes, in steps of BERT-A's."""
+    names = ", ".join(f"'{name}'" for name in variants)
+    return (
+        "SELECT variant, preset, value FROM newest_costs WHERE measure = 'step_ratio' "
+        f"AND variant IN ({names}) ORDER BY preset, variant"
+    )
+
+
+def costs(found: Found) -> list[Evidence]:
+    """What the query named costs, one of `step_times`, found; it decides nothing."""
+    return [
+        Evidence(
+            side=BESIDE,
+            says=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
+            value=row["value"],
+            unit="times BERT-A",
+            query="costs",
+            source=title(row["variant"]),
+            view=views.training("costs"),
+        )
+        for row in found["costs"]
+    ]
+
+
 def title(variant: str) -> str:
     """A variant's name on screen."""
     return VARIANTS[variant].title if variant in VARIANTS else variant

@@ -5,19 +5,28 @@ from collections.abc import Iterable
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
     SUPPORTED,
     Claim,
-    Evidence,
     Found,
     Verdict,
     register,
 )
-from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, Contest, contest, decided, queries, title, undecided
+from analysis.claims.contest import (
+    DIVERGED,
+    LOSS_RULE,
+    RULE,
+    Contest,
+    contest,
+    costs,
+    decided,
+    queries,
+    step_times,
+    undecided,
+)
 from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
 from analysis.claims.said import plural
 from analysis.claims.trainings import BETTER, FEW, OPEN, SAME, WORSE
@@ -56,11 +65,6 @@ PRINTED = {
     f"WHERE citation = '{KITAEV}' AND table_name = 'sec 3' AND variant LIKE 'concatenated z=%: change%' "
     "AND printed_value IS NOT NULL",
 }
-COSTS = (
-    "SELECT c.variant, c.preset, c.measure, c.value FROM newest_costs c "
-    "WHERE c.measure = 'step_ratio' AND c.variant IN ('concat_20', 'concat_05', 'concat_50') ORDER BY c.preset, "
-    "c.variant"
-)
 
 
 def judge(found: Found) -> Verdict:
@@ -74,18 +78,7 @@ def judge(found: Found) -> Verdict:
     rows = [one for made in (*against_adding.values(), *against_even.values()) for one in made.evidence(SIDES)]
     rows += [one for name in PRINTED for one in evidence(printed[name], name, SIDES)]
     rows += [one for name in CONFOUNDED for one in evidence(found[name], name, {})]
-    rows += [
-        Evidence(
-            side=BESIDE,
-            says=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
-            value=row["value"],
-            unit="times BERT-A",
-            query="costs",
-            source=title(row["variant"]),
-            view=views.training("costs"),
-        )
-        for row in found["costs"]
-    ]
+    rows += costs(found)
     told = (
         f"Of {plural(len(published), 'published figure')} {better} are better concatenated by more than "
         f"{MARGINS_SAID}, {worse} worse, {len(published) - better - worse} neither."
@@ -149,7 +142,7 @@ register(
         "their seeds. Published attempts project the concatenation back to the width, which makes it a sum again, or "
         "change more than that: their caveats stand beside them. A figure that a paper prints twice counts once; "
         "detectors that also change the query, or train for other lengths, stand beside uncounted.",
-        queries={**queries(*SPLITS, "bert_a"), **PRINTED, **CONFOUNDED, "costs": COSTS},
+        queries={**queries(*SPLITS, "bert_a"), **PRINTED, **CONFOUNDED, "costs": step_times(*SPLITS)},
         judge=judge,
         views=(
             views.training("curves", "bert_a", *SPLITS),

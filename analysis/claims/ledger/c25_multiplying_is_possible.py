@@ -3,26 +3,20 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
     SUPPORTED,
     Claim,
-    Evidence,
     Found,
     Verdict,
     register,
 )
-from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, contest, decided, queries, title, undecided
+from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, contest, costs, decided, queries, step_times, undecided
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
 WAYS = ("multiply", "rotary")
-COSTS = (
-    "SELECT variant, preset, measure, value FROM newest_costs WHERE measure = 'step_ratio' "
-    "AND variant IN ('multiply', 'rotary') ORDER BY preset, variant"
-)
 
 
 def judge(found: Found) -> Verdict:
@@ -31,18 +25,7 @@ def judge(found: Found) -> Verdict:
     beside = {name: contest(found, name) for name in WAYS}
     rows = [one for each in made.values() for one in each.evidence({BETTER: FOR, SAME: AGAINST, WORSE: AGAINST})]
     rows += [one for each in beside.values() for one in each.evidence({})]
-    rows += [
-        Evidence(
-            side=BESIDE,
-            says=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
-            value=row["value"],
-            unit="times BERT-A",
-            query="costs",
-            source=title(row["variant"]),
-            view=views.training("costs"),
-        )
-        for row in found["costs"]
-    ]
+    rows += costs(found)
     waiting = [one for one in made.values() if one.why_not]
     if waiting:
         ready = [one for one in made.values() if one.loss]
@@ -72,7 +55,7 @@ register(
         "multiplying are, contradicted if neither is and nothing is open, mixed if one is, else inconclusive. Against "
         "adding, and in time a step, they stand beside. A full matrix for each position is not trained: both ways "
         "here are cheap ones.",
-        queries={**queries(*WAYS, "bert_a", "no_position"), "costs": COSTS},
+        queries={**queries(*WAYS, "bert_a", "no_position"), "costs": step_times(*WAYS)},
         judge=judge,
         views=(
             views.training("curves", "bert_a", *WAYS, "no_position"),
