@@ -31,27 +31,37 @@ class Asked:
 
 def _windows(asked: Asked) -> Options:
     if asked.texts is None:
-        raise AddendError("Means and decoding are measured over a text, and none was given; name one with --texts.")
+        raise AddendError(
+            "Means, decoding and order are measured over a text, and none was given; name one with --texts."
+        )
     wanted = {"length": asked.tokens, "windows": asked.windows}
     return {"texts": asked.texts, "corpus": asked.corpus} | {k: v for k, v in wanted.items() if v is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of measurement: its command, what that is given, and the kind that it builds on."""
+    """One kind of measurement: its command, what that gives and is given, and the kind that it builds on."""
 
     command: str
+    gives: tuple[str, ...]
+    """Kinds of results files that it always writes, one of each."""
     options: Callable[[Asked], Options]
     needs: str | None = None
 
 
 MEASUREMENTS: Mapping[str, Kind] = {
-    "terms": Kind(command="measure", options=lambda asked: {"tokens": asked.tokens}),
-    "means": Kind(command="measure_means", options=_windows),
-    "decoding": Kind(command="decode", options=_windows),
-    "geometry": Kind(command="measure_geometry", options=lambda asked: {"positions": asked.tokens}, needs="means"),
+    "terms": Kind(command="measure", gives=("terms",), options=lambda asked: {"tokens": asked.tokens}),
+    "means": Kind(command="measure_means", gives=("means",), options=_windows),
+    "decoding": Kind(command="decode", gives=("decoding",), options=_windows),
+    "order": Kind(command="measure_order", gives=("locality", "equivariance"), options=_windows),
+    "geometry": Kind(
+        command="measure_geometry",
+        gives=("geometry",),
+        options=lambda asked: {"positions": asked.tokens},
+        needs="means",
+    ),
 }
-"""By the folder of their results files."""
+"""By name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +77,7 @@ class Measurement:
 
     @property
     def key(self) -> str:
-        """Its results file."""
+        """Its name among the tasks."""
         return f"{self.kind}/{self.name}"
 
     @property
@@ -83,8 +93,11 @@ class Measurement:
 
     @property
     def finished(self) -> bool:
-        """Whether its results file is there, unless it is to be made again."""
-        return not self.again and (data_folder() / KINDS[self.kind].folder / f"{self.name}.parquet").is_file()
+        """Whether its results files are there, unless they are to be made again."""
+        return not self.again and all(
+            (data_folder() / KINDS[given].folder / f"{self.name}.parquet").is_file()
+            for given in MEASUREMENTS[self.kind].gives
+        )
 
     def run(self, report: Report) -> None:
         """Runs its command, whose own bars are not shown."""

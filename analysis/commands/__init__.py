@@ -1,4 +1,4 @@
-"""The command line. One file a command; each exposes one function of the command's name.
+"""The command line. One file a command, which exposes one function of its name; `options` is what several take.
 
 A command's file is imported when the command is run: `--help` and `query` need not wait for torch.
 """

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import Ray
+
 DEFAULT = "bert_a,no_position,tupe_a,concat_20"
 
 
@@ -21,7 +23,7 @@ def ablate(
     jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core, or one a GPU, if not given.")] = None,
     glue: Annotated[bool, typer.Option(help="Fine-tune every checkpoint.")] = True,
     compile: Annotated[bool | None, typer.Option(help="Use torch.compile; by default on a GPU alone.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Spread the runs over a Ray cluster: its address, or auto.")] = None,
+    ray: Ray = None,
     learning_rate: Annotated[float | None, typer.Option(help="Another peak rate than the preset's.")] = None,
     norm: Annotated[str | None, typer.Option(help="post or pre, if not the preset's.")] = None,
     steps: Annotated[int | None, typer.Option(help="Another number of steps than the preset's.")] = None,

@@ -1,21 +1,20 @@
 """python -m analysis decode: position, order and word read from hidden states, into a results file."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
+
 
 def decode(
-    texts: Annotated[Path, typer.Option(help="UTF-8 text, articles apart by empty lines. It is not stored.")],
-    model: Annotated[
-        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
-    ] = "all-MiniLM-L6-v2",
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="What to call the text in the results; its file name.")] = None,
-    length: Annotated[int, typer.Option(help="Tokens of a window, special ones included.")] = 128,
+    texts: Texts,
+    model: Model = EMBEDDED,
+    revision: Revision = None,
+    corpus: CorpusName = None,
+    length: Length = 128,
     windows: Annotated[int, typer.Option(help="How many windows; a third is held out.")] = 384,
-    called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
+    called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/decoding, without its ending.")] = None,
 ) -> None:
     """Trains linear and nearest-neighbour decoders on hidden states at every depth, and tests them on held-out text."""

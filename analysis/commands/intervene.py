@@ -5,23 +5,23 @@ from typing import Annotated, Any
 
 import typer
 
+from analysis.commands.options import EMBEDDED, PROBE_SET, Corpus, Model, Pair, Revision, Truncate
+
 
 def intervene(
-    model: Annotated[
-        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
-    ] = "all-MiniLM-L6-v2",
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    model: Model = EMBEDDED,
+    revision: Revision = None,
     do: Annotated[
         list[str] | None,
         typer.Option(help="An intervention, such as shift_positions:8; of a text, several apply together, in order."),
     ] = None,
     text: Annotated[str | None, typer.Option(help="A text, or the first of a pair; else a corpus is measured.")] = None,
-    pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
-    truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
+    pair: Pair = None,
+    truncate: Truncate = False,
     image: Annotated[str | None, typer.Option(help="Instead of a text: a drawn image's name, or a file.")] = None,
     masked: Annotated[bool, typer.Option(help="Hide patches, as ViT-MAE's training did.")] = False,
     permute: Annotated[int | None, typer.Option(help="The permutation test on the text, with this seed.")] = None,
-    corpus: Annotated[str, typer.Option(help="A corpus of the store.")] = "probe_set",
+    corpus: Corpus = PROBE_SET,
     name: Annotated[str | None, typer.Option(help="File name under data/results/interventions, no ending.")] = None,
 ) -> None:
     """Changes positions, segments or terms: of a text, prints outcomes as JSON; of a corpus, writes a results file."""

@@ -4,20 +4,20 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
+
 
 def measure(
-    model: Annotated[
-        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
-    ] = "all-MiniLM-L6-v2",
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
-    corpus: Annotated[str, typer.Option(help="A corpus of the store.")] = "probe_set",
+    model: Model = EMBEDDED,
+    revision: Revision = None,
+    corpus: Corpus = PROBE_SET,
     freeze: Annotated[
         str, typer.Option(help="What is held of gated units: activation, other, or half of each.")
     ] = "activation",
     tokens: Annotated[
         int | None, typer.Option(help="The most taken of a text, where training reached fewer positions.", min=2)
     ] = None,
-    called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
+    called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/terms, without its ending.")] = None,
 ) -> None:
     """Measures every term's share and effect at every layer over a corpus, and writes them as a results file."""

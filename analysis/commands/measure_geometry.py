@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import EMBEDDED, Called, Model, Revision
+
 
 def measure_geometry(
-    model: Annotated[
-        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
-    ] = "all-MiniLM-L6-v2",
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    model: Model = EMBEDDED,
+    revision: Revision = None,
     encodings: Annotated[
         bool, typer.Option("--encodings", help="The position probes of every encoding instead of a model.")
     ] = False,
@@ -19,7 +19,7 @@ def measure_geometry(
     positions: Annotated[
         int | None, typer.Option(help="Rows of the position table that training reached; all of them.", min=1)
     ] = None,
-    called: Annotated[str | None, typer.Option(help="What to call the model in the results.")] = None,
+    called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
 ) -> None:
     """Measures tables, subspaces, heads and collisions of a model; layers need the model's stored position means."""

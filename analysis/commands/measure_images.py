@@ -4,11 +4,13 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import Called, Revision
+
 
 def measure_images(
     model: Annotated[str, typer.Option(help="A folder or a Hugging Face id of a model that reads images.")],
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
-    called: Annotated[str | None, typer.Option(help="What to call the model in the results; else as it is.")] = None,
+    revision: Revision = None,
+    called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,
 ) -> None:
     """Measures every term's share and effect at every layer over the drawn images, into two results files."""

@@ -5,18 +5,22 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import CorpusName, Ray
+
 
 def measure_models(
     models: Annotated[list[str], typer.Argument(help="Folders, Hugging Face ids, or NAME=FOLDER to name one.")],
-    what: Annotated[str, typer.Option(help="terms, means, decoding, geometry; commas between.")] = "terms",
-    texts: Annotated[Path | None, typer.Option(help="UTF-8 text, for means and decoding. It is not stored.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="What to call the text in the results; its file name.")] = None,
+    what: Annotated[str, typer.Option(help="terms, means, decoding, order, geometry; commas between.")] = "terms",
+    texts: Annotated[
+        Path | None, typer.Option(help="UTF-8 text, for means, decoding and order. It is not stored.")
+    ] = None,
+    corpus: CorpusName = None,
     tokens: Annotated[
         int | None, typer.Option(help="Tokens of a text, a window, a position table that training reached.", min=2)
     ] = None,
-    windows: Annotated[int | None, typer.Option(help="Windows of the text, for means and decoding.")] = None,
+    windows: Annotated[int | None, typer.Option(help="Windows of the text, for means, decoding and order.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Side by side here; one a core, or one a GPU, if not given.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Spread them over a Ray cluster: its address, or auto.")] = None,
+    ray: Ray = None,
     again: Annotated[bool, typer.Option("--again", help="Also where a results file is there.")] = False,
 ) -> None:
     """Measures every model in every way asked for, into results files. What is there already is skipped."""

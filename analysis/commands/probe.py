@@ -5,16 +5,15 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import EMBEDDED, Model, Pair, Revision, Truncate
 from analysis.errors import AddendError
 
 
 def probe(
     text: Annotated[str, typer.Option(help="The text, or the first of a pair.")],
-    model: Annotated[
-        str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")
-    ] = "all-MiniLM-L6-v2",
-    pair: Annotated[str | None, typer.Option(help="The second text of a pair.")] = None,
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    model: Model = EMBEDDED,
+    pair: Pair = None,
+    revision: Revision = None,
     layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; deeper, what is not linear is held.")] = 0,
     every: Annotated[bool, typer.Option("--layers", help="Every layer, by layer and head, as JSON.")] = False,
     measure: Annotated[str, typer.Option(help="Of every layer: share or effect.")] = "share",
@@ -22,7 +21,7 @@ def probe(
     freeze: Annotated[
         str, typer.Option(help="What is held of gated units, deeper than layer 0: activation, other, or half of each.")
     ] = "activation",
-    truncate: Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")] = False,
+    truncate: Truncate = False,
     save: Annotated[bool, typer.Option(help="Keep it under data/probes, so that a link can show it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all terms and heads.")] = False,
 ) -> None:

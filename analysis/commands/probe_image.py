@@ -5,11 +5,13 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import Revision
+
 
 def probe_image(
     image: Annotated[str, typer.Option(help="A drawn image's name, or a file.")] = "scene",
     model: Annotated[str, typer.Option(help="A folder, a Hugging Face id, or tiny-random-vit.")] = "tiny-random-vit",
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")] = None,
+    revision: Revision = None,
     layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
     masked: Annotated[bool, typer.Option(help="Hide patches, as a masked autoencoder's training did.")] = False,
 ) -> None:

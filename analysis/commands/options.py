@@ -1,0 +1,20 @@
+"""Options that several commands take, each said once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EMBEDDED = "all-MiniLM-L6-v2"
+PROBE_SET = "probe_set"
+
+Model = Annotated[str, typer.Option(help="A folder, a Hugging Face id, or the embedded model.")]
+Revision = Annotated[str | None, typer.Option(help="A branch, tag or commit, on a hub.")]
+Called = Annotated[str | None, typer.Option(help="What to call the model in the results.")]
+Corpus = Annotated[str, typer.Option(help="A corpus of the store.")]
+Texts = Annotated[Path, typer.Option(help="UTF-8 text, articles apart by empty lines. It is not stored.")]
+CorpusName = Annotated[str | None, typer.Option(help="What to call the text in the results; its file name.")]
+Length = Annotated[int, typer.Option(help="Tokens of a window, special ones included.")]
+Pair = Annotated[str | None, typer.Option(help="The second text of a pair.")]
+Truncate = Annotated[bool, typer.Option(help="Cut a text that is longer than the model's positions.")]
+Ray = Annotated[str | None, typer.Option(help="Spread it over a Ray cluster: its address, or auto.")]
