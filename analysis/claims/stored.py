@@ -88,7 +88,7 @@ def counts() -> dict[str, int]:
 
 def documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
-    rows = _rows(read.query("SELECT * FROM documents ORDER BY document"))
+    rows = records(read.query("SELECT * FROM documents ORDER BY document"))
     return {
         row["document"]: Document(title=row["title"], kind=row["kind"], site=row["site"], url=row["url"])
         for row in rows
@@ -98,8 +98,8 @@ def documents() -> dict[str, Document]:
 @lru_cache(maxsize=4)
 def _ledger(version: tuple[str, int, int]) -> tuple[Entry, ...]:
     del version  # Only tells one store from another.
-    rules = _rows(read.query("SELECT * EXCLUDE (code) FROM claim_rules ORDER BY id"))
-    judged = {row.pop("id"): row for row in _rows(read.query("SELECT * FROM verdicts"))}
+    rules = records(read.query("SELECT * EXCLUDE (code) FROM claim_rules ORDER BY id"))
+    judged = {row.pop("id"): row for row in records(read.query("SELECT * FROM verdicts"))}
     said, asked = _grouped("claim_documents", "document"), _grouped("claim_queries", "rowid")
     lines, seen = _grouped("evidence", "number"), _grouped("claim_views", "number")
     return tuple(
@@ -138,11 +138,12 @@ def _values(text: str | None) -> dict[str, Any]:
 
 def _grouped(table: str, order: str) -> dict[str, list[dict[str, Any]]]:
     grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in _rows(read.query(f"SELECT * FROM {table} ORDER BY id, {order}")):
+    for row in records(read.query(f"SELECT * FROM {table} ORDER BY id, {order}")):
         grouped.setdefault(row["id"], []).append(row)
     return grouped
 
 
-def _rows(frame: Frame) -> list[dict[str, Any]]:
+def records(frame: Frame) -> list[dict[str, Any]]:
+    """Rows as rules take them: None where there is nothing."""
     whole = frame.astype(object)
     return whole.where(frame.notna(), None).to_dict("records")
