@@ -232,6 +232,11 @@ def verdict_counts() -> dict[str, int]:
     return stored.counts()
 
 
+def changed_rules() -> int:
+    """How many claims have a rule that was changed after its verdict was known."""
+    return stored.changed()
+
+
 def claim_evidence(claim: str) -> Frame:
     """A row a piece of evidence on a claim, numbered as in its figure."""
     return evidence(stored.claim(claim))

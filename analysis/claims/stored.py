@@ -86,6 +86,11 @@ def counts() -> dict[str, int]:
     return {word: words.count(word) for word in WORDS}
 
 
+def changed() -> int:
+    """How many claims have a rule that was changed after its verdict was known."""
+    return sum(bool(entry.changed) for entry in ledger())
+
+
 def documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     rows = records(read.query("SELECT * FROM documents ORDER BY document"))

@@ -57,8 +57,8 @@ def claims_verdicts(params: Params) -> Figure:
         title="Every claim and its verdict",
         frame=lambda: frame,
         caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. Each verdict follows from what "
-        "the store holds, by a rule that was written before; the data behind this chart hold effects, intervals, "
-        "models and numbers of samples.",
+        f"the store holds, by a rule written before looking; {plural(stored.changed(), 'rule')} changed since, and say "
+        "how. The data behind this chart hold effects, intervals, models and numbers of samples.",
         alt=f"Table of marks, one row a claim, one column a verdict. {counts}.",
         command='python -m analysis query "SELECT * FROM claims"',
         provenance=_provenance(),

@@ -13,8 +13,9 @@ st.markdown(
 )
 with st.container(border=True):
     counts = queries.verdict_counts()
-    st.markdown(f"**{sum(counts.values())} claims about it, judged by rules that were written first**")
+    st.markdown(f"**{sum(counts.values())} claims about it, judged by rules written before looking**")
     claim_cards.tally(counts)
+    st.caption(f"{queries.changed_rules()} of the rules were changed since, and say how and why.")
     st.page_link("views/claims.py", label="Every claim, its verdict and its evidence", icon=":material/arrow_forward:")
 cards = queries.headlines()
 for start in range(0, len(cards), 2):

@@ -94,6 +94,8 @@ def test_home_counts_the_verdicts_and_leads_to_them():
     app = opened("home")
     assert silent(app), (app.exception, app.error, app.warning)
     assert "28 claims" in told(app)
+    changed = sum(bool(claim.changed) for _, claim in CLAIMS.items())
+    assert f"{changed} of the rules were changed since" in told(app)
     labels = [link.proto.label for link in app.get("page_link")]
     missing = [view.title for page, view in VIEWS.items() if page and f"**{view.title}.**" not in " ".join(labels)]
     assert not missing, f"home leads nowhere near {missing}"
