@@ -23,10 +23,10 @@ START_SECONDS = 120.0
 
 
 class Table:
-    """Lines that are printed as they come and, where asked, kept as tables/NAME-cpu-DATE.txt."""
+    """Lines that are printed as they come and, where asked, kept as tables/NAME-DEVICE-DATE.txt."""
 
-    def __init__(self, name: str, command: str) -> None:
-        self.name, self.lines = name, []
+    def __init__(self, name: str, command: str, device: str = "cpu") -> None:
+        self.name, self.device, self.lines = name, device, []
         self.load = os.getloadavg()[0]
         self.say(f"# python -m tests.benchmarks.{command}")
 
@@ -47,7 +47,7 @@ class Table:
         print("\n".join(self.lines[1:3]), flush=True)
         if write:
             TABLES.mkdir(exist_ok=True)
-            path = TABLES / f"{self.name}-cpu-{now}.txt"
+            path = TABLES / f"{self.name}-{self.device}-{now}.txt"
             path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
             print(f"written: {path.relative_to(ROOT)}")
 

@@ -1,12 +1,11 @@
 """How fast pre-training is: against transformers' Trainer, in turns in one run; and tupe_a against bert_a.
 
-    python -m tests.benchmarks.pretraining [--repeats 5] [--steps 20]
+    python -m tests.benchmarks.pretraining [--repeats 5] [--steps 20] [--write]
 
-A script, not a test; needs `accelerate` for the Trainer. Both train BERT's architecture at the shape of the cpu
-preset (of the gpu preset where there is a GPU) on the same packed windows of random tokens; they take turns. The
-Trainer predicts over the whole vocabulary at every token, as BertForMaskedLM does, and is given the collator of
-transformers. It runs twice: with our dropout (none), and with BERT's own default of 0.1.
-On a GPU, also the share of the bf16 matrix-product rate that training reaches.
+A script, not a test. Both train BERT's architecture at the shape of the cpu preset (of the gpu preset where there is a
+GPU) on the same packed windows of random tokens; they take turns. The Trainer predicts over the whole vocabulary at
+every token, as BertForMaskedLM does, and is given the collator of transformers. It runs twice: with our dropout (none),
+and with BERT's own default of 0.1. On a GPU, also the share of the bf16 matrix-product rate that training reaches.
 """
 
 import argparse
@@ -32,6 +31,7 @@ from transformers import (
 from analysis.ablation.corpus import MASKED_SHARE, SPECIALS
 from analysis.ablation.costs import made_up, sizes, stepper
 from analysis.ablation.presets import Pretraining, preset
+from tests.benchmarks.machine import Table, against
 
 TRAINER_BUDGET, TUPE_BUDGET = 2.0, 1.15
 
@@ -123,6 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--write", action="store_true", help="keep the table")
     given = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(1)
@@ -151,21 +152,25 @@ def main() -> None:
         for f in (lambda r: r[3] / r[0], lambda r: r[3] / r[2], lambda r: r[4] / r[0], lambda r: r[1] / r[0])
     )
     tokens = min(settings.batch, 64) * settings.length
-    print(f"{device}, one thread, {settings.layers} layers x {settings.hidden_size}, {tokens} tokens a step")
-    print(f"ours, compiled          {1000 * compiled:8.1f} ms  {tokens / compiled:9,.0f} tokens/s")
-    print(f"ours, not compiled      {1000 * eager:8.1f} ms  {tokens / eager:9,.0f} tokens/s")
-    print(f"Trainer, no dropout     {1000 * trainer:8.1f} ms  {tokens / trainer:9,.0f} tokens/s")
-    print(f"Trainer, dropout 0.1    {1000 * usual:8.1f} ms  {tokens / usual:9,.0f} tokens/s")
-    over = "" if faster >= TRAINER_BUDGET else "  under"
-    print(
+    table = Table("pretraining", f"pretraining --repeats {given.repeats} --steps {given.steps}", device)
+    table.say(f"{device}, one thread, {settings.layers} layers x {settings.hidden_size}, {tokens} tokens a step")
+    for name, seconds in (
+        ("ours, compiled", compiled),
+        ("ours, not compiled", eager),
+        ("ours, tupe_a, compiled", of_tupe),
+        ("Trainer, no dropout", trainer),
+        ("Trainer, dropout 0.1", usual),
+    ):
+        table.say(f"{name:24}{1000 * seconds:8.1f} ms  {tokens / seconds:9,.0f} tokens/s")
+    table.say(
         f"ours is {faster:.2f}x the Trainer ({plainly:.2f}x not compiled, {usually:.2f}x of the Trainer with dropout); "
-        f"budget {TRAINER_BUDGET}x{over}"
+        f"budget {TRAINER_BUDGET}x: {against(TRAINER_BUDGET, faster)}"
     )
-    over = "" if dearer <= TUPE_BUDGET else "  over"
-    print(f"tupe_a's step is {dearer:.2f}x bert_a's ({1000 * of_tupe:.1f} ms); budget {TUPE_BUDGET}x{over}")
+    table.say(f"tupe_a's step is {dearer:.2f}x bert_a's; budget {TUPE_BUDGET}x: {against(dearer, TUPE_BUDGET)}")
     if device == "cuda":
         share = sizes(settings)["flops_per_token"] * tokens / compiled / matrix_rate()
-        print(f"{share:.0%} of the measured bf16 matrix-product rate")
+        table.say(f"{share:.0%} of the measured bf16 matrix-product rate")
+    table.close(given.write)
 
 
 if __name__ == "__main__":
