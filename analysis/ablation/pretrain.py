@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
-from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, seeded
+from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, seeded
 from analysis.ablation.measure import score_variance
 from analysis.ablation.optimise import groups, placed, train_step
 from analysis.ablation.presets import Pretraining
@@ -50,7 +50,8 @@ class Progress:
 
 def build(settings: Pretraining, words: Tensor | None = None) -> AddendForMaskedLM:
     """The untrained model of a run; `words` replaces the word table (before it is frozen)."""
-    model = AddendForMaskedLM(AddendConfig(**settings.config()))
+    config = AddendConfig(**settings.config())
+    model = AddendForCausalLM(config) if config.causal else AddendForMaskedLM(config)
     seeded(model, settings.seed)
     if model.config.freeze_words:
         if words is None:

@@ -2,6 +2,7 @@
 lost, nothing is trained or counted twice. Likewise over two Ray workers of which one is killed.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,9 @@ import duckdb
 import pandas as pd
 import psutil
 import pytest
+import torch
 from laboratory import write_glue, write_text
+from safetensors.torch import load_file
 
 from analysis.ablation import corpus as corpora
 from analysis.ablation.job import Job, Place, made, run
@@ -24,6 +27,8 @@ from analysis.ablation.presets import preset
 from analysis.engine import run_all
 from analysis.engine.task import ready
 from analysis.errors import AddendError, UnknownName
+from analysis.models.load import load
+from analysis.models.source import resolve
 from analysis.store import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -246,6 +251,29 @@ def test_a_job_that_is_finished_is_left_alone(texts: Path, tmp_path: Path, monke
     said: list[str] = []
     run(job, lambda what, done: said.append(what))
     assert said == []
+
+
+def test_a_causal_checkpoint_is_kept_with_its_head(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from analysis.commands.keep_checkpoint import keep_checkpoint
+
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "store.duckdb"))
+    place = Place(out=tmp_path / "out", corpus=texts / "out" / "corpus-256", valid_text=texts / "valid.txt")
+    job = Job(
+        pretraining=preset("debug", variant="causal_no_position", steps=2),
+        finetuning=None,
+        place=place,
+        corpus_digest=corpora.load(place.corpus).digest,
+    )
+    run(job)
+    keep_checkpoint(job.folder, corpus="made", licence="ours")
+    folder = tmp_path / "data/checkpoints/debug-causal_no_position-0"
+    assert json.loads((folder / "config.json").read_text())["architectures"] == ["AddendForCausalLM"]
+    assert "Next-token prediction" in (folder / "README.md").read_text(encoding="utf-8")
+    head = load(resolve(str(folder)), head=True).model.get_output_embeddings()
+    assert torch.equal(head.weight, load_file(folder / "model.safetensors")["addend.embeddings.word_embeddings.weight"])
 
 
 def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from scipy.special import erf
 from torch import nn
 from transformers import (
     AutoModel,
+    AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
     BertConfig,
@@ -30,6 +31,7 @@ from transformers.models.t5.modeling_t5 import T5Attention
 
 from analysis.ablation.encoder import (
     AddendConfig,
+    AddendForCausalLM,
     AddendForMaskedLM,
     AddendForSequenceClassification,
     AddendModel,
@@ -60,9 +62,14 @@ def config(name: str, **more: Any) -> AddendConfig:
     return AddendConfig(**{**SHAPE, **fields, **more})
 
 
+def predicts(name: str) -> type[AddendForMaskedLM]:
+    """The class of a variant with its head."""
+    return AddendForCausalLM if name.startswith("causal") else AddendForMaskedLM
+
+
 def made(name: str, **more: Any) -> AddendForMaskedLM:
     """A variant in float64 with every weight drawn, norms and biases included."""
-    model = AddendForMaskedLM(config(name, **more)).double().eval()
+    model = predicts(name)(config(name, **more)).double().eval()
     seeded(model, 0)
     rng = np.random.default_rng(1)
     with torch.no_grad():
@@ -472,9 +479,10 @@ def variant(request: pytest.FixtureRequest) -> str:
 def test_a_checkpoint_opens_with_the_auto_classes(variant: str, tmp_path: Path, text: dict[str, torch.Tensor]) -> None:
     model = made(variant).float()
     model.save_pretrained(tmp_path)
-    again = AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
+    loader = AutoModelForCausalLM if model.config.causal else AutoModelForMaskedLM
+    again = loader.from_pretrained(tmp_path).eval()
     base = AutoModel.from_pretrained(tmp_path).eval()
-    assert type(again) is AddendForMaskedLM
+    assert type(again) is predicts(variant)
     assert type(base) is AddendModel
     with torch.no_grad():
         want = model(**text)
@@ -482,6 +490,15 @@ def test_a_checkpoint_opens_with_the_auto_classes(variant: str, tmp_path: Path, 
         hidden = model.addend(**text).last_hidden_state
         assert (base(**text).last_hidden_state - hidden).abs().max() < 1e-4
     assert again.config.variant == variant
+
+
+def test_a_causal_models_labels_are_its_own_tokens(text: dict[str, torch.Tensor]) -> None:
+    """As every causal model of transformers takes them: each is predicted from those before it."""
+    labels = text["input_ids"].masked_fill(text["attention_mask"] == 0, -100)
+    with torch.no_grad():
+        found = made("causal_bert_a")(**text, labels=labels)
+    want = nn.functional.cross_entropy(found.logits[:, :-1].transpose(1, 2), labels[:, 1:])
+    assert found.loss == pytest.approx(want.item(), abs=1e-5)
 
 
 def test_padding_changes_nothing(variant: str, text: dict[str, torch.Tensor]) -> None:
@@ -511,8 +528,12 @@ def test_order_counts_where_there_are_positions(variant: str, text: dict[str, to
 def test_losses_are_the_forward_passes(variant: str, text: dict[str, torch.Tensor]) -> None:
     model = made(variant)
     labels = torch.where(torch.rand(3, LENGTH, generator=torch.Generator().manual_seed(0)) < 0.4, 7, -100)
+    # What transformers calls a causal model's labels are the tokens; `losses` is told what each predicts.
+    given = labels.roll(1, dims=1) if model.config.causal else labels
+    if model.config.causal:
+        labels[:, -1] = given[:, 0] = -100
     with torch.no_grad():
-        whole = model(text["input_ids"], token_type_ids=text["token_type_ids"], labels=labels).loss
+        whole = model(text["input_ids"], token_type_ids=text["token_type_ids"], labels=given).loss
         where = (labels != -100).flatten().nonzero().squeeze(1)
         picked = model.losses(text["input_ids"], text["token_type_ids"], where, labels.flatten()[where])
     assert len(picked) == int((labels != -100).sum())

@@ -2,10 +2,18 @@
 
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.ablation.encoder.model import (
+    AddendForCausalLM,
     AddendForMaskedLM,
     AddendForSequenceClassification,
     AddendModel,
     seeded,
 )
 
-__all__ = ["AddendConfig", "AddendForMaskedLM", "AddendForSequenceClassification", "AddendModel", "seeded"]
+__all__ = [
+    "AddendConfig",
+    "AddendForCausalLM",
+    "AddendForMaskedLM",
+    "AddendForSequenceClassification",
+    "AddendModel",
+    "seeded",
+]

@@ -10,9 +10,20 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+)
 from transformers.activations import ACT2FN
-from transformers.modeling_outputs import BaseModelOutputWithPooling, MaskedLMOutput, SequenceClassifierOutput
+from transformers.modeling_outputs import (
+    BaseModelOutputWithPooling,
+    CausalLMOutput,
+    MaskedLMOutput,
+    SequenceClassifierOutput,
+)
 from transformers.modeling_utils import PreTrainedModel
 from transformers.models.bert.modeling_bert import BertIntermediate, BertOutput, BertPooler, BertSelfOutput
 from transformers.utils.output_capturing import capture_outputs
@@ -228,7 +239,7 @@ class Predictions(nn.Module):
 
 
 class AddendForMaskedLM(AddendPreTrainedModel):
-    """Predicts masked tokens; with `causal` in its config, the next token."""
+    """Predicts masked tokens."""
 
     _tied_weights_keys = {  # noqa: RUF012  transformers' own form
         "cls.predictions.decoder.weight": "addend.embeddings.word_embeddings.weight",
@@ -268,7 +279,7 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         labels: Int64[Tensor, "B L"] | None = None,
         **more: Any,
     ) -> MaskedLMOutput:
-        """As BertForMaskedLM. Labels are not shifted: with a causal config they say each token's next."""
+        """As BertForMaskedLM."""
         output = self.addend(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **more)
         logits = self.cls.predictions(output.last_hidden_state)
         loss = None
@@ -276,6 +287,26 @@ class AddendForMaskedLM(AddendPreTrainedModel):
             loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
         return MaskedLMOutput(
             loss=loss, logits=logits, hidden_states=output.hidden_states, attentions=output.attentions
+        )
+
+
+class AddendForCausalLM(AddendForMaskedLM):
+    """Predicts the next token; for a config with `causal`."""
+
+    def forward(
+        self,
+        input_ids: Int64[Tensor, "B L"],
+        attention_mask: Int64[Tensor, "B L"] | None = None,
+        token_type_ids: Int64[Tensor, "B L"] | None = None,
+        labels: Int64[Tensor, "B L"] | None = None,
+        **more: Any,
+    ) -> CausalLMOutput:
+        """As GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
+        output = super().forward(input_ids, attention_mask, token_type_ids, **more)
+        assert output.logits is not None
+        loss = None if labels is None else self.loss_function(output.logits, labels, self.config.vocab_size)
+        return CausalLMOutput(
+            loss=loss, logits=output.logits, hidden_states=output.hidden_states, attentions=output.attentions
         )
 
 
@@ -331,4 +362,5 @@ def seeded(model: AddendPreTrainedModel, seed: int) -> None:
 AutoConfig.register(MODEL_TYPE, AddendConfig, exist_ok=True)
 AutoModel.register(AddendConfig, AddendModel, exist_ok=True)
 AutoModelForMaskedLM.register(AddendConfig, AddendForMaskedLM, exist_ok=True)
+AutoModelForCausalLM.register(AddendConfig, AddendForCausalLM, exist_ok=True)
 AutoModelForSequenceClassification.register(AddendConfig, AddendForSequenceClassification, exist_ok=True)
