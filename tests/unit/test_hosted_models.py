@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 from specimens import TEXT, save_tiny
-from test_hub import SHA, Hub, cache, hub, tiny_files  # noqa: F401  fixtures
+from test_hub import OLD_SHA, SHA, Hub, cache, hub, tiny_files  # noqa: F401  fixtures
 from transformers import BertForMaskedLM
 
 from analysis import probes
@@ -101,6 +101,20 @@ def test_a_model_over_the_limit_is_refused_before_it_is_downloaded(hosted, hub: 
     hub.repositories["owner/tiny"].files[SHA]["second.safetensors"] = b"0" * 2_000_000
     refused("MB of files; this server takes models of up to 1 MB")
     assert not hub.asked_for("safetensors")
+
+
+def test_what_was_checked_is_what_is_downloaded(hosted, hub: Hub, monkeypatch):  # noqa: F811
+    """The owner of a repository may push between the look at its sizes and the download."""
+    repository = hub.repositories["owner/tiny"]
+
+    def push(*_: Any) -> None:
+        repository.files[OLD_SHA] = {**repository.files[SHA], "second.safetensors": b"0" * 2_000_000}
+        repository.refs["main"] = OLD_SHA
+
+    monkeypatch.setattr("analysis.models.contents.check_download", push)
+    assert resolve("owner/tiny").revision == SHA
+    assert not hub.asked_for("second.safetensors")
+    assert resolve("owner/tiny", fetch=False).revision == SHA
 
 
 def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
