@@ -107,30 +107,29 @@ def _check_tokenizer(path: Path, name: str) -> None:
 
 
 def _check_processor(path: Path, name: str) -> None:
-    for key, value in _entries(_read(path, name)):
+    for key, value, is_size in _entries(_read(path, name)):
         if key in ("image_processor_type", "feature_extractor_type") and not PROCESSOR.fullmatch(str(value)):
             raise ModelError(
                 f"The {path.name} of {name} names the image processor {str(value)[:100]!r}; expected that of ViT, "
                 "DeiT, CLIP or Bit (DINOv2). Choose another model."
             )
-        sides = [side for _, side in _entries({key: value})] if "size" in key else []
-        if large := next((side for side in sides if isinstance(side, int | float) and side > LARGEST_SIDE), None):
+        if is_size and isinstance(value, int | float) and value > LARGEST_SIDE:
             raise ModelError(
-                f"The {path.name} of {name} brings images to {large:,} pixels a side; at most {LARGEST_SIDE:,} are "
+                f"The {path.name} of {name} brings images to {value:,} pixels a side; at most {LARGEST_SIDE:,} are "
                 "taken. Choose another model."
             )
 
 
-def _entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that stands in JSON, however deep, with the name it has."""
-    if isinstance(value, dict):
-        for inner, one in value.items():
-            yield inner, one
-            yield from _entries(one, inner)
-    elif isinstance(value, list):
-        for one in value:
-            yield key, one
-            yield from _entries(one, key)
+def _entries(held: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Every value that stands in JSON, however deep, with the name it has and whether it is, or is part of, a size."""
+    waiting: list[tuple[str, Any, bool]] = [("", held, False)]
+    while waiting:
+        name, value, is_size = waiting.pop()
+        yield name, value, is_size
+        if isinstance(value, dict):
+            waiting += [(inner, one, is_size or "size" in inner) for inner, one in value.items()]
+        elif isinstance(value, list):
+            waiting += [(name, one, is_size) for one in value]
 
 
 def check_text_files(files: Mapping[str, int], name: str) -> None:

@@ -5,6 +5,7 @@ The hub is the local server of test_hub; folders are made here, as an attacker w
 
 import json
 import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -244,6 +245,14 @@ def test_a_file_of_the_server_is_not_read_in_the_place_of_a_vocabulary(folder: P
 def test_an_image_processor_opens_no_file_and_makes_no_enormous_image(folder: Path, name, held, said):
     (folder / name).write_text(json.dumps(held))
     refused(said, str(folder))
+
+
+def test_an_image_processors_config_is_read_in_a_moment_however_deep_it_is(folder: Path):
+    """Each size was looked through for each size that it is part of: 40 kB took a minute, and more took hours."""
+    (folder / "preprocessor_config.json").write_text('{"size":' * 200 + f"[{'1,' * 20_000}1]" + "}" * 200)
+    started = time.process_time()
+    resolve(str(folder))
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("where", ["config.json", "tokenizer_config.json"])
