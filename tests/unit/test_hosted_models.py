@@ -3,9 +3,12 @@
 The hub is the local server of test_hub; folders are made here, as an attacker would make them.
 """
 
+import io
 import json
+import logging
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -280,6 +283,34 @@ def test_a_pickle_in_the_place_of_weights_is_never_opened(folder: Path, tmp_path
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     refused("safetensors alone", str(folder))
     assert not ran.exists()
+
+
+def weigh(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes what a folder's weights file says it holds."""
+    data = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    held = json.loads(data[8 : 8 + length])
+    change(held)
+    header = json.dumps(held).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
+
+
+def test_what_a_stranger_calls_weights_is_no_line_of_the_log(folder: Path):
+    stream = io.StringIO()
+    logger = logging.getLogger("transformers")
+    logger.addHandler(handler := logging.StreamHandler(stream))
+    forged = 'x\n{"event": "forged"}'
+    weigh(folder, lambda held: held.update({forged: {"dtype": "F32", "shape": [0], "data_offsets": [size(held)] * 2}}))
+    try:
+        load(resolve(str(folder)), device="cpu")
+    finally:
+        logger.removeHandler(handler)
+    assert "forged" not in stream.getvalue()
+
+
+def size(held: dict[str, Any]) -> int:
+    """Bytes of all weights that a header says."""
+    return max(one["data_offsets"][1] for name, one in held.items() if name != "__metadata__")
 
 
 @pytest.mark.parametrize(
