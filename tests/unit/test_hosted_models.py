@@ -122,10 +122,21 @@ def test_what_was_checked_is_what_is_downloaded(hosted, hub: Hub, monkeypatch): 
 
 
 def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 1000)
+    monkeypatch.setattr("analysis.models.contents.LARGEST_TOKENIZER", 1000)
     hub.repositories["owner/tiny"].files[SHA]["tokenizer.json"] = b" " * 2000
     refused("holds a tokenizer.json of")
     assert not hub.asked_for("tokenizer.json")
+
+
+def test_a_text_is_refused_that_would_take_all_memory_as_it_is_read(hub: Hub, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 10_000)
+    files = hub.repositories["owner/tiny"].files[SHA]
+    files["tokenizer.json"] += b" " * 20_000  # which a child process tries
+    assert resolve("owner/tiny").revision == SHA
+    hub.repositories["owner/tiny"].files[OLD_SHA] = files | {"config.json": files["config.json"] + b" " * 20_000}
+    hub.seen.clear()
+    refused("holds a config.json of 0 MB; at most 0 MB are taken of such a file", revision=OLD_SHA)
+    assert not hub.asked_for("config.json")
 
 
 def test_a_full_disk_is_said_before_anything_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
@@ -293,6 +304,39 @@ def weigh(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
     change(held)
     header = json.dumps(held).encode()
     (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
+
+
+def test_a_header_of_very_many_weights_is_refused_before_it_is_read(folder: Path, monkeypatch):
+    monkeypatch.setattr("analysis.models.contents.LARGEST_HEADERS", 100_000)
+    resolve(str(folder))
+    weigh(folder, lambda held: held.update({f"x{n}": held["pooler.dense.bias"] for n in range(2_000)}))
+    refused("have headers of 0 MB; at most 0 MB are taken", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("shape", [2**62, 4]),
+        ("shape", [2**40]),
+        ("shape", [-32]),
+        ("data_offsets", [0, 128]),
+        ("data_offsets", [2**62, 2**62 + 128]),
+        ("data_offsets", [-128, 0]),
+        ("dtype", "F4"),
+        ("dtype", "../x"),
+    ],
+)
+def test_a_header_that_lies_about_its_weights(folder: Path, name, value):
+    weigh(folder, lambda held: held["pooler.dense.bias"].update({name: value}))
+    with pytest.raises(ModelError, match="could not be loaded"):
+        load(resolve(str(folder)), device="cpu")
+
+
+@pytest.mark.parametrize("length", [2**60, 2**64 - 1, 10**8])
+def test_a_header_longer_than_its_file(folder: Path, length):
+    (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + b"{}")
+    with pytest.raises(ModelError, match="could not be loaded"):
+        load(resolve(str(folder)), device="cpu")
 
 
 def test_what_a_stranger_calls_weights_is_no_line_of_the_log(folder: Path):
