@@ -8,7 +8,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
-from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, command, plural, title, trained
+from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, ablate, command, plural, title, trained
 from analysis.figures.words import signed
 from analysis.published import Frame
 from analysis.statistics import Curve, difference, steps_to
@@ -196,7 +196,7 @@ def score_scale(params: Params) -> Figure:
     if masked and not {SCALED, UNSCALED} & set(variants):
         raise NoResults(
             f"There is no run of {title(SCALED)} or {title(UNSCALED)} with these settings. Make them with: "
-            f"python -m analysis ablate --preset {found.preset} --variants {SCALED},{UNSCALED}"
+            + ablate(found.preset, [SCALED, UNSCALED])
         )
     runs = found.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))

@@ -5,13 +5,14 @@ trainer_state.json, the model card), MLflow's file store and runs table, W&B's r
 """
 
 import json
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from analysis import catalogue, own
+from analysis import catalogue, figures, own
 from analysis.errors import AddendError, ImportProblem
 from analysis.figures import runs, training
 from analysis.imports.base import READERS, Said
@@ -192,6 +193,33 @@ def test_curves_stand_with_the_trainings(data):
     assert found.preset.tolist() == ["imported-theirs"] * 2
     assert set(found.variant) == {"bert_a", "mine"}
     assert set(found.told) == {"settings not said"}
+
+
+INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '"; touch ran #')
+
+
+@pytest.mark.parametrize("name", INJECTED)
+def test_a_command_that_names_what_was_brought_runs_nothing_else(data, tmp_path, name):
+    """Bash reads the commands that pages show to be copied; python does nothing in it."""
+    row = {"variant": name, "preset": name, "metric": "validation_loss", "seed": 0, "value": 6.0}
+    carry_out(plan(text("\n".join(json.dumps(row | {"step": step}) for step in (100, 200)), f"{name}.jsonl")))
+    ((made,),) = stored("SELECT command FROM runs")
+    preset = f"imported-{name}"
+    params = {"preset": preset, "objective": "masked", "recipe": "", "rate": "", "variants": (name,), "axis": "step"}
+    shown = [made, figures.FIGURES["training_curves"].build(params | {"baseline": ""}).command]
+    for kind, asked in (
+        ("training_scores", params),
+        ("training_gap", params),
+        ("training_costs", params),
+        ("terms_heads", {"model": name, "corpus": name, "measure": "share", "layer": 0}),
+        ("vision_layers", {"stored": name, "measure": "share", "group": "four"}),
+    ):
+        with pytest.raises(AddendError, match="python -m analysis") as told:
+            figures.FIGURES[kind].build(asked)
+        shown.append("python" + str(told.value).rpartition("python")[2])
+    for command in shown:
+        subprocess.run(["bash", "-c", f"python() {{ :; }}\n{command}"], cwd=tmp_path, capture_output=True, check=False)
+        assert not (tmp_path / "ran").exists(), command
 
 
 def test_a_folder_of_run_glue(data):
