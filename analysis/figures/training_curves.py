@@ -39,8 +39,12 @@ def means(rows: Frame, *by: str) -> Frame:
     return found[found.seeds == found.groupby("variant").seeds.transform("max")].reset_index(drop=True)
 
 
-def curve(rows: Frame, axis: str = "step") -> Curve:
-    """A run's losses, or the means of several, as the statistics take them."""
+def curve(rows: Frame, axis: str = "step") -> Curve | None:
+    """A run's losses, or the means of several, as the statistics take them; None where the axis does not go with the
+    steps: who brings results need not say tokens and seconds, or says what cannot be.
+    """
+    if axis != "step" and not (np.diff(rows[axis], prepend=-1.0) > 0).all():
+        return None
     return Curve(rows[axis].to_numpy(dtype=float), rows.value.to_numpy(dtype=float))
 
 
@@ -108,7 +112,9 @@ def _crossings(mean: Frame, variants: list[str], target: float, axis: str, basel
     for name in variants:
         if name == baseline:
             continue
-        crossing = steps_to(curve(mean[mean.variant == name], axis), target)
+        if (own := curve(mean[mean.variant == name], axis)) is None:
+            continue
+        crossing = steps_to(own, target)
         found.append({"variant": name, "at": crossing.step, "within": crossing.within, "value": target})
     return found
 

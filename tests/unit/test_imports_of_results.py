@@ -18,6 +18,7 @@ from analysis.figures import runs, training
 from analysis.imports.base import READERS, Said
 from analysis.imports.plan import carry_out, gather, plan
 from analysis.store import read
+from dashboard import charts
 
 HEADER = "variant,task,metric,seed,learning_rate,value\n"
 CSV = HEADER + "mine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,0.63\nbert_a,rte,accuracy,0,2e-5,0.5\n"
@@ -193,6 +194,26 @@ def test_curves_stand_with_the_trainings(data):
     assert found.preset.tolist() == ["imported-theirs"] * 2
     assert set(found.variant) == {"bert_a", "mine"}
     assert set(found.told) == {"settings not said"}
+
+
+@pytest.mark.parametrize("seconds", [None, 5.0])
+def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(data, seconds):
+    rows = [
+        {"variant": name, "metric": "validation_loss", "seed": seed, "step": step, "value": end + 100 / step}
+        for name, end in (("bert_a", 5.0), ("mine", 4.5))
+        for seed in (0, 1)
+        for step in (100, 200, 300)
+    ]
+    carry_out(plan(text("\n".join(json.dumps(row | {"seconds": seconds}) for row in rows), "a.jsonl")))
+    catalogue.refresh()
+    params = {"preset": "imported", "objective": "masked", "recipe": "", "rate": "", "baseline": "bert_a"}
+    curves = figures.FIGURES["training_curves"].build(params | {"variants": ("mine",), "axis": "seconds"})
+    assert "Reached by" not in curves.caption
+    assert len(curves.frame()) == 6
+    soon = figures.FIGURES["training_convergence"].build(params)
+    assert soon.frame().set_index("axis").n.to_dict() == {"step": 2, "seconds": 0}
+    for figure in (curves, soon):
+        charts.compose(figure).to_dict()
 
 
 INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '"; touch ran #')
