@@ -61,6 +61,8 @@ def learning_curves(params: Params) -> Figure:
     target = _target(mean, found.baseline)
     crossings = _crossings(mean, variants, target, axis, found.baseline) if target is not None else []
     rows = every[every.variant.isin(variants)]
+    if rows[axis].isna().all():
+        raise NoResults(f"These runs do not say their {UNITS[axis]}. Choose another axis.")
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = title(found.baseline)
     devices = sorted(set(found.runs[found.runs.variant.isin(variants)].device))
@@ -205,6 +207,8 @@ def score_scale(params: Params) -> Figure:
             + ablate(found.preset, [SCALED, UNSCALED])
         )
     runs = found.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
+    if runs.empty:
+        raise NoResults("These runs do not say the variance of their scores; run them again.")
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
     mean = means(rows, "layer")
     told = _scaled(found, mean) if masked else ""

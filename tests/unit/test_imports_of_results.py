@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis import catalogue, figures, own
-from analysis.errors import AddendError, ImportProblem
+from analysis.errors import AddendError, ImportProblem, NoResults
 from analysis.figures import runs, training
 from analysis.imports.base import READERS, Said
 from analysis.imports.plan import carry_out, gather, plan
@@ -200,20 +200,28 @@ def test_curves_stand_with_the_trainings(data):
 def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(data, seconds):
     rows = [
         {"variant": name, "metric": "validation_loss", "seed": seed, "step": step, "value": end + 100 / step}
-        for name, end in (("bert_a", 5.0), ("mine", 4.5))
+        for name, end in (("bert_a", 5.0), ("mine", 4.5), ("tupe_a", 4.0))
         for seed in (0, 1)
         for step in (100, 200, 300)
     ]
     carry_out(plan(text("\n".join(json.dumps(row | {"seconds": seconds}) for row in rows), "a.jsonl")))
     catalogue.refresh()
     params = {"preset": "imported", "objective": "masked", "recipe": "", "rate": "", "baseline": "bert_a"}
-    curves = figures.FIGURES["training_curves"].build(params | {"variants": ("mine",), "axis": "seconds"})
-    assert "Reached by" not in curves.caption
-    assert len(curves.frame()) == 6
+    asked = params | {"variants": ("mine",)}
+    if seconds is None:
+        for axis in ("seconds", "tokens"):
+            with pytest.raises(NoResults, match=f"do not say their {axis}"):
+                figures.FIGURES["training_curves"].build(asked | {"axis": axis})
+    else:
+        curves = figures.FIGURES["training_curves"].build(asked | {"axis": "seconds"})
+        assert "Reached by" not in curves.caption
+        assert len(curves.frame()) == 6
+        charts.compose(curves).to_dict()
+    with pytest.raises(NoResults, match="do not say the variance of their scores"):
+        figures.FIGURES["training_scores"].build(asked | {"baseline": "bert_a"})
     soon = figures.FIGURES["training_convergence"].build(params)
-    assert soon.frame().set_index("axis").n.to_dict() == {"step": 2, "seconds": 0}
-    for figure in (curves, soon):
-        charts.compose(figure).to_dict()
+    assert soon.frame().groupby("axis").n.max().to_dict() == {"step": 2, "seconds": 0}
+    charts.compose(soon).to_dict()
 
 
 INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '"; touch ran #')
