@@ -18,7 +18,9 @@ _TEX = {
     "^": r"\textasciicircum{}",
     "→": r"$\rightarrow$",
     "−": "--",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "{": r"\textbraceleft{}",  # BibTeX counts braces, escaped ones too: one alone would end the entry
+    "}": r"\textbraceright{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
 }
 
 

@@ -6,8 +6,11 @@ from typing import Any
 import pandas as pd
 from pandas.api import types
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """How a cell begins that spreadsheets compute when a file is opened (OWASP, CSV injection)."""
+INSIDE = re.compile(r'([;\t\n]"*)(?=[=+\-@＝＋－＠])')
+"""Where a cell would begin in a spreadsheet that parts cells at semicolons, as those of many languages do: it heeds no
+quotes that open at commas."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -31,4 +34,5 @@ def _safe(value: Any) -> Any:
         return value
     is_formula = value.startswith(FORMULA) and not NUMBER.fullmatch(value)
     # A carriage return alone is not quoted by pandas, and would begin a row.
-    return ("'" if is_formula else "") + value.replace("\r\n", "\n").replace("\r", "\n")
+    lines = value.replace("\r\n", "\n").replace("\r", "\n")
+    return ("'" if is_formula else "") + INSIDE.sub(r"\1'", lines)

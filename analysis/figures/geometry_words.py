@@ -1,6 +1,7 @@
 """Figures of single words: what a position turns them into, which sums nearly meet, and what is read from sums."""
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from analysis.errors import NoResults
@@ -28,7 +29,7 @@ def cases_of(model: str, measure: str) -> Frame:
         "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
     )
     if found.empty:
-        raise NoResults(f"No such words are stored yet for {model}. Run: {MAKE} --model {model}")
+        raise NoResults(f"No such words are stored yet for {model}. Run: {MAKE} --model {quote(model)}")
     return found
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis import own
 from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.published import query_command, words
+from analysis.figures.published import query_command, quoted, words
 from analysis.figures.training import MASKED, Trained, trained
 from analysis.figures.words import signed, span
 from analysis.own import AVERAGE, Beside, Study
@@ -231,12 +231,11 @@ def _command(study: Study, beside: Beside | None) -> str:
     if study or beside is None:
         return query_command(
             "SELECT variant, task, metric, seed, finetune_seed, learning_rate, data, 100 * value AS points FROM scores "
-            f"WHERE preset = '{study.results.preset}' ORDER BY ALL"
+            f"WHERE preset = {quoted(study.results.preset)} ORDER BY ALL"
         )
     citation, _, name = beside.table.id.partition("|")
     where = " AND ".join(
-        f"{column} = '{text.replace(chr(39), 2 * chr(39))}'"
-        for column, text in (("citation", citation), ("table_name", name))
+        f"{column} = {quoted(text)}" for column, text in (("citation", citation), ("table_name", name))
     )
     return query_command(f"SELECT * FROM published_scores WHERE {where}")
 

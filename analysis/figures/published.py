@@ -23,7 +23,8 @@ def words(names: Iterable[str]) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -35,7 +36,7 @@ def query_command(sql: str) -> str:
 
 def _where(table: Table, alias: str = "") -> str:
     citation, _, name = table.id.partition("|")
-    return f"{alias}citation = {_quoted(citation)} AND {alias}table_name = {_quoted(name)}"
+    return f"{alias}citation = {quoted(citation)} AND {alias}table_name = {quoted(name)}"
 
 
 def _spread(cells: Frame) -> str:
@@ -246,10 +247,10 @@ def _averages(name: str, params: Params) -> Figure:
 
 
 def _average_sql(table: Table, tasks: list[str], kept: list[str]) -> str:
-    ticked = f" FILTER (task IN ({', '.join(map(_quoted, kept))}))" if kept != tasks else ""
+    ticked = f" FILTER (task IN ({', '.join(map(quoted, kept))}))" if kept != tasks else ""
     return (
         f"SELECT variant, 100 * avg(value) AS all_columns, 100 * avg(value){ticked} AS ticked FROM published_scores "
-        f"WHERE {_where(table)} AND task IN ({', '.join(map(_quoted, tasks))}) GROUP BY variant"
+        f"WHERE {_where(table)} AND task IN ({', '.join(map(quoted, tasks))}) GROUP BY variant"
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection
+from shlex import quote
 from typing import Any
 
 from analysis.errors import LinkError
@@ -53,8 +54,9 @@ def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: 
     if found.empty:
         raise LinkError(
             f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
-            f"over {params['corpus']!r}. Run: python -m analysis measure --model {params['model']} --corpus "
-            f"{params['corpus']}"
+            f"over {params['corpus']!r}. "
+            f"Run: python -m analysis measure --model {quote(str(params['model']))} "
+            f"--corpus {quote(str(params['corpus']))}"
         )
     return found[found.run_id == found.sort_values("created").run_id.iloc[-1]]
 

@@ -7,6 +7,7 @@ learning rate. Causal and masked models are never compared: their losses are of 
 import json
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
@@ -233,7 +234,7 @@ def _marks(values: Any) -> str:
 def ablate(preset: str, variants: list[str], seeds: list[int] | None = None) -> str:
     """The command that trains these variants."""
     more = f" --seeds {','.join(map(str, seeds))}" if seeds else ""
-    return f"python -m analysis ablate --preset {preset} --variants {','.join(variants)}{more}"
+    return f"python -m analysis ablate --preset {quote(preset)} --variants {quote(','.join(variants))}{more}"
 
 
 def command(name: str, params: Params, found: Trained, variants: list[str], *more: str) -> str:

@@ -8,7 +8,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
-from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, command, plural, title, trained
+from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, ablate, command, plural, title, trained
 from analysis.figures.words import signed
 from analysis.published import Frame
 from analysis.statistics import Curve, difference, steps_to
@@ -39,8 +39,12 @@ def means(rows: Frame, *by: str) -> Frame:
     return found[found.seeds == found.groupby("variant").seeds.transform("max")].reset_index(drop=True)
 
 
-def curve(rows: Frame, axis: str = "step") -> Curve:
-    """A run's losses, or the means of several, as the statistics take them."""
+def curve(rows: Frame, axis: str = "step") -> Curve | None:
+    """A run's losses, or the means of several, as the statistics take them; None where the axis does not go with the
+    steps: who brings results need not say tokens and seconds, or says what cannot be.
+    """
+    if axis != "step" and not (np.diff(rows[axis], prepend=-1.0) > 0).all():
+        return None
     return Curve(rows[axis].to_numpy(dtype=float), rows.value.to_numpy(dtype=float))
 
 
@@ -57,6 +61,8 @@ def learning_curves(params: Params) -> Figure:
     target = _target(mean, found.baseline)
     crossings = _crossings(mean, variants, target, axis, found.baseline) if target is not None else []
     rows = every[every.variant.isin(variants)]
+    if rows[axis].isna().all():
+        raise NoResults(f"These runs do not say their {UNITS[axis]}. Choose another axis.")
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = title(found.baseline)
     devices = sorted(set(found.runs[found.runs.variant.isin(variants)].device))
@@ -108,7 +114,9 @@ def _crossings(mean: Frame, variants: list[str], target: float, axis: str, basel
     for name in variants:
         if name == baseline:
             continue
-        crossing = steps_to(curve(mean[mean.variant == name], axis), target)
+        if (own := curve(mean[mean.variant == name], axis)) is None:
+            continue
+        crossing = steps_to(own, target)
         found.append({"variant": name, "at": crossing.step, "within": crossing.within, "value": target})
     return found
 
@@ -196,9 +204,11 @@ def score_scale(params: Params) -> Figure:
     if masked and not {SCALED, UNSCALED} & set(variants):
         raise NoResults(
             f"There is no run of {title(SCALED)} or {title(UNSCALED)} with these settings. Make them with: "
-            f"python -m analysis ablate --preset {found.preset} --variants {SCALED},{UNSCALED}"
+            + ablate(found.preset, [SCALED, UNSCALED])
         )
     runs = found.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
+    if runs.empty:
+        raise NoResults("These runs do not say the variance of their scores; run them again.")
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
     mean = means(rows, "layer")
     told = _scaled(found, mean) if masked else ""

@@ -132,7 +132,7 @@ def curves_by_seed(found: Trained, axis: str) -> dict[str, dict[Hashable, Curve]
     """Validation loss of every run, by variant and seed."""
     rows = found.curves("validation_loss")
     return {
-        str(name): {int(seed): curve(one, axis) for seed, one in own.groupby("seed")}
+        str(name): {int(seed): made for seed, one in own.groupby("seed") if (made := curve(one, axis)) is not None}
         for name, own in rows.groupby("variant")
     }
 

@@ -1,6 +1,7 @@
 """Figures of models of images: stored results over the drawn images, and one image taken apart."""
 
 import json
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def _stored(sql: str, model: str) -> Any:
     if found.empty:
         raise NoResults(
             f"Nothing is stored yet of {model!r} over the drawn images. "
-            f"Run: python -m analysis measure-images --model {model}"
+            f"Run: python -m analysis measure-images --model {quote(model)}"
         )
     return found
 

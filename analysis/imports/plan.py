@@ -7,6 +7,7 @@ already is not added again, whichever files it comes in; to undo an import, remo
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -232,7 +233,7 @@ def _write(run: Planned, folder: Path) -> None:
     columns = {name: [row[name] for row in run.rows] for name in (SCORE if run.kind == "scores" else CURVE)}
     about = store_files.Run(
         kind=run.kind,
-        command=f"python -m analysis import {' '.join(run.sources[:3])}{' ...' if len(run.sources) > 3 else ''}",
+        command=f"python -m analysis import {shlex.join(run.sources[:3])}{' ...' if len(run.sources) > 3 else ''}",
         device="not said",
         dtype="not said",
         seed=run.seed,

@@ -7,7 +7,7 @@ repository of a hub before it is fetched.
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,16 @@ from analysis.errors import ModelError
 
 WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
 """The files that are fetched from a hub."""
-UNWANTED = ("*/*", "consolidated*")
-"""Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again."""
+UNWANTED = ("*/*", "consolidated*", "trainer_state.json")
+"""Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again; a trainer's state is
+read by trainers alone."""
 ADAPTER = "adapter_config.json"
-LARGEST_TEXT_FILE = 100_000_000
-"""Bytes of a tokenizer, a config or an index."""
+LARGEST_TOKENIZER = 100_000_000
+"""Bytes of a tokenizer.json, which a child process tries first (tried.py)."""
+LARGEST_TEXT_FILE = 20_000_000
+"""Bytes of any other vocabulary, config or index. JSON can take 25 times as much memory as it is read."""
+LARGEST_HEADERS = 10_000_000
+"""Bytes in which all weights files say what they hold, of 100,000 tensors. Read, they take 15 times as much memory."""
 TOKENIZER_CONFIG, SPECIALS = "tokenizer_config.json", "special_tokens_map.json"
 ELSEWHERE = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
 """What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
@@ -65,6 +70,7 @@ def check(folder: Path, name: str) -> None:
             f"{name} is an adapter ({ADAPTER}), which names another model to be loaded. "
             "Merge the two and save the result with save_pretrained."
         )
+    _check_headers([path for path in files if path.suffix == ".safetensors" and path.is_file()], name)
     for path in files:
         if path.name.endswith(".index.json"):
             _check_shards(path, name)
@@ -82,6 +88,19 @@ def _read(path: Path, name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ModelError(f"The {path.name} of {name} holds no JSON object; save the model again.")
     return found
+
+
+def _check_headers(weights: Sequence[Path], name: str) -> None:
+    stated = 0
+    for path in weights:
+        with path.open("rb") as file:
+            # One that says more than there is is refused as it is opened, unread.
+            stated += min(int.from_bytes(file.read(8), "little"), path.stat().st_size)
+    if stated > LARGEST_HEADERS:
+        raise ModelError(
+            f"The weights files of {name} have headers of {stated / 1e6:,.0f} MB; at most {LARGEST_HEADERS / 1e6:.0f} "
+            "MB are taken. Choose another model, or an intact copy of it."
+        )
 
 
 def _check_shards(path: Path, name: str) -> None:
@@ -107,40 +126,42 @@ def _check_tokenizer(path: Path, name: str) -> None:
 
 
 def _check_processor(path: Path, name: str) -> None:
-    for key, value in _entries(_read(path, name)):
+    for key, value, is_size in _entries(_read(path, name)):
         if key in ("image_processor_type", "feature_extractor_type") and not PROCESSOR.fullmatch(str(value)):
             raise ModelError(
                 f"The {path.name} of {name} names the image processor {str(value)[:100]!r}; expected that of ViT, "
                 "DeiT, CLIP or Bit (DINOv2). Choose another model."
             )
-        sides = [side for _, side in _entries({key: value})] if "size" in key else []
-        if large := next((side for side in sides if isinstance(side, int | float) and side > LARGEST_SIDE), None):
+        if is_size and isinstance(value, int | float) and value > LARGEST_SIDE:
             raise ModelError(
-                f"The {path.name} of {name} brings images to {large:,} pixels a side; at most {LARGEST_SIDE:,} are "
+                f"The {path.name} of {name} brings images to {value:,} pixels a side; at most {LARGEST_SIDE:,} are "
                 "taken. Choose another model."
             )
 
 
-def _entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that stands in JSON, however deep, with the name it has."""
-    if isinstance(value, dict):
-        for inner, one in value.items():
-            yield inner, one
-            yield from _entries(one, inner)
-    elif isinstance(value, list):
-        for one in value:
-            yield key, one
-            yield from _entries(one, key)
+def _entries(held: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Every value that stands in JSON, however deep, with the name it has and whether it is, or is part of, a size."""
+    waiting: list[tuple[str, Any, bool]] = [("", held, False)]
+    while waiting:
+        name, value, is_size = waiting.pop()
+        yield name, value, is_size
+        if isinstance(value, dict):
+            waiting += [(inner, one, is_size or "size" in inner) for inner, one in value.items()]
+        elif isinstance(value, list):
+            waiting += [(name, one, is_size) for one in value]
 
 
 def check_text_files(files: Mapping[str, int], name: str) -> None:
     """Refuses a config, an index or a tokenizer that nobody would write. files: name -> bytes."""
-    texts = {file: size for file, size in files.items() if fetched(file) and not is_weights(file)}
-    if large := next((file for file, size in texts.items() if size > LARGEST_TEXT_FILE), None):
-        raise ModelError(
-            f"{name} holds a {large} of {texts[large] / 1e6:,.0f} MB; at most {LARGEST_TEXT_FILE / 1e6:.0f} MB are "
-            "taken of a file that holds no weights. Choose another model."
-        )
+    for file, size in files.items():
+        if not fetched(file) or is_weights(file):
+            continue
+        most = LARGEST_TOKENIZER if file == "tokenizer.json" else LARGEST_TEXT_FILE
+        if size > most:
+            raise ModelError(
+                f"{name} holds a {file} of {size / 1e6:,.0f} MB; at most {most / 1e6:.0f} MB are taken of such a file. "
+                "Choose another model."
+            )
 
 
 def check_megabytes(files: Mapping[str, int], name: str) -> None:

@@ -46,6 +46,8 @@ HALVES = {"F16": torch.float16, "BF16": torch.bfloat16}
 
 _loading = threading.Lock()
 logging.disable_progress_bar()
+logging.set_verbosity_error()
+"""Its warnings would write into the log whatever a stranger calls a weight; what matters of them is checked here."""
 
 
 @dataclass(frozen=True)

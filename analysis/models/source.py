@@ -20,6 +20,7 @@ from analysis import checkpoints, embedded, settings
 from analysis.errors import ModelError, NotEnoughMemory, NotHere
 from analysis.models import contents
 from analysis.models.families import FAMILIES, family_of, known_family
+from analysis.whole import whole
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
@@ -276,9 +277,12 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             contents.check_download(files, model, Path(constants.HF_HUB_CACHE))
             megabytes = sum(size for name, size in files.items() if contents.is_weights(name)) / 1e6
             progress(f"Downloading {model}, {megabytes:,.0f} MB")
-            # By the name that was given, not the commit: so the cache remembers, for days without a network, what it
-            # meant.
-            folder = Path(snapshot_download(model, revision=revision, endpoint=endpoint, token=token, **HUB_FILES))
+            # The commit that was checked: its owner may have pushed another since. What the name meant the cache
+            # remembers, for days without a network, as it does by itself where a name is downloaded.
+            folder = Path(snapshot_download(model, revision=info.sha, endpoint=endpoint, token=token, **HUB_FILES))
+            if revision != folder.name:
+                with whole(folder.parents[1] / "refs" / (revision or DEFAULT_REVISION)) as ref:
+                    ref.write_text(folder.name)
         return _from_cache(folder, model, terms)
     except hub.GatedRepoError:
         raise gated from None

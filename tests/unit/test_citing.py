@@ -26,16 +26,16 @@ def test_both_forms_hold_title_link_date_store_code_and_version(text: str) -> No
 
 
 def test_bibtex_escapes_what_tex_would_run_and_keeps_its_braces_even() -> None:
-    entry = made(title=r"50 % of_it & {more} \input{x} → −1 #~^$", address=LINK + "{}").bibtex()
+    entry = made(title=r"50 % of_it & {more}} \input{x → −1 #~^$", address=LINK + "{}").bibtex()
     title = next(line for line in entry.splitlines() if line.strip().startswith("title"))
     assert (
         title.strip()
-        == r"title = {50 \% of\_it \& \{more\} \textbackslash{}input\{x\} $\rightarrow$ --1 "
+        == r"title = {50 \% of\_it \& \textbraceleft{}more\textbraceright{}\textbraceright{} "
+        + r"\textbackslash{}input\textbraceleft{}x $\rightarrow$ --1 "
         + r"\#\textasciitilde{}\textasciicircum{}\$},"
     )
-    bare = entry.replace(r"\{", "").replace(r"\}", "")
     depth = 0
-    for sign in bare:
+    for sign in entry:  # BibTeX counts a brace whatever stands before it
         depth += {"{": 1, "}": -1}.get(sign, 0)
         assert depth >= 0
     assert depth == 0

@@ -3,8 +3,12 @@
 The hub is the local server of test_hub; folders are made here, as an attacker would make them.
 """
 
+import io
 import json
+import logging
 import shutil
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 from specimens import TEXT, save_tiny
-from test_hub import SHA, Hub, cache, hub, tiny_files  # noqa: F401  fixtures
+from test_hub import OLD_SHA, SHA, Hub, cache, hub, tiny_files  # noqa: F401  fixtures
 from transformers import BertForMaskedLM
 
 from analysis import probes
@@ -103,11 +107,36 @@ def test_a_model_over_the_limit_is_refused_before_it_is_downloaded(hosted, hub: 
     assert not hub.asked_for("safetensors")
 
 
+def test_what_was_checked_is_what_is_downloaded(hosted, hub: Hub, monkeypatch):  # noqa: F811
+    """The owner of a repository may push between the look at its sizes and the download."""
+    repository = hub.repositories["owner/tiny"]
+
+    def push(*_: Any) -> None:
+        repository.files[OLD_SHA] = {**repository.files[SHA], "second.safetensors": b"0" * 2_000_000}
+        repository.refs["main"] = OLD_SHA
+
+    monkeypatch.setattr("analysis.models.contents.check_download", push)
+    assert resolve("owner/tiny").revision == SHA
+    assert not hub.asked_for("second.safetensors")
+    assert resolve("owner/tiny", fetch=False).revision == SHA
+
+
 def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 1000)
+    monkeypatch.setattr("analysis.models.contents.LARGEST_TOKENIZER", 1000)
     hub.repositories["owner/tiny"].files[SHA]["tokenizer.json"] = b" " * 2000
     refused("holds a tokenizer.json of")
     assert not hub.asked_for("tokenizer.json")
+
+
+def test_a_text_is_refused_that_would_take_all_memory_as_it_is_read(hub: Hub, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 10_000)
+    files = hub.repositories["owner/tiny"].files[SHA]
+    files["tokenizer.json"] += b" " * 20_000  # which a child process tries
+    assert resolve("owner/tiny").revision == SHA
+    hub.repositories["owner/tiny"].files[OLD_SHA] = files | {"config.json": files["config.json"] + b" " * 20_000}
+    hub.seen.clear()
+    refused("holds a config.json of 0 MB; at most 0 MB are taken of such a file", revision=OLD_SHA)
+    assert not hub.asked_for("config.json")
 
 
 def test_a_full_disk_is_said_before_anything_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
@@ -232,6 +261,14 @@ def test_an_image_processor_opens_no_file_and_makes_no_enormous_image(folder: Pa
     refused(said, str(folder))
 
 
+def test_an_image_processors_config_is_read_in_a_moment_however_deep_it_is(folder: Path):
+    """Each size was looked through for each size that it is part of: 40 kB took a minute, and more took hours."""
+    (folder / "preprocessor_config.json").write_text('{"size":' * 200 + f"[{'1,' * 20_000}1]" + "}" * 200)
+    started = time.process_time()
+    resolve(str(folder))
+    assert time.process_time() - started < 5
+
+
 @pytest.mark.parametrize("where", ["config.json", "tokenizer_config.json"])
 def test_code_that_comes_with_a_model_is_never_run(folder: Path, tmp_path: Path, where):
     ran = tmp_path / "ran"
@@ -257,6 +294,67 @@ def test_a_pickle_in_the_place_of_weights_is_never_opened(folder: Path, tmp_path
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     refused("safetensors alone", str(folder))
     assert not ran.exists()
+
+
+def weigh(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes what a folder's weights file says it holds."""
+    data = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    held = json.loads(data[8 : 8 + length])
+    change(held)
+    header = json.dumps(held).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
+
+
+def test_a_header_of_very_many_weights_is_refused_before_it_is_read(folder: Path, monkeypatch):
+    monkeypatch.setattr("analysis.models.contents.LARGEST_HEADERS", 100_000)
+    resolve(str(folder))
+    weigh(folder, lambda held: held.update({f"x{n}": held["pooler.dense.bias"] for n in range(2_000)}))
+    refused("have headers of 0 MB; at most 0 MB are taken", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("shape", [2**62, 4]),
+        ("shape", [2**40]),
+        ("shape", [-32]),
+        ("data_offsets", [0, 128]),
+        ("data_offsets", [2**62, 2**62 + 128]),
+        ("data_offsets", [-128, 0]),
+        ("dtype", "F4"),
+        ("dtype", "../x"),
+    ],
+)
+def test_a_header_that_lies_about_its_weights(folder: Path, name, value):
+    weigh(folder, lambda held: held["pooler.dense.bias"].update({name: value}))
+    with pytest.raises(ModelError, match="could not be loaded"):
+        load(resolve(str(folder)), device="cpu")
+
+
+@pytest.mark.parametrize("length", [2**60, 2**64 - 1, 10**8])
+def test_a_header_longer_than_its_file(folder: Path, length):
+    (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + b"{}")
+    with pytest.raises(ModelError, match="could not be loaded"):
+        load(resolve(str(folder)), device="cpu")
+
+
+def test_what_a_stranger_calls_weights_is_no_line_of_the_log(folder: Path):
+    stream = io.StringIO()
+    logger = logging.getLogger("transformers")
+    logger.addHandler(handler := logging.StreamHandler(stream))
+    forged = 'x\n{"event": "forged"}'
+    weigh(folder, lambda held: held.update({forged: {"dtype": "F32", "shape": [0], "data_offsets": [size(held)] * 2}}))
+    try:
+        load(resolve(str(folder)), device="cpu")
+    finally:
+        logger.removeHandler(handler)
+    assert "forged" not in stream.getvalue()
+
+
+def size(held: dict[str, Any]) -> int:
+    """Bytes of all weights that a header says."""
+    return max(one["data_offsets"][1] for name, one in held.items() if name != "__metadata__")
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_a_new_commit_is_noticed(hub, tiny_files):
 def test_only_what_is_needed_is_downloaded(hub):
     files = hub.repositories["owner/tiny"].files[SHA]
     unwanted = ("pytorch_model.bin", "checkpoint-1/model.safetensors", "onnx/model.onnx", "modeling_own.py", "a.gguf")
-    unwanted += ("consolidated.safetensors",)
+    unwanted += ("consolidated.safetensors", "trainer_state.json")
     files |= dict.fromkeys(unwanted, b"x" * 1000)
     folder = resolve("owner/tiny").folder
     assert not any(hub.asked_for(name) for name in unwanted)

@@ -5,18 +5,20 @@ trainer_state.json, the model card), MLflow's file store and runs table, W&B's r
 """
 
 import json
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from analysis import catalogue, own
-from analysis.errors import AddendError, ImportProblem
+from analysis import catalogue, figures, own
+from analysis.errors import AddendError, ImportProblem, NoResults
 from analysis.figures import runs, training
 from analysis.imports.base import READERS, Said
 from analysis.imports.plan import carry_out, gather, plan
 from analysis.store import read
+from dashboard import charts
 
 HEADER = "variant,task,metric,seed,learning_rate,value\n"
 CSV = HEADER + "mine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,0.63\nbert_a,rte,accuracy,0,2e-5,0.5\n"
@@ -192,6 +194,61 @@ def test_curves_stand_with_the_trainings(data):
     assert found.preset.tolist() == ["imported-theirs"] * 2
     assert set(found.variant) == {"bert_a", "mine"}
     assert set(found.told) == {"settings not said"}
+
+
+@pytest.mark.parametrize("seconds", [None, 5.0])
+def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(data, seconds):
+    rows = [
+        {"variant": name, "metric": "validation_loss", "seed": seed, "step": step, "value": end + 100 / step}
+        for name, end in (("bert_a", 5.0), ("mine", 4.5), ("tupe_a", 4.0))
+        for seed in (0, 1)
+        for step in (100, 200, 300)
+    ]
+    carry_out(plan(text("\n".join(json.dumps(row | {"seconds": seconds}) for row in rows), "a.jsonl")))
+    catalogue.refresh()
+    params = {"preset": "imported", "objective": "masked", "recipe": "", "rate": "", "baseline": "bert_a"}
+    asked = params | {"variants": ("mine",)}
+    if seconds is None:
+        for axis in ("seconds", "tokens"):
+            with pytest.raises(NoResults, match=f"do not say their {axis}"):
+                figures.FIGURES["training_curves"].build(asked | {"axis": axis})
+    else:
+        curves = figures.FIGURES["training_curves"].build(asked | {"axis": "seconds"})
+        assert "Reached by" not in curves.caption
+        assert len(curves.frame()) == 6
+        charts.compose(curves).to_dict()
+    with pytest.raises(NoResults, match="do not say the variance of their scores"):
+        figures.FIGURES["training_scores"].build(asked | {"baseline": "bert_a"})
+    soon = figures.FIGURES["training_convergence"].build(params)
+    assert soon.frame().groupby("axis").n.max().to_dict() == {"step": 2, "seconds": 0}
+    charts.compose(soon).to_dict()
+
+
+INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '"; touch ran #')
+
+
+@pytest.mark.parametrize("name", INJECTED)
+def test_a_command_that_names_what_was_brought_runs_nothing_else(data, tmp_path, name):
+    """Bash reads the commands that pages show to be copied; python does nothing in it."""
+    row = {"variant": name, "preset": name, "metric": "validation_loss", "seed": 0, "value": 6.0}
+    carry_out(plan(text("\n".join(json.dumps(row | {"step": step}) for step in (100, 200)), f"{name}.jsonl")))
+    ((made,),) = stored("SELECT command FROM runs")
+    preset = f"imported-{name}"
+    params = {"preset": preset, "objective": "masked", "recipe": "", "rate": "", "variants": (name,), "axis": "step"}
+    shown = [made, figures.FIGURES["training_curves"].build(params | {"baseline": ""}).command]
+    for kind, asked in (
+        ("training_scores", params),
+        ("training_gap", params),
+        ("training_costs", params),
+        ("terms_heads", {"model": name, "corpus": name, "measure": "share", "layer": 0}),
+        ("vision_layers", {"stored": name, "measure": "share", "group": "four"}),
+    ):
+        with pytest.raises(AddendError, match="python -m analysis") as told:
+            figures.FIGURES[kind].build(asked)
+        shown.append("python" + str(told.value).rpartition("python")[2])
+    for command in shown:
+        subprocess.run(["bash", "-c", f"python() {{ :; }}\n{command}"], cwd=tmp_path, capture_output=True, check=False)
+        assert not (tmp_path / "ran").exists(), command
 
 
 def test_a_folder_of_run_glue(data):

@@ -11,7 +11,7 @@ from analysis.spreadsheet import csv
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "\r=1", "-1+cmd|' /C calc'!A0", "-", '="x"']
+    "text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\tx", "\rx", "-1+cmd|' /C calc'!A0", "-", '="x"', "＝1+1"]
 )
 @pytest.mark.parametrize("kind", ["object", "string", "category"])
 def test_a_text_that_would_be_a_formula_gets_an_apostrophe_in_cells_and_names(text, kind):
@@ -38,7 +38,24 @@ def test_numbers_are_as_pandas_writes_them():
 
 def test_a_carriage_return_begins_no_row():
     written = csv(pd.DataFrame({"a": ["b\r=1+1", "c\r\n=2"]}))
-    assert list(standard.reader(io.StringIO(written, newline=""))) == [["a"], ["b\n=1+1"], ["c\n=2"]]
+    assert list(standard.reader(io.StringIO(written, newline=""))) == [["a"], ["b\n'=1+1"], ["c\n'=2"]]
+
+
+@pytest.mark.parametrize(
+    "text", ["a;=1+1", 'a;"=1+1"', "a\n=1+1", 'a";=1+1', "a;@x;+x", "a\t=1", "a;;=1", 'a;""=1', ";=1"]
+)
+@pytest.mark.parametrize("between", [";", "\t", ","])
+def test_no_cell_is_a_formula_whatever_parts_the_cells(text, between):
+    written = csv(pd.DataFrame({"before": ["x", "y"], text: ["plain", text], "after": [1, -2]}))
+    for row in standard.reader(io.StringIO(written, newline=""), delimiter=between):
+        for cell in row:
+            assert not cell.lstrip('"').startswith(("=", "+", "@")), written
+            assert not cell.startswith("-") or cell == "-2"
+
+
+def test_a_semicolon_in_a_text_is_left_alone():
+    texts = ["a; -b", "a;b", "x-y;z=1", "one\ntwo - three"]
+    assert csv(pd.DataFrame({"a;b": texts})) == pd.DataFrame({"a;b": texts}).to_csv(index=False)
 
 
 def test_names_twice_no_rows_and_no_columns():
