@@ -186,7 +186,7 @@ def _planned(key: tuple[Any, ...], held: list[tuple[Row, Values]], settings: dic
     own = [settings.get(row.file if row.line is None else f"{row.file}:{row.line}") for row, _ in held]
     said = next((one for one in own if one), {})
     return Planned(
-        run_id=f"i{hashlib.sha256(canonical.encode()).hexdigest()[:11]}",
+        run_id=f"i{hashlib.sha256(canonical.encode()).hexdigest()[:24]}",
         kind=kind,
         form=form,
         rows=rows,
@@ -205,7 +205,7 @@ def carry_out(made: Plan) -> Path | None:
     if not made.runs:
         return None
     parent = data_folder() / store_files.IMPORTED
-    name = hashlib.sha256("".join(sorted(run.run_id for run in made.runs)).encode()).hexdigest()[:12]
+    name = hashlib.sha256("".join(sorted(run.run_id for run in made.runs)).encode()).hexdigest()[:24]
     try:
         parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(dir=parent, prefix="."))

@@ -26,11 +26,10 @@ MEASURES = {
 
 QUERIES = {
     "closed_form": "SELECT encoding, title, length, dim, value FROM newest_encoding_measures "
-    "WHERE measure = 'shift_residual' AND NOT learned AND enters = 'added' AND isfinite(value) ORDER BY encoding, "
-    "dim",
+    "WHERE measure = 'shift_residual' AND NOT learned AND enters = 'added' AND isfinite(value) ORDER BY ALL",
     "learned": "SELECT encoding, title, length, dim, measure, value FROM newest_encoding_measures "
     "WHERE measure IN ('shift_r2_1', 'shift_r2_8') AND learned AND isfinite(value) "
-    "AND enters = 'added' ORDER BY encoding, dim, measure",
+    "AND enters = 'added' ORDER BY ALL",
 }
 
 
