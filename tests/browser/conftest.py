@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
+expect.set_options(timeout=WAIT_SECONDS * 1000)  # else 5 s, whatever a page is given
 
 
 def free_port() -> int:
