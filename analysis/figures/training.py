@@ -39,7 +39,7 @@ SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset,
     any_value(p.diverged) AS diverged,
     max(c.step) AS steps, any_value(r.device) AS device, any_value(r.created) AS created,
     any_value(r.git_sha) AS git_sha, any_value(r.config) AS config
-FROM curves c JOIN runs r USING (run_id) JOIN pretrainings p USING (run_id)
+FROM curves c JOIN runs r USING (run_id) JOIN pretrainings p USING (run_id) WHERE {}
 GROUP BY c.run_id HAVING last_loss IS NOT NULL ORDER BY created, c.run_id
 """
 
@@ -55,9 +55,12 @@ def objective(variant: str) -> str:
     return CAUSAL if causal else MASKED
 
 
-def index() -> Frame:
-    """One row a stored pre-training, with its recipe and learning rate. Empty where there is none."""
-    found = read.query(INDEX)
+def index(among: Collection[str] | None = None) -> Frame:
+    """One row a stored pre-training, with its recipe and learning rate; of those run ids, if given."""
+    if among is None:
+        found = read.query(INDEX.format("true"))
+    else:
+        found = read.query(INDEX.format("c.run_id IN (SELECT unnest(?))"), [list(among)])
     configs = [json.loads(text) for text in found.config]
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, found.preset, strict=True)]
@@ -170,9 +173,7 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
     among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
     most seeds, of equals the best on average.
     """
-    every = index()
-    if among is not None:
-        every = every[every.run_id.isin(set(among))]
+    every = index(among)
     if every.empty:
         raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
     found = _only(every, "preset", str(params["preset"]), "There is no pre-training of the preset")

@@ -174,15 +174,15 @@ def _scores(made: str, given: list[Any], choices: Mapping[tuple[str, str], stati
         return {}
     chosen = zip(*((*key, choice.learning_rate) for key, choice in choices.items()), strict=True)
     rows = read.query(
+        "SELECT variant, task, list(seed ORDER BY seed) AS seeds, list(points ORDER BY seed) AS points FROM ("
         f"SELECT variant, task, seed, list({POINTS} * coalesce(value, 'nan'::DOUBLE) ORDER BY finetune_seed) AS points "
         f"FROM {made} JOIN (SELECT unnest(?) AS variant, unnest(?) AS task, unnest(?) AS learning_rate) "
-        "USING (variant, task, learning_rate) GROUP BY variant, task, seed ORDER BY variant, task, seed",
+        "USING (variant, task, learning_rate) GROUP BY variant, task, seed"
+        ") GROUP BY variant, task ORDER BY variant, task",
         [*given, *(list(column) for column in chosen)],
     )
-    found: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
-    for variant, task, seed, points in rows.itertuples(index=False, name=None):
-        found.setdefault(variant, {}).setdefault(task, {})[seed] = points.tolist()
-    return {
-        variant: {task: statistics.Gathered(runs) for task, runs in by_task.items()}
-        for variant, by_task in found.items()
-    }
+    found: dict[str, dict[str, statistics.Gathered]] = {}
+    for variant, task, seeds, points in rows.itertuples(index=False, name=None):
+        runs = {seed: values.tolist() for seed, values in zip(seeds.tolist(), points, strict=True)}
+        found.setdefault(variant, {})[task] = statistics.Gathered(runs)
+    return found

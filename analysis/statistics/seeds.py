@@ -57,7 +57,7 @@ def _per_seed(runs: Runs, within: Within) -> PerSeed:
     squares = 0.0
     for seed, given in runs.items():
         # A handful each, so Python's own statistics take a tenth of numpy's time.
-        every = np.atleast_1d(np.asarray(given, dtype=float)).tolist()
+        every = given if isinstance(given, list) else np.atleast_1d(np.asarray(given, dtype=float)).tolist()
         kept = [value for value in every if math.isfinite(value)]
         missing += len(every) - len(kept)
         count += len(kept)
