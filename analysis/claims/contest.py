@@ -7,7 +7,7 @@ train long enough for position to matter: BERT-A must end better than no positio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import title
 from analysis.claims import views
 from analysis.claims.base import BESIDE, INCONCLUSIVE, Evidence, Found, Verdict, unmeasured
 from analysis.claims.said import between, plural, signed
@@ -61,11 +61,6 @@ def costs(found: Found) -> list[Evidence]:
         )
         for row in found["costs"]
     ]
-
-
-def title(variant: str) -> str:
-    """A variant's name on screen."""
-    return VARIANTS[variant].title if variant in VARIANTS else variant
 
 
 def ablate(*variants: str, seeds: str = "0,1,2") -> str:

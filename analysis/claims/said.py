@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import title
 from analysis.claims.base import Rows
 
 
@@ -42,8 +42,7 @@ def listed(names: Iterable[str]) -> str:
 def seeds_among(rows: Rows) -> str:
     """(2 of them seeds of BERT-A): which models are one variant's, or nothing where all differ. Needs `variant`."""
     variants = Counter({row["model"]: row["variant"] for row in rows if row["variant"]}.values())
-    titles = {name: VARIANTS[name].title if name in VARIANTS else name for name in variants}
-    told = [f"{count} of them seeds of {titles[variant]}" for variant, count in variants.items() if count > 1]
+    told = [f"{count} of them seeds of {title(variant)}" for variant, count in variants.items() if count > 1]
     return f" ({listed(told)})" if told else ""
 
 

@@ -110,7 +110,7 @@ def _concatenated() -> Headline:
     )
 
 
-def _own(variant: str, baseline: str) -> Compared | None:
+def _trained(variant: str, baseline: str) -> Compared | None:
     """Our own trainings of the one less the other, in final loss."""
     made = compared(stored.records(read.query(finals(variant, baseline))), variant, baseline)
     return made if made and made.found.n >= FEWEST else None
@@ -131,7 +131,7 @@ def own() -> list[Headline]:
 
 
 def _own_concatenated() -> Headline | None:
-    made = _own("concat_20", "bert_a")
+    made = _trained("concat_20", "bert_a")
     return (
         Headline(
             number=signed(made.found.mean),
@@ -147,7 +147,7 @@ def _own_concatenated() -> Headline | None:
 
 
 def _own_untied() -> Headline | None:
-    whole, cross = _own("tupe_a", "bert_a"), _own("tupe_a_tie_cls", "bert_a_d")
+    whole, cross = _trained("tupe_a", "bert_a"), _trained("tupe_a_tie_cls", "bert_a_d")
     return (
         Headline(
             number=f"{signed(whole.found.mean)} and {signed(cross.found.mean)}",

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from analysis.ablation.presets import PRESETS, RECIPE, identify, recipe_of
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, title
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
 from analysis.figures.words import span
@@ -42,11 +42,6 @@ SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset,
 FROM curves c JOIN runs r USING (run_id) JOIN pretrainings p USING (run_id) WHERE {}
 GROUP BY c.run_id HAVING last_loss IS NOT NULL ORDER BY created, c.run_id
 """
-
-
-def title(variant: str) -> str:
-    """A variant's name on screen."""
-    return VARIANTS[variant].title if variant in VARIANTS else variant
 
 
 def objective(variant: str) -> str:

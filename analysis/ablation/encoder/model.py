@@ -241,6 +241,7 @@ class Predictions(nn.Module):
 class AddendForMaskedLM(AddendPreTrainedModel):
     """Predicts masked tokens."""
 
+    output: type[MaskedLMOutput | CausalLMOutput] = MaskedLMOutput
     _tied_weights_keys = {  # noqa: RUF012  transformers' own form
         "cls.predictions.decoder.weight": "addend.embeddings.word_embeddings.weight",
         "cls.predictions.decoder.bias": "cls.predictions.bias",
@@ -278,36 +279,26 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         token_type_ids: Int64[Tensor, "B L"] | None = None,
         labels: Int64[Tensor, "B L"] | None = None,
         **more: Any,
-    ) -> MaskedLMOutput:
+    ) -> MaskedLMOutput | CausalLMOutput:
         """As BertForMaskedLM."""
         output = self.addend(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **more)
         logits = self.cls.predictions(output.last_hidden_state)
-        loss = None
-        if labels is not None:
-            loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
-        return MaskedLMOutput(
-            loss=loss, logits=logits, hidden_states=output.hidden_states, attentions=output.attentions
-        )
+        loss = None if labels is None else self.loss_of(logits, labels)
+        return self.output(loss=loss, logits=logits, hidden_states=output.hidden_states, attentions=output.attentions)
+
+    def loss_of(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
+        """Mean cross-entropy of the labels, each of its own token."""
+        return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
 
 
 class AddendForCausalLM(AddendForMaskedLM):
     """Predicts the next token; for a config with `causal`."""
 
-    def forward(
-        self,
-        input_ids: Int64[Tensor, "B L"],
-        attention_mask: Int64[Tensor, "B L"] | None = None,
-        token_type_ids: Int64[Tensor, "B L"] | None = None,
-        labels: Int64[Tensor, "B L"] | None = None,
-        **more: Any,
-    ) -> CausalLMOutput:
+    output = CausalLMOutput
+
+    def loss_of(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
         """As GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
-        output = super().forward(input_ids, attention_mask, token_type_ids, **more)
-        assert output.logits is not None
-        loss = None if labels is None else self.loss_function(output.logits, labels, self.config.vocab_size)
-        return CausalLMOutput(
-            loss=loss, logits=output.logits, hidden_states=output.hidden_states, attentions=output.attentions
-        )
+        return self.loss_function(logits, labels, self.config.vocab_size)
 
 
 class AddendForSequenceClassification(AddendPreTrainedModel):

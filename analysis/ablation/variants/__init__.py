@@ -7,6 +7,11 @@
 from analysis.ablation.variants.base import VARIANTS, Variant
 from analysis.registry import import_all
 
-__all__ = ["VARIANTS", "Variant"]
+__all__ = ["VARIANTS", "Variant", "title"]
 
 import_all(__name__)
+
+
+def title(variant: str) -> str:
+    """A variant's name on screen; one that is not ours is called what it is."""
+    return VARIANTS[variant].title if variant in VARIANTS else variant
