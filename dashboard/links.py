@@ -263,6 +263,7 @@ VIEWS: dict[str, View] = {
                 "training_curves",
                 "training_gap",
                 "training_parts",
+                "training_settings",
                 "training_convergence",
                 "training_plateau",
                 "training_length",

@@ -8,8 +8,11 @@ from analysis.published import Frame
 from dashboard.pickers import Pickers
 
 
-def which_runs(picked: Pickers, every: Frame) -> Frame:
-    """Preset, objective and, where there are several, settings and learning rate; the runs that are left."""
+def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Frame:
+    """Preset, objective and, where there are several, settings and learning rate; the runs that are left.
+
+    one_setting: whether what is shown is of one; else settings and rate are not asked for.
+    """
 
     def forget(*names: str) -> None:
         for name in names:  # What was picked among options that are others now.
@@ -21,6 +24,10 @@ def which_runs(picked: Pickers, every: Frame) -> Frame:
     offered = [name for name in OBJECTIVES if name in set(found.objective)]
     objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **anew)
     found = found[found.objective == objective]
+    if not one_setting:
+        picked.get("recipe")
+        picked.get("rate")
+        return found
     recipes = dict(zip(found.recipe, found.told, strict=True))
     usual = usual_recipe(found)
     if len(recipes) > 1:

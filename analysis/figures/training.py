@@ -60,12 +60,13 @@ def index(among: Collection[str] | None = None) -> Frame:
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, found.preset, strict=True)]
     # Thousands of runs follow a handful of recipes.
-    told = {key: _told(recipe, key[1]) for key, recipe in dict(zip(keys, recipes, strict=True)).items()}
+    changed = {key: _changed(recipe, key[1]) for key, recipe in dict(zip(keys, recipes, strict=True)).items()}
     return found.drop(columns="config").assign(
         objective=[objective(variant) for variant in found.variant],
         rate=[_rate(config.get("learning_rate")) for config in configs],
         recipe=[key[0] for key in keys],
-        told=[told[key] for key in keys],
+        changed=[changed[key] for key in keys],
+        told=[_told(changed[key], key[1]) for key in keys],
     )
 
 
@@ -73,15 +74,23 @@ def _rate(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def _told(recipe: Mapping[str, Any], preset: str) -> str:
-    """A recipe by how it differs from its preset."""
+def _changed(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
+    """The settings of a recipe that are not its preset's."""
     usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
-    changed = [
-        f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
+    return {
+        name: value
         for name, value in recipe.items()
         if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
+    }
+
+
+def _told(changed: Mapping[str, Any], preset: str) -> str:
+    """A recipe by how it differs from its preset."""
+    said = [
+        f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
+        for name, value in changed.items()
     ]
-    return ", ".join(changed) or ("the preset's own settings" if preset in PRESETS else "settings not said")
+    return ", ".join(said) or ("the preset's own settings" if preset in PRESETS else "settings not said")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,17 +171,41 @@ class Trained:
         }
 
 
+def candidates(params: Params, among: Collection[str] | None = None) -> Frame:
+    """The index of what was run with the preset and the objective of a link, at any settings; raises as `trained`."""
+    every = index(among)
+    if every.empty:
+        raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
+    found = _only(every, "preset", str(params["preset"]), "There is no pre-training of the preset")
+    return _only(found, "objective", str(params["objective"]), "There is no pre-training with the objective")
+
+
+def newest(found: Frame) -> tuple[Frame, str]:
+    """One run a variant, seed, settings and rate, with its `final` loss; and on what that was measured."""
+    # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
+    kept = found.sort_values(["created", "run_id"])
+    kept = kept.drop_duplicates(["variant", "seed", "recipe", "rate"], keep="last").reset_index(drop=True)
+    if kept.final_loss.notna().all():
+        return kept.assign(final=kept.final_loss), "the larger validation sample taken after the last step"
+    return kept.assign(final=kept.last_loss), "the last evaluation"
+
+
+def gone(lost: Frame, *columns: str) -> str:
+    """The sentence on runs that diverged; columns: what else it says of each."""
+    said = []
+    for row in lost.to_dict("records"):
+        more = [f"seed {row['seed']}", *(str(row[column]) for column in columns), f"rate {row['rate']}"]
+        said.append(f"{title(str(row['variant']))} ({', '.join(more)})")
+    return f"Diverged, and not shown: {', '.join(said)}."
+
+
 def trained(params: Params, among: Collection[str] | None = None) -> Trained:
     """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
 
     among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
     most seeds, of equals the best on average.
     """
-    every = index(among)
-    if every.empty:
-        raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
-    found = _only(every, "preset", str(params["preset"]), "There is no pre-training of the preset")
-    found = _only(found, "objective", str(params["objective"]), "There is no pre-training with the objective")
+    found = candidates(params, among)
     recipe = str(params["recipe"]) or usual_recipe(found)
     found = _only(found, "recipe", recipe, "There is no pre-training with the settings")
     lost = found[found.diverged]
@@ -191,17 +224,14 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
             "average."
         )
     if len(lost):
-        told = ", ".join(f"{title(row.variant)} (seed {row.seed}, rate {row.rate})" for row in lost.itertuples())
-        left_out = f"{left_out} Diverged, and not shown: {told}.".strip()
-    # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
-    found = found.sort_values(["created", "run_id"]).drop_duplicates(["variant", "seed"], keep="last")
-    larger = bool(found.final_loss.notna().all())
+        left_out = f"{left_out} {gone(lost)}".strip()
+    runs, sample = newest(found)
     return Trained(
         preset=str(params["preset"]),
         objective=str(params["objective"]),
-        told=str(found.told.iloc[0]),
-        runs=found.assign(final=found.final_loss if larger else found.last_loss).reset_index(drop=True),
-        sample="the larger validation sample taken after the last step" if larger else "the last evaluation",
+        told=str(runs.told.iloc[0]),
+        runs=runs,
+        sample=sample,
         left_out=left_out,
         baseline=str(params.get("baseline") or BASELINES[str(params["objective"])]),
     )
@@ -227,9 +257,10 @@ def _marks(values: Any) -> str:
     return ", ".join("?" for _ in values)
 
 
-def ablate(preset: str, variants: list[str], seeds: list[int] | None = None) -> str:
-    """The command that trains these variants."""
+def ablate(preset: str, variants: list[str], seeds: list[int] | None = None, **changed: object) -> str:
+    """The command that trains these variants; changed: settings that are not the preset's."""
     more = f" --seeds {','.join(map(str, seeds))}" if seeds else ""
+    more += "".join(f" --{name.replace('_', '-')} {quote(str(value))}" for name, value in changed.items())
     return f"python -m analysis ablate --preset {quote(preset)} --variants {quote(','.join(variants))}{more}"
 
 

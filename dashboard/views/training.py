@@ -16,6 +16,7 @@ PARTS = {
     "curves": "Learning curves",
     "gap": "Final loss",
     "parts": "What untying changes",
+    "settings": "Other settings",
     "convergence": "Convergence",
     "length": "Longer texts",
     "scores": "Score variance",
@@ -25,6 +26,7 @@ FIGURES = {
     "curves": ["training_curves"],
     "gap": ["training_gap"],
     "parts": ["training_parts"],
+    "settings": ["training_settings"],
     "convergence": ["training_convergence", "training_plateau"],
     "length": ["training_length"],
     "scores": ["training_scores"],
@@ -34,6 +36,7 @@ SHARED = ("preset", "objective", "recipe", "rate")
 MORE = {
     "training_curves": ("baseline", "variants", "axis"),
     "training_gap": ("baseline",),
+    "training_settings": ("baseline",),
     "training_convergence": ("baseline",),
     "training_length": ("variants",),
 }
@@ -41,7 +44,8 @@ MORE = {
 
 def draw(name: str) -> None:
     """One figure with its sentences above it, or why there is none."""
-    fields = ("preset",) if name == "training_costs" else (*SHARED, *MORE.get(name, ()))
+    shared = {"training_costs": ("preset",), "training_settings": ("preset", "objective")}.get(name, SHARED)
+    fields = (*shared, *MORE.get(name, ()))
     try:
         figure = queries.figure(name, {field: values[field] for field in fields})
     except NoResults as missing:
@@ -89,11 +93,10 @@ if every.empty:
 
 
 first = st.container(horizontal=True, vertical_alignment="bottom")
-with first:
-    found = which_runs(picked, every)
 part = picked.segments("part", "Show", list(PARTS), PARTS)
-if part in ("curves", "gap", "convergence"):
-    with first:
+with first:
+    found = which_runs(picked, every, one_setting=part != "settings")
+    if part in ("curves", "gap", "settings", "convergence"):
         against(picked, found)
 left, right = st.columns([5, 2])
 for name in ("baseline", "variants", "axis"):
@@ -107,7 +110,7 @@ if part == "curves":
 values = picked.done()
 with first:
     show.copy_link(PAGE, values)
-if part != "costs":
+if part not in ("settings", "costs"):
     judge()
 for name in FIGURES[part]:
     draw(name)

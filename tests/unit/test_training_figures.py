@@ -11,6 +11,7 @@ from analysis.errors import AddendError, NoResults
 from analysis.figures import FIGURES, home, training_costs
 from analysis.figures.runs import listed, settings
 from analysis.figures.training import index, trained
+from analysis.figures.training_settings import BEST
 from analysis.figures.training_verdict import verdict
 from analysis.statistics import smallest_detectable
 from dashboard import charts, links
@@ -47,6 +48,8 @@ def whole(data):
     """What a sweep leaves behind: many variants, causal ones, scores and costs."""
     trainings.sweep({**trainings.ENDS, "tupe_a_unscaled": 3.8, "causal_bert_a": 4.2, "causal_no_position": 4.3})
     trainings.sweep({"bert_a_norm": 4.4, "bert_a_d": 3.9, "tupe_a_tie_cls": 3.8})
+    for variant in ("bert_a", "tupe_a", "causal_bert_a", "causal_no_position"):
+        run(variant, 0, ADDED, learning_rate=5e-4)
     trainings.costs()
     catalogue.refresh()
 
@@ -249,6 +252,41 @@ def test_the_ways_are_of_masked_models(whole):
 def test_without_a_whole_way_the_command_for_one_is_said(three):
     with pytest.raises(NoResults, match="--variants bert_a,bert_a_norm,bert_a_d,tupe_a_tie_cls,tupe_a"):
         made("training_parts")
+
+
+def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
+    """At 0.001: 3.8 - 5.0 = -1.2, -1.2, -1.19. At the best of each one's rates, from seed 0: 3.82 - 4.0 = -0.18."""
+    run("bert_a", 0, ADDED, 4.0, learning_rate=2e-3)
+    run("tupe_a", 0, ADDED, 3.9, learning_rate=2e-3)
+    run("tupe_a", 0, ADDED, 3.7, learning_rate=5e-4)
+    for name, loss in (("bert_a", 3.5), ("tupe_a", 3.6), ("sinusoidal", 3.4)):
+        run(name, 0, ADDED, loss, norm="pre")
+    run("bert_a", 1, (8, math.nan, math.nan, math.nan, math.nan), math.nan, learning_rate=2e-3)
+    catalogue.refresh()
+    figure = made("training_settings")
+    rows = figure.frame().set_index(["setting", "variant"])
+    own, twice, pre, best = figure.content["settings"]
+    assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norm pre", BEST)
+    assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
+    paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
+    assert rows.loc[(own, "tupe_a"), ["low", "high"]].tolist() == pytest.approx(list(paired))
+    assert rows.loc[(twice, "tupe_a"), "gap"] == pytest.approx(-0.1)
+    assert rows.loc[(best, "bert_a"), "rate"] == "0.002"
+    assert rows.loc[(best, "tupe_a"), "rate"] == "0.001", "BERT-A was not run at the rate that is better"
+    assert rows.loc[(best, "tupe_a"), "gap"] == pytest.approx(3.82 - 4.0)
+    assert rows.loc[(pre, "tupe_a"), "gap"] == pytest.approx(0.1)
+    assert "sinusoidal" not in set(figure.frame().variant), "it was run at one setting alone"
+    assert figure.content["sentences"] == [
+        "TUPE-A less BERT-A: −1.19 at peak rate 0.001 (3 seeds), −0.10 at peak rate 0.002 (1 seed), +0.10 at norm pre "
+        "(1 seed), −0.18 at each at its best rate (1 seed). Below 0 at 3 of 4 settings."
+    ]
+    assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
+    assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.001 --norm pre" in figure.command
+
+
+def test_without_a_second_setting_the_command_for_one_is_said(three):
+    with pytest.raises(NoResults, match=r"--variants bert_a,tupe_a --learning-rate 0\.0005"):
+        made("training_settings")
 
 
 def test_convergence_is_a_share_of_the_baselines_own_steps(three):

@@ -1,0 +1,152 @@
+"""Whether a difference outlives its settings: final losses at other peak learning rates, norms and lengths of training.
+
+A setting is one recipe at one peak learning rate. Variants are compared within a setting only, and once more with each
+at the best of its rates.
+"""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from analysis.errors import NoResults
+from analysis.figures.base import Figure, Params, figure
+from analysis.figures.encodings import sentences
+from analysis.figures.training import BASELINES, UNIT, ablate, candidates, gone, newest, plural, title, usual_recipe
+from analysis.figures.words import begun, signed, span
+from analysis.published import Frame
+from analysis.statistics import difference, mean_interval
+
+BEST = "each at its best rate"
+NAN = float("nan")
+
+
+@figure("training_settings")
+def settings(params: Params) -> Figure:
+    """Every variant's final loss at every setting that it shares with the baseline, and its difference there."""
+    found = candidates(params)
+    runs, sample = newest(found[~found.diverged])
+    base = str(params.get("baseline") or BASELINES[str(params["objective"])])
+    runs = _labelled(runs)
+    runs = runs[runs.setting.isin(runs.setting[runs.variant == base])]
+    several = runs.groupby("variant").setting.nunique()
+    runs = runs[runs.variant.isin(several.index[several > 1])]
+    if runs.variant.nunique() < 2:
+        raise NoResults(
+            f"{title(base)} and another variant have not both been run at a second setting. Run them with another "
+            f"peak rate, norm or number of steps: {ablate(str(params['preset']), [base, 'tupe_a'], learning_rate=5e-4)}"
+        )
+    chosen = _at_best(runs)
+    held = pd.concat([runs, chosen], ignore_index=True)
+    table = _table(held, base)
+    order = list(dict.fromkeys(held.setting))
+    lost = found[found.diverged]
+    return Figure(
+        name="training_settings",
+        title="Final loss at other settings",
+        frame=lambda: table,
+        caption=sentences(
+            f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
+            f"{title(base)}'s mean. One panel a setting; what its head does not name is as in the others.",
+            f"Seeds a variant: {span(table.seeds)}; from one seed there is no interval, and a difference to be taken "
+            "as one draw.",
+            f"'{begun(BEST)}': of the seeds of all its rates, the rate with the least mean "
+            "loss, chosen on the loss that is shown, so that each is flattered, and those tried at more rates more."
+            if len(chosen)
+            else "",
+            gone(lost, "told") if len(lost) else "",
+        ),
+        alt=f"Dots, one row a variant, one panel a setting. {' '.join(_sentences(table, base, order))}",
+        command=_commands(params, runs),
+        provenance={
+            f"{title(str(row.variant))}, {row.setting}, seed {row.seed}": (
+                f"run {row.run_id}, {row.device}, {row.created}, code {row.git_sha}"
+            )
+            for row in runs.itertuples()
+        },
+        content={
+            "table": table,
+            "runs": held[["variant", "setting", "seed", "rate", "final", "run_id"]],
+            "settings": order,
+            "baseline": base,
+            "sentences": _sentences(table, base, order),
+        },
+    )
+
+
+def _labelled(runs: Frame) -> Frame:
+    """With each run's setting in words, the usual recipe's rates first.
+
+    A rate is named where its recipe was run at several, and where the recipe is the usual one.
+    """
+    usual = runs.recipe == usual_recipe(runs)
+    named = usual | (runs.groupby("recipe").rate.transform("nunique") > 1)
+    parts = zip(runs.told.where(~usual, ""), ("peak rate " + runs.rate).where(named, ""), strict=True)
+    labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
+    labelled = labelled.assign(peak=pd.to_numeric(runs.rate))
+    return labelled.sort_values(["usual", "told", "peak", "seed"], ascending=[False, True, True, True])
+
+
+def _at_best(runs: Frame) -> Frame:
+    """The usual recipe's runs with each variant at the best of its rates, over the seeds that all its rates share."""
+    own = runs[runs.usual]
+    kept = []
+    for _, rows in own.groupby("variant", sort=False):
+        losses = rows.pivot(index="seed", columns="rate", values="final").dropna()
+        if losses.shape[1] > 1 and len(losses):
+            best = losses.mean().idxmin()
+            kept.append(rows[(rows.rate == best) & rows.seed.isin(losses.index)])
+    if len(kept) < 2:
+        return own.iloc[:0]
+    return pd.concat(kept).assign(setting=BEST)
+
+
+def _table(held: Frame, base: str) -> Frame:
+    """One row a setting and variant: its mean, and its difference to the baseline over the seeds in common."""
+    rows: list[dict[str, Any]] = []
+    for setting, runs in held.groupby("setting", sort=False):
+        losses = {name: dict(zip(one.seed, one.final, strict=True)) for name, one in runs.groupby("variant")}
+        rates = runs.groupby("variant").rate.first()
+        for name, own in losses.items():
+            gap = difference(own, losses[base]) if name != base and base in losses else None
+            rows.append(
+                {
+                    "setting": setting,
+                    "variant": name,
+                    "title": title(str(name)),
+                    "rate": rates[name],
+                    "seeds": len(own),
+                    "mean": mean_interval(own).mean,
+                    "n": gap.n if gap else 0,
+                    "gap": gap.mean if gap else NAN,
+                    "low": gap.low if gap else NAN,
+                    "high": gap.high if gap else NAN,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _sentences(table: Frame, base: str, order: list[str]) -> list[str]:
+    """A variant's difference to the baseline at each setting, and whether its sign is always the same."""
+    compared = table[table.n > 0]
+    said = []
+    for name, rows in compared.groupby("title", sort=False):
+        at = rows.set_index("setting").reindex([one for one in order if one in set(rows.setting)])
+        told = ", ".join(f"{signed(row.gap)} at {row.Index} ({plural(row.n, 'seed')})" for row in at.itertuples())
+        below = int((at.gap < 0).sum())
+        said.append(f"{name} less {title(base)}: {told}. Below 0 at {below} of {plural(len(at), 'setting')}.")
+    return said
+
+
+def _commands(params: Params, runs: Frame) -> str:
+    """What trains these runs, a line a setting, and what makes the figure's numbers anew from the store."""
+    lines = []
+    for _, one in runs.groupby("setting", sort=False):
+        rate = {} if one.rate.iloc[0] == "" else {"learning_rate": one.rate.iloc[0]}
+        seeds = sorted(set(one.seed))
+        lines.append(ablate(str(params["preset"]), sorted(set(one.variant)), seeds, **rate, **one.changed.iloc[0]))
+    asked = urlencode({name: params[name] for name in ("preset", "objective", "baseline") if params.get(name)})
+    lines.append(
+        f"python -m analysis export '/training?part=settings&{asked}' --figure training_settings -o settings.csv"
+    )
+    return "\n".join(lines)

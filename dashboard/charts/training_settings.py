@@ -1,0 +1,57 @@
+"""The drawing of final losses at several settings: one row a variant, one panel a setting, all on one scale."""
+
+import altair as alt
+
+from analysis.figures import Figure
+from dashboard.charts.base import Chart, Look, drawing
+from dashboard.charts.encodings import heading
+from dashboard.charts.training_curves import reach
+from dashboard.charts.training_gaps import ROW, blue, down, rule
+
+WIDE = 230
+
+
+@drawing("training_settings", columns=3)
+def settings(figure: Figure, look: Look) -> list[Chart]:
+    """Dots are seeds, bars means; the line is the baseline's mean at that setting."""
+    table, runs, base = (figure.content[name] for name in ("table", "runs", "baseline"))
+    titles = dict(zip(table.variant, table.title, strict=True))
+    order = list(dict.fromkeys(table.title))
+    x = alt.X(
+        "final:Q", title="final validation loss (nats)", axis=alt.Axis(tickCount=4),
+        scale=alt.Scale(domain=list(reach(runs.final)), nice=False),
+    )  # fmt: skip
+    y = down(order)
+    panels = []
+    for setting in figure.content["settings"]:
+        mean = table[table.setting == setting]
+        own = runs[runs.setting == setting].assign(title=lambda found: found.variant.map(titles))
+        tips = [alt.Tooltip("title:N", title="variant"), alt.Tooltip("rate:N", title="peak learning rate")]
+        dots = alt.Chart(own[["title", "seed", "final", "rate", "run_id"]]).mark_point(
+            filled=True, size=38, opacity=0.75
+        )
+        bars = alt.Chart(mean[["title", "mean", "seeds", "gap", "rate"]]).mark_tick(thickness=2.5, size=17)
+        level = mean["mean"][mean.variant == base]
+        panels.append(
+            alt.layer(
+                *([rule(float(level.iloc[0]), look, [4, 3])] if len(level) else []),
+                dots.encode(
+                    x=x,
+                    y=y,
+                    color=alt.value(blue(look)),
+                    tooltip=[*tips, "seed:Q", alt.Tooltip("final:Q", title="loss", format=".3f"), "run_id:N"],
+                ),
+                bars.encode(
+                    x=alt.X("mean:Q"),
+                    y=y,
+                    color=alt.value(look.ink),
+                    tooltip=[
+                        *tips,
+                        "seeds:Q",
+                        alt.Tooltip("mean:Q", title="mean loss", format=".3f"),
+                        alt.Tooltip("gap:Q", title="less the baseline", format="+.3f"),
+                    ],
+                ),
+            ).properties(width=WIDE, height=ROW * len(order), title=heading(setting, look=look))
+        )
+    return panels
