@@ -92,8 +92,12 @@ def whose(study: Study) -> str:
     return IMPORTED if study.results.preset.startswith(IMPORTED) else "own"
 
 
+@lru_cache(maxsize=4)
 def rows(study: Study, beside: Beside | None) -> Frame:
-    """Every own row and every published one, a row a variant and task, and one for each average."""
+    """Every own row and every published one, a row a variant and task, and one for each average.
+
+    Kept, as figure and table of a page are made of the same; so it is not to be changed.
+    """
     found = []
     if study:
         cells = study.cells.assign(source=source(study))

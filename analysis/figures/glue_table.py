@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.figures.glue import kept, order, rows, source
+from analysis.figures.glue import PUBLISHED, kept, order, rows, source
 from analysis.figures.published import words
 from analysis.figures.words import signed
 from analysis.own import AVERAGE, Beside, Study
@@ -31,15 +31,23 @@ def table(study: Study, beside: Beside | None, *, relative: bool) -> Table:
     # Own tasks that are no GLUE stand last, beyond what any paper prints.
     tasks.sort(key=lambda task: task in study.tasks and task not in study.glue)
     heads = {task: _head(task, study, beside) for task in tasks}
-    ours, theirs = every[every.verdict != "published"], every[every.verdict == "published"]
+    named: dict[bool, dict[str, str]] = {True: {}, False: {}}
+    written: dict[bool, dict[str, dict[str, str]]] = {True: {}, False: {}}
+    for row in every.itertuples():
+        printed = row.verdict == PUBLISHED
+        named[printed].setdefault(row.variant, row.title)
+        if row.task in heads:
+            written[printed].setdefault(row.variant, {})[heads[row.task]] = _cell(row, relative)
     lines = []
-    for found, where in ((ours, source(study)), (theirs, beside.table.title if beside else "")):
-        for variant in order(study, every):
-            own = found[found.variant == variant]
-            if len(own):
-                written = {heads[row.task]: _cell(row, relative) for row in own.itertuples() if row.task in heads}
-                lines.append({"variant": own.title.iloc[0], "from": where, **written})
-        if study and where == source(study) and not relative:
+    ranked = order(study, every)
+    for printed, where in ((False, source(study)), (True, beside.table.title if beside else "")):
+        titles = named[printed]
+        lines += [
+            {"variant": titles[name], "from": where, **written[printed].get(name, {})}
+            for name in ranked
+            if name in titles
+        ]
+        if study and not printed and not relative:
             levels = {AVERAGE: study.majority_average, **study.results.majority}
             known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}
             lines.append({"variant": "Majority class", "from": "no model", **known})
@@ -68,7 +76,7 @@ def _cell(row: Frame, relative: bool) -> str:
     )
     if pd.isna(value):
         return ""
-    if row.verdict == "published":
+    if row.verdict == PUBLISHED:
         return signed(value) if relative else f"{value:.2f}"
     text = signed(value, 1) if relative else f"{value:.1f}"
     text += "" if pd.isna(low) else f" ±{(high - low) / 2:.1f}"

@@ -415,7 +415,7 @@ def _upgraded(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table
 def _run(path: Path, stated: str) -> dict[str, Any]:
     try:
         run = json.loads(stated)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         run = None
     if not isinstance(run, dict) or not run.keys() >= RUN_NEEDS or not isinstance(run["config"], dict):
         raise StoreError(

@@ -623,6 +623,7 @@ BAD_FILES = {
     "a column twice": (_twice_the_column, "Restore or remove it."),
     "no run": (_with_run(None), "does not describe its run; expected at least"),
     "a run that is no JSON": (_with_run("{"), "does not describe its run; expected at least"),
+    "a run too deep to read": (_with_run("[" * 100_000), "does not describe its run; expected at least"),
     "a run that is a list": (_with_run("[1]"), "does not describe its run; expected at least"),
     "a run without a name": (_with_run('{"kind": "scores"}'), "does not describe its run; expected at least"),
     "a run that says more": (_with_run_field(colour="red"), "colour"),
