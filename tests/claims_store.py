@@ -195,17 +195,19 @@ class Made:
         start: Mapping[str, float] | None = None,
         curves: Mapping[str, Sequence[float]] | None = None,
         diverged: Mapping[str, Sequence[int]] | None = None,
+        changed: Mapping[str, Any] | None = None,
         **losses: float,
     ) -> "Made":
         """Final losses by variant. wild: those whose seeds differ widely. start: variance of their scores at step 0.
 
         curves: validation losses at steps 0, 100, 200 and so on; else a straight fall from 7 to the final loss.
         diverged: seeds at which a variant's training loss is lost after its curve, so that it has no final one.
+        changed: settings that are not the preset's.
         """
         for variant, loss in losses.items():
             for seed in seeds:
                 wobble = WILD[seed] if variant in wild else wobbling(variant, seed)
-                settings = preset("cpu", variant=variant, seed=seed)
+                settings = preset("cpu", variant=variant, seed=seed, **(changed or {}))
                 line = (curves or {}).get(variant) or (7.0, loss)
                 rows = [("final_loss_1x", 10_000, loss + wobble)]
                 rows += [("validation_loss", 100 * at, value + wobble * (at > 0)) for at, value in enumerate(line)]
@@ -216,7 +218,7 @@ class Made:
                 self._add(
                     "curves",
                     [{"metric": metric, "step": step, "value": value, **shared} for metric, step, value in rows],
-                    run_id=f"{variant}-{seed}",
+                    run_id="-".join([variant, str(seed), *map(str, (changed or {}).values())]),
                     config=json.dumps({**asdict(settings), "corpus": "made_up"}),
                     **shared,
                 )

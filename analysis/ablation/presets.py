@@ -84,6 +84,7 @@ def identify(settings: dict[str, Any]) -> str:
 _OWN = {"variant", "seed", "preset", "learning_rate"}
 RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
 """Settings that runs must share to be compared."""
+_EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
 
 
 def recipe_of(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,3 +114,22 @@ def preset(name: str, **changes: Any) -> Pretraining:
     if name not in PRESETS:
         raise UnknownName(f"There is no preset named {name!r}. Known: {', '.join(PRESETS)}.")
     return replace(PRESETS[name], **changes)
+
+
+def changed(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
+    """The settings of a recipe that are not its preset's; how often it was evaluated, and its corpus, are none."""
+    usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
+    return {
+        name: value
+        for name, value in recipe.items()
+        if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
+    }
+
+
+def told(changes: Mapping[str, Any], preset: str) -> str:
+    """A recipe in words, by how it differs from its preset."""
+    said = [
+        f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
+        for name, value in changes.items()
+    ]
+    return ", ".join(said) or ("the preset's own settings" if preset in PRESETS else "settings not said")

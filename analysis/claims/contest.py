@@ -5,13 +5,24 @@ train long enough for position to matter: BERT-A must end better than no positio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from analysis.ablation.variants import title
 from analysis.claims import views
 from analysis.claims.base import BESIDE, INCONCLUSIVE, Evidence, Found, Verdict, unmeasured
 from analysis.claims.said import between, plural, signed
-from analysis.claims.trainings import BETTER, FEW, FEWEST, LOSS_MARGIN, OPEN, UNIT, Compared, compared, finals
+from analysis.claims.trainings import (
+    BETTER,
+    FEW,
+    FEWEST,
+    LOSS_MARGIN,
+    OPEN,
+    UNIT,
+    Compared,
+    compared,
+    elsewhere,
+    finals,
+)
 from analysis.claims.tunings import MAJORITY, Contrast, contrast, tunings
 
 ORDERLESS = "no_position"
@@ -70,13 +81,17 @@ def ablate(*variants: str, seeds: str = "0,1,2") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """What is stored of a variant against a baseline. gate: BERT-A against no position, under the same settings."""
+    """What is stored of a variant against a baseline. gate: BERT-A against no position, under the same settings.
+
+    elsewhere: the same two at other settings, named in words; they decide nothing.
+    """
 
     variant: str
     baseline: str
     loss: Compared | None
     glue: Contrast | None
     gate: Compared | None
+    elsewhere: Mapping[str, Compared] = field(default_factory=dict)
 
     @property
     def seeds(self) -> int:
@@ -192,7 +207,26 @@ class Contest:
                     view=views.glue(against=self.baseline),
                 )
             )
-        return found
+        return [*found, *self.others()]
+
+    def others(self) -> list[Evidence]:
+        """Rows of evidence on the same two at other settings."""
+        return [self._beside(setting, other) for setting, other in self.elsewhere.items()]
+
+    def _beside(self, setting: str, other: Compared) -> Evidence:
+        """A row of evidence on the same two at another setting."""
+        return Evidence(
+            side=BESIDE,
+            says=f"Final loss of {self.names[0]} less {self.names[1]} at other settings, {setting}, "
+            f"{plural(other.seeds, 'seed')}: {other.standing}",
+            value=other.found.mean,
+            low=other.found.low,
+            high=other.found.high,
+            unit=UNIT,
+            query="final_losses",
+            source=f"own trainings, {plural(other.seeds, 'seed')}",
+            view=views.training("settings", against=self.baseline),
+        )
 
 
 def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple[str, ...] = ()) -> Contest:
@@ -206,6 +240,7 @@ def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple
         if loss
         else None,
         gate=compared(found["final_losses"], "bert_a", ORDERLESS, group=loss.group) if loss else None,
+        elsewhere=elsewhere(found["final_losses"], loss) if loss else {},
     )
 
 

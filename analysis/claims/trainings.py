@@ -4,7 +4,7 @@ import json
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from analysis.ablation.presets import identify, recipe_of
+from analysis.ablation.presets import changed, identify, recipe_of, told
 from analysis.claims.base import Row, Rows
 from analysis.statistics import Difference, Equivalence, difference, equivalence
 from analysis.store.files import IMPORTED
@@ -91,8 +91,7 @@ def at_one_rate(rows: Iterable[Row]) -> list[Row]:
         return [row["last_loss"] for row in by.values() if row["last_loss"] is not None]
 
     for row in sorted(rows, key=lambda row: (str(row["created"]), str(row["run_id"]))):
-        rate = json.loads(row["config"] or "{}").get("learning_rate") or 0.0
-        rates.setdefault(rate, {})[row["seed"]] = row
+        rates.setdefault(_rate(row), {})[row["seed"]] = row
     if not rates:
         return []
     best = max(rates.values(), key=lambda by: (len(ended(by)), len(by), -sum(ended(by)) / (len(ended(by)) or 1)))
@@ -111,28 +110,59 @@ def compared(
     for key, runs in groups(rows).items():
         if group not in (None, key):
             continue
-        sides = [at_one_rate(row for row in runs if row["variant"] == name) for name in (variant, baseline)]
-        whole = all(row["final_loss"] is not None for side in sides for row in side if not row["diverged"])
-        column = "final_loss" if whole else "last_loss"
-        values = [{row["seed"]: row[column] for row in side if row[column] is not None} for side in sides]
-        lost = [{row["seed"] for row in side if row["diverged"]} for side in sides]
-        worse, better = lost[0] & values[1].keys(), lost[1] & values[0].keys()
-        shared = (values[0].keys() & values[1].keys()) | worse | better
-        size = (len(shared), max((int(row["steps"] or 0) for side in sides for row in side), default=0))
-        if shared and size > most:
-            found = difference(*values)
-            kept = [row for side in sides for row in side]
-            same = equivalence(found, margin)
-            best = Compared(
-                variant=variant,
-                baseline=baseline,
-                preset=key[0],
-                found=found,
-                variant_lost=len(worse),
-                baseline_lost=len(better),
-                against_margin=same,
-                group=key,
-                runs=frozenset(str(row["run_id"]) for row in kept),
-            )
-            most = size
+        variants, baselines = (
+            at_one_rate(row for row in runs if row["variant"] == name) for name in (variant, baseline)
+        )
+        made = _held(variants, baselines, key, margin)
+        size = (made.seeds, max(int(row["steps"] or 0) for row in (*variants, *baselines))) if made else (0, 0)
+        if size > most:
+            best, most = made, size
     return best
+
+
+def elsewhere(rows: Rows, held: Compared) -> dict[str, Compared]:
+    """The same two held against each other at every other setting that both were run at: in words -> the comparison.
+
+    A setting is a preset, what was changed of it, and the peak learning rate.
+    """
+    found: dict[str, Compared] = {}
+    for (preset, digest), runs in groups(rows).items():
+        rates = sorted({_rate(row) for row in runs})
+        for rate in rates:
+            sides = [
+                at_one_rate(row for row in runs if row["variant"] == name and _rate(row) == rate)
+                for name in (held.variant, held.baseline)
+            ]
+            made = _held(*sides, (preset, digest), held.against_margin.margin)
+            if made is not None and not made.runs <= held.runs:
+                changes = changed(recipe_of(json.loads(runs[0]["config"] or "{}")), preset)
+                found[f"preset {preset}, {told(changes, preset)}, peak rate {rate:g}"] = made
+    return found
+
+
+def _rate(row: Row) -> float:
+    return json.loads(row["config"] or "{}").get("learning_rate") or 0.0
+
+
+def _held(variants: list[Row], baselines: list[Row], group: Group, margin: float) -> Compared | None:
+    """Runs of one variant against runs of another; None where they share no seed."""
+    sides = (variants, baselines)
+    whole = all(row["final_loss"] is not None for side in sides for row in side if not row["diverged"])
+    column = "final_loss" if whole else "last_loss"
+    values = [{row["seed"]: row[column] for row in side if row[column] is not None} for side in sides]
+    lost = [{row["seed"] for row in side if row["diverged"]} for side in sides]
+    worse, better = lost[0] & values[1].keys(), lost[1] & values[0].keys()
+    if not (values[0].keys() & values[1].keys()) | worse | better:
+        return None
+    found = difference(*values)
+    return Compared(
+        variant=str((variants or baselines)[0]["variant"]),
+        baseline=str(baselines[0]["variant"]),
+        preset=group[0],
+        found=found,
+        variant_lost=len(worse),
+        baseline_lost=len(better),
+        against_margin=equivalence(found, margin),
+        group=group,
+        runs=frozenset(str(row["run_id"]) for side in sides for row in side),
+    )

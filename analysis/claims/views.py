@@ -9,11 +9,12 @@ USUAL = "bert_a"
 
 
 def training(part: str, *variants: str, against: str = USUAL) -> View:
-    """Our own pre-trainings: curves, gap, parts, convergence, scores or costs; held against a variant."""
+    """Our own pre-trainings: curves, gap, parts, settings, convergence, scores or costs; held against a variant."""
     labels = {
         "curves": "Learning curves",
         "gap": "Final loss of every variant",
         "parts": "What each change of untying gives",
+        "settings": "The same at other settings",
         "convergence": "Steps to the baseline's loss",
         "scores": "Score variance through training",
         "costs": "Costs of every variant",

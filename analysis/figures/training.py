@@ -5,13 +5,13 @@ learning rate. Causal and masked models are never compared: their losses are of 
 """
 
 import json
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
-from analysis.ablation.presets import PRESETS, RECIPE, identify, recipe_of
+from analysis.ablation.presets import PRESETS, changed, identify, recipe_of, told
 from analysis.ablation.variants import VARIANTS, title
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
@@ -30,7 +30,6 @@ APART = (
     "a masked one 15 % of the tokens from both sides. Their losses are of different tasks."
 )
 UNIT = "nats a predicted token"
-_EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
 
 INDEX = """
 SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
@@ -60,37 +59,18 @@ def index(among: Collection[str] | None = None) -> Frame:
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, found.preset, strict=True)]
     # Thousands of runs follow a handful of recipes.
-    changed = {key: _changed(recipe, key[1]) for key, recipe in dict(zip(keys, recipes, strict=True)).items()}
+    changes = {key: changed(recipe, key[1]) for key, recipe in dict(zip(keys, recipes, strict=True)).items()}
     return found.drop(columns="config").assign(
         objective=[objective(variant) for variant in found.variant],
         rate=[_rate(config.get("learning_rate")) for config in configs],
         recipe=[key[0] for key in keys],
-        changed=[changed[key] for key in keys],
-        told=[_told(changed[key], key[1]) for key in keys],
+        changed=[changes[key] for key in keys],
+        told=[told(changes[key], key[1]) for key in keys],
     )
 
 
 def _rate(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
-
-
-def _changed(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
-    """The settings of a recipe that are not its preset's."""
-    usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
-    return {
-        name: value
-        for name, value in recipe.items()
-        if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
-    }
-
-
-def _told(changed: Mapping[str, Any], preset: str) -> str:
-    """A recipe by how it differs from its preset."""
-    said = [
-        f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
-        for name, value in changed.items()
-    ]
-    return ", ".join(said) or ("the preset's own settings" if preset in PRESETS else "settings not said")
 
 
 @dataclass(frozen=True, eq=False)

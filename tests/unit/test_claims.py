@@ -593,6 +593,24 @@ def test_of_two_rates_the_one_that_diverges_is_not_taken() -> None:
     assert "diverged" not in verdict.sentence
 
 
+def test_other_settings_stand_beside_and_decide_nothing() -> None:
+    made = Made()
+    made.trained(**GATE, random_fixed=6.5)
+    for changed, loss in (({"norm": "pre"}, 4.0), ({"learning_rate": 5e-4}, 5.5), ({"learning_rate": 2e-3}, 4.8)):
+        made.trained(ONE_SEED, changed=changed, bert_a=5.0, random_fixed=loss)
+    made.trained(ONE_SEED, changed={"steps": 20_000}, random_fixed=4.5)
+    verdict = made.verdict("C24")
+    assert (verdict.word, verdict.samples) == ("supported", 3)
+    others = [one for one in verdict.evidence if "at other settings" in one.says and "BERT-A" in one.says]
+    assert {one.side for one in others} == {"beside"}
+    assert {one.says.split("settings, ", 1)[1]: round(one.value or 0, 1) for one in others} == {
+        "preset cpu, norm pre, peak rate 0.001, 1 seed: too few seeds": -1.0,
+        "preset cpu, the preset's own settings, peak rate 0.0005, 1 seed: too few seeds": 0.5,
+        "preset cpu, the preset's own settings, peak rate 0.002, 1 seed: too few seeds": -0.2,
+    }
+    assert all(one.view and one.view.values["part"] == "settings" for one in others)
+
+
 def test_the_gate_is_that_of_the_contest() -> None:
     """BERT-A beats no position elsewhere, at settings with more seeds; not where the contest was held."""
     made = contest(random_fixed=6.0)

@@ -99,7 +99,7 @@ def judge(found: Found) -> Verdict:
     decisive = ratio(found, WITHOUT, WITH)
     bundles = {name: one for name in BUNDLES if (one := ratio(found, name)) is not None}
     evidence = [_evidence(one, name, "bert_a", BESIDE) for name, one in bundles.items()]
-    evidence += averages(found["tupe_mid"], "tupe_mid", {})
+    evidence += [*clean.others(), *averages(found["tupe_mid"], "tupe_mid", {})]
     beside = "; ".join(told(one, name, "bert_a") for name, one in bundles.items())
     also = f"Beside it, with more changed than the cross terms or less: {beside}." if beside else ""
     early = plateau(found, clean)
@@ -181,6 +181,7 @@ register(
         views=(
             views.training("convergence", against=WITH),
             views.training("parts"),
+            views.training("settings"),
             views.training("curves", WITH, WITHOUT, "bert_a", "no_cross", "tupe_a", against=WITH),
             views.published(f"{TUPE}|Table 1", "TUPE, Table 1"),
         ),
