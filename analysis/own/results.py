@@ -98,10 +98,15 @@ def resolve(preset: str) -> str:
 
 def pretrained(preset: str) -> list[str]:
     """The pre-trainings of a preset that were fine-tuned."""
-    found = read.query(
-        "SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", [resolve(preset)]
-    )
-    return sorted(found.pretraining)
+    return list(_pretrained(version(), resolve(preset)))
+
+
+@lru_cache(maxsize=4)
+def _pretrained(version: tuple[str, int, int], preset: str) -> tuple[str, ...]:
+    """Kept until the store changes: a page asks twice."""
+    del version
+    found = read.query("SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", [preset])
+    return tuple(sorted(found.pretraining))
 
 
 def _counted(preset: str, those: tuple[str, ...] | None) -> tuple[str, list[Any]]:
