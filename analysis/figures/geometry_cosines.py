@@ -73,9 +73,9 @@ def dimension(params: Params) -> Figure:
     if row is not None:
         like = as_random(row.value)
         told = (
-            f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:.0f} "
+            f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:,.0f} "
             f"dimensions; random vectors {row.baseline:.3f}"
-            + (f", and as much as theirs in {like:.0f} dimensions." if like is not None else ".")
+            + (f", and {row.value:.3f} in {like:,.0f} dimensions." if like is not None else ".")
         )
     return made(
         "geometry_dimension",

@@ -7,11 +7,11 @@ from typing import Any
 from analysis import embedded, published
 from analysis.claims import stored
 from analysis.claims.said import between, plural
-from analysis.claims.trainings import FEWEST, Compared, compared, finals
+from analysis.claims.trainings import FEWEST, Compared, compared, elsewhere, finals
 from analysis.figures.base import Figure, figure
 from analysis.figures.terms import spoken, stored_terms, terms_aggregates
 from analysis.figures.training import title
-from analysis.figures.words import percent, signed, signed_percent
+from analysis.figures.words import percent, signed, signed_percent, span
 from analysis.store import read
 from analysis.terms.result import FOUR
 
@@ -125,6 +125,20 @@ def _less(made: Compared) -> str:
     )
 
 
+def _elsewhere(made: Compared) -> str:
+    """The same difference at other learning rates, norms and lengths of training; empty where there is none."""
+    rows = stored.records(read.query(finals(made.variant, made.baseline)))
+    others = [other.found for other in elsewhere(rows, made).values() if other.found.n]
+    gaps = sorted(found.mean for found in others)
+    if not gaps:
+        return ""
+    seeds = span(found.n for found in others)
+    return (
+        f" At {plural(len(gaps), 'other setting')} ({seeds} seed{'' if seeds == '1' else 's'} each): "
+        f"{' to '.join(signed(gap) for gap in dict.fromkeys((gaps[0], gaps[-1])))}."
+    )
+
+
 def own() -> list[Headline]:
     """Those of our own trainings, of as many seeds as may decide a claim; of what was not trained there is none."""
     return [one for one in (_own_concatenated(), _own_untied()) if one]
@@ -152,8 +166,8 @@ def _own_untied() -> Headline | None:
         Headline(
             number=f"{signed(whole.found.mean)} and {signed(cross.found.mean)}",
             label="nats for untying position from word, and for dropping the cross terms alone, in our own trainings",
-            says=f"{_less(whole)}. {_less(cross)}; these two differ in the cross terms and in nothing else but the "
-            "scale that their number asks for.",
+            says=f"{_less(whole)}.{_elsewhere(whole)} {_less(cross)}; these two differ in the cross terms and in "
+            f"nothing else but the scale that their number asks for.{_elsewhere(cross)}",
             page="training",
             values={"preset": whole.preset, "part": "parts"},
         )

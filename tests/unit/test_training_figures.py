@@ -542,6 +542,12 @@ def test_home_says_what_was_trained_and_nothing_of_what_was_not(three):
     assert untied.number == "−1.19 and −0.08"
     assert f"TUPE-A less BERT-A {printed(-1.18, -1.20, -1.19)}, 3 seeds: better" in untied.says
     assert {f"training_{one.values['part']}" for one in (concatenated, untied)} <= set(NAMES)
+    assert "other setting" not in untied.says
+    for more, loss in (({"norm": "pre"}, 4.5), ({"learning_rate": 5e-4}, 3.0)):
+        run("bert_a", 0, ADDED, 4.0, **more)
+        run("tupe_a", 0, ADDED, loss, **more)
+    catalogue.refresh()
+    assert "At 2 other settings (1 seed each): −1.00 to +0.50." in home.own()[1].says
 
 
 def test_home_leaves_out_what_has_too_few_seeds(data):
