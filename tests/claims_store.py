@@ -50,6 +50,8 @@ class Made:
 
     def verdict(self, claim: str) -> Verdict:
         """What a claim's rule makes of the store."""
+        fill.fine_tunings(self.connection)
+        fill.pretrainings(self.connection)
         with fill.asking(self.connection) as ask:
             return judged(CLAIMS[claim], ask)
 
@@ -251,8 +253,6 @@ class Made:
         ]
         self._add("scores", rows)
         self._add("scores", majority)
-        self.connection.execute("DELETE FROM fine_tunings")
-        fill.fine_tunings(self.connection)
         return self
 
     # ---- The literature ----

@@ -32,14 +32,9 @@ APART = (
 UNIT = "nats a predicted token"
 
 INDEX = """
-SELECT c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
-    max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
-    arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
-    any_value(p.diverged) AS diverged,
-    max(c.step) AS steps, any_value(r.device) AS device, any_value(r.created) AS created,
-    any_value(r.git_sha) AS git_sha, any_value(r.config) AS config
-FROM curves c JOIN runs r USING (run_id) JOIN pretrainings p USING (run_id) WHERE {}
-GROUP BY c.run_id HAVING last_loss IS NOT NULL ORDER BY created, c.run_id
+SELECT p.* EXCLUDE (created), r.device, r.created, r.git_sha
+FROM pretrainings p JOIN runs r USING (run_id)
+WHERE (p.last_loss IS NOT NULL OR p.diverged) AND {} ORDER BY r.created, p.run_id
 """
 
 
@@ -54,7 +49,7 @@ def index(among: Collection[str] | None = None) -> Frame:
     if among is None:
         found = read.query(INDEX.format("true"))
     else:
-        found = read.query(INDEX.format("c.run_id IN (SELECT unnest(?))"), [list(among)])
+        found = read.query(INDEX.format("p.run_id IN (SELECT unnest(?))"), [list(among)])
     configs = [json.loads(text) for text in found.config]
     recipes = [recipe_of(config) for config in configs]
     keys = [(identify(recipe)[:6], preset) for recipe, preset in zip(recipes, found.preset, strict=True)]

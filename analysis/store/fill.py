@@ -177,13 +177,40 @@ def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def fine_tunings(connection: duckdb.DuckDBPyConnection) -> None:
-    """The table of that name, from the scores. After `imported_names`, which says what the main metrics are."""
+    """The table of that name anew, from the scores. After `imported_names`, which says what the main metrics are."""
+    connection.execute("DELETE FROM fine_tunings")
     connection.execute(
         "INSERT INTO fine_tunings BY NAME SELECT s.* EXCLUDE (seconds), r.created FROM scores s "
         "JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric "
         "WHERE s.seed IS NOT NULL AND s.variant <> 'majority' QUALIFY row_number() OVER (PARTITION BY s.preset, "
         "s.variant, s.task, s.pretraining, s.seed, s.finetune_seed, s.learning_rate ORDER BY r.created DESC, r.run_id) "
         "= 1 ORDER BY preset, variant, task, learning_rate, seed, finetune_seed, created, run_id"
+    )
+
+
+def pretrainings(connection: duckdb.DuckDBPyConnection) -> None:
+    """The table of that name anew, from the curves."""
+    connection.execute("DELETE FROM pretrainings")
+    connection.execute(
+        """
+        INSERT INTO pretrainings BY NAME SELECT * REPLACE (
+            CASE WHEN NOT diverged THEN final_loss END AS final_loss, CASE WHEN NOT diverged THEN last_loss END
+            AS last_loss
+        )
+        FROM (
+            SELECT
+                c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
+                max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
+                arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
+                coalesce(bool_or(NOT isfinite(c.value)) FILTER (
+                    c.metric IN ('training_loss', 'validation_loss', 'final_loss_1x')
+                ), false) AS diverged,
+                max(c.step) AS steps, any_value(r.created) AS created, any_value(r.config) AS config
+            FROM curves c JOIN runs r USING (run_id)
+            GROUP BY c.run_id
+        )
+        ORDER BY created, run_id
+        """
     )
 
 

@@ -124,6 +124,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             fill.results(connection, problems)
             fill.imported_names(connection)
             fill.fine_tunings(connection)
+            fill.pretrainings(connection)
             if judge is not None:
                 with fill.asking(connection) as ask:
                     judged = judge(ask)

@@ -102,6 +102,12 @@ CREATE TABLE curves (
     run_id VARCHAR, variant VARCHAR, preset VARCHAR, seed INTEGER, metric VARCHAR, step BIGINT, tokens BIGINT,
     seconds DOUBLE, value DOUBLE
 );
+-- One row a pre-training; losses in nats a predicted token. final_loss: on the larger sample. diverged: some loss is no
+-- number; then it has no last one, whatever it was before. Filled from `curves` when these are in, as several pages ask.
+CREATE TABLE pretrainings (
+    run_id VARCHAR, variant VARCHAR, preset VARCHAR, seed INTEGER, final_loss DOUBLE, last_loss DOUBLE,
+    diverged BOOLEAN, steps BIGINT, created VARCHAR, config VARCHAR
+);
 CREATE TABLE costs (run_id VARCHAR, variant VARCHAR, preset VARCHAR, measure VARCHAR, value DOUBLE);
 -- What interventions do over a corpus, tokens of all texts pooled. outcome: cosine (of the output before and after),
 -- attention_kl (nats; of all layers, or of one), loss and loss_change (nats a token, where there is a head).

@@ -46,27 +46,6 @@ SELECT
         ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions
 FROM named n LEFT JOIN variants v USING (variant) LEFT JOIN positioned p USING (model);
 
--- One row a pre-training of our own; losses in nats a predicted token. final_loss: on the larger sample. diverged: some
--- loss is no number; then it has no last one, whatever it was before.
-CREATE VIEW pretrainings AS
-WITH runs_of_curves AS (
-    SELECT
-        c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
-        max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
-        arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
-        coalesce(bool_or(NOT isfinite(c.value)) FILTER (
-            c.metric IN ('training_loss', 'validation_loss', 'final_loss_1x')
-        ), false) AS diverged,
-        max(c.step) AS steps, any_value(r.created) AS created, any_value(r.config) AS config
-    FROM curves c JOIN runs r USING (run_id)
-    GROUP BY c.run_id
-)
-SELECT
-    * REPLACE (
-        CASE WHEN NOT diverged THEN final_loss END AS final_loss, CASE WHEN NOT diverged THEN last_loss END AS last_loss
-    )
-FROM runs_of_curves;
-
 -- What the most frequent answer scores, a fraction.
 CREATE VIEW majority_scores AS
 SELECT s.preset, s.task, s.value
