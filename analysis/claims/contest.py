@@ -5,7 +5,7 @@ train long enough for position to matter: BERT-A must end better than no positio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from analysis.ablation.variants import title
 from analysis.claims import views
@@ -91,7 +91,7 @@ class Contest:
     loss: Compared | None
     glue: Contrast | None
     gate: Compared | None
-    elsewhere: Mapping[str, Compared] = field(default_factory=dict)
+    elsewhere: Sequence[tuple[str, Compared]] = ()
 
     @property
     def seeds(self) -> int:
@@ -211,7 +211,7 @@ class Contest:
 
     def others(self) -> list[Evidence]:
         """Rows of evidence on the same two at other settings."""
-        return [self._beside(setting, other) for setting, other in self.elsewhere.items()]
+        return [self._beside(setting, other) for setting, other in self.elsewhere]
 
     def _beside(self, setting: str, other: Compared) -> Evidence:
         """A row of evidence on the same two at another setting."""
@@ -240,7 +240,7 @@ def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple
         if loss
         else None,
         gate=compared(found["final_losses"], "bert_a", ORDERLESS, group=loss.group) if loss else None,
-        elsewhere=elsewhere(found["final_losses"], loss) if loss else {},
+        elsewhere=elsewhere(found["final_losses"], loss) if loss else (),
     )
 
 

@@ -120,23 +120,23 @@ def compared(
     return best
 
 
-def elsewhere(rows: Rows, held: Compared) -> dict[str, Compared]:
-    """The same two held against each other at every other setting that both were run at: in words -> the comparison.
+def elsewhere(rows: Rows, held: Compared) -> list[tuple[str, Compared]]:
+    """The same two held against each other at every other setting that both were run at, each with it in words.
 
     A setting is a preset, what was changed of it, and the peak learning rate.
     """
-    found: dict[str, Compared] = {}
+    found: list[tuple[str, Compared]] = []
     for (preset, digest), runs in groups(rows).items():
         rates = sorted({_rate(row) for row in runs})
         for rate in rates:
-            sides = [
+            variants, baselines = (
                 at_one_rate(row for row in runs if row["variant"] == name and _rate(row) == rate)
                 for name in (held.variant, held.baseline)
-            ]
-            made = _held(*sides, (preset, digest), held.against_margin.margin)
+            )
+            made = _held(variants, baselines, (preset, digest), held.against_margin.margin)
             if made is not None and not made.runs <= held.runs:
                 changes = changed(recipe_of(json.loads(runs[0]["config"] or "{}")), preset)
-                found[f"preset {preset}, {told(changes, preset)}, peak rate {rate:g}"] = made
+                found.append((f"preset {preset}, {told(changes, preset)}, peak rate {rate:g}", made))
     return found
 
 

@@ -128,7 +128,7 @@ def _less(made: Compared) -> str:
 def _elsewhere(made: Compared) -> str:
     """The same difference at other learning rates, norms and lengths of training; empty where there is none."""
     rows = stored.records(read.query(finals(made.variant, made.baseline)))
-    others = [other.found for other in elsewhere(rows, made).values() if other.found.n]
+    others = [other.found for _, other in elsewhere(rows, made) if other.found.n]
     gaps = sorted(found.mean for found in others)
     if not gaps:
         return ""
