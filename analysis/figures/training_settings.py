@@ -12,10 +12,21 @@ import pandas as pd
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
-from analysis.figures.training import BASELINES, UNIT, ablate, candidates, gone, newest, plural, title, usual_recipe
+from analysis.figures.training import (
+    BASELINES,
+    ORDERLESS,
+    UNIT,
+    ablate,
+    candidates,
+    gone,
+    newest,
+    plural,
+    title,
+    usual_recipe,
+)
 from analysis.figures.words import begun, signed, span
 from analysis.published import Frame
-from analysis.statistics import difference, mean_interval
+from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
 NAN = float("nan")
@@ -25,9 +36,9 @@ NAN = float("nan")
 def settings(params: Params) -> Figure:
     """Every variant's final loss at every setting that it shares with the baseline, and its difference there."""
     found = candidates(params)
-    runs, sample = newest(found[~found.diverged])
+    every, sample = newest(found[~found.diverged])
     base = str(params.get("baseline") or BASELINES[str(params["objective"])])
-    runs = _labelled(runs)
+    runs = _labelled(every)
     runs = runs[runs.setting.isin(runs.setting[runs.variant == base])]
     several = runs.groupby("variant").setting.nunique()
     runs = runs[runs.variant.isin(several.index[several > 1])]
@@ -39,7 +50,9 @@ def settings(params: Params) -> Figure:
     chosen = _at_best(runs)
     held = pd.concat([runs, chosen], ignore_index=True)
     table = _table(held, base)
-    order = list(dict.fromkeys(held.setting))
+    told = _sentences(table, base)
+    if stuck := _plateau(table, every, ORDERLESS[str(params["objective"])]):
+        told.append(stuck)
     lost = found[found.diverged]
     return Figure(
         name="training_settings",
@@ -48,15 +61,15 @@ def settings(params: Params) -> Figure:
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
             f"{title(base)}'s mean. One panel a setting; what its head does not name is as in the others.",
-            f"Seeds a variant: {span(table.seeds)}; from one seed there is no interval, and a difference to be taken "
-            "as one draw.",
+            f"Seeds a variant: {span(table.seeds)}, one where no other number is said; a difference of one seed has "
+            "no interval and is one draw.",
             f"'{begun(BEST)}': of the seeds of all its rates, the rate with the least mean "
             "loss, chosen on the loss that is shown, so that each is flattered, and those tried at more rates more."
             if len(chosen)
             else "",
             gone(lost, "told") if len(lost) else "",
         ),
-        alt=f"Dots, one row a variant, one panel a setting. {' '.join(_sentences(table, base, order))}",
+        alt=f"Dots, one row a variant, one panel a setting. {' '.join(told)}",
         command=_commands(params, runs),
         provenance={
             f"{title(str(row.variant))}, {row.setting}, seed {row.seed}": (
@@ -67,9 +80,9 @@ def settings(params: Params) -> Figure:
         content={
             "table": table,
             "runs": held[["variant", "setting", "seed", "rate", "final", "run_id"]],
-            "settings": order,
+            "settings": list(dict.fromkeys(held.setting)),
             "baseline": base,
-            "sentences": _sentences(table, base, order),
+            "sentences": told,
         },
     )
 
@@ -126,16 +139,32 @@ def _table(held: Frame, base: str) -> Frame:
     return pd.DataFrame(rows)
 
 
-def _sentences(table: Frame, base: str, order: list[str]) -> list[str]:
-    """A variant's difference to the baseline at each setting, and whether its sign is always the same."""
-    compared = table[table.n > 0]
+def _sentences(table: Frame, base: str) -> list[str]:
+    """A variant's difference to the baseline at each setting, and at how many it is below 0."""
     said = []
-    for name, rows in compared.groupby("title", sort=False):
-        at = rows.set_index("setting").reindex([one for one in order if one in set(rows.setting)])
-        told = ", ".join(f"{signed(row.gap)} at {row.Index} ({plural(row.n, 'seed')})" for row in at.itertuples())
-        below = int((at.gap < 0).sum())
-        said.append(f"{name} less {title(base)}: {told}. Below 0 at {below} of {plural(len(at), 'setting')}.")
+    for name, rows in table[table.n > 0].groupby("title", sort=False):
+        told = ", ".join(
+            f"{signed(row.gap)} ({row.setting}{f', {row.n} seeds' if row.n > 1 else ''})" for row in rows.itertuples()
+        )
+        real = rows[rows.setting != BEST]
+        below = int((real.gap < 0).sum())
+        said.append(f"{name} less {title(base)}: {told}. Below 0 at {below} of {plural(len(real), 'setting')}.")
     return said
+
+
+def _plateau(table: Frame, found: Frame, orderless: str) -> str:
+    """Who ends no better than a model that is told nothing of position: there a tie says nothing; empty for none."""
+    usual = found[(found.variant == orderless) & (found.recipe == usual_recipe(found))]
+    level = usual.final.mean() - PLATEAU_MARGIN
+    stuck = table[table["mean"] > level] if len(usual) else table.iloc[:0]
+    stuck = stuck[(stuck.variant != orderless) & (stuck.setting != BEST)]
+    told = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
+    return (
+        f"On the plateau to the end, above {level:.2f} ({PLATEAU_MARGIN:g} nats below where {title(orderless)} ends), "
+        f"where a tie says nothing: {told}."
+        if told
+        else ""
+    )
 
 
 def _commands(params: Params, runs: Frame) -> str:

@@ -6,7 +6,7 @@ from analysis.figures import Figure
 from dashboard.charts.base import Chart, Look, drawing
 from dashboard.charts.encodings import heading
 from dashboard.charts.training_curves import reach
-from dashboard.charts.training_gaps import ROW, blue, down, rule
+from dashboard.charts.training_gaps import ROW, blue, down, ending
 
 WIDE = 230
 
@@ -31,10 +31,11 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
             filled=True, size=38, opacity=0.75
         )
         bars = alt.Chart(mean[["title", "mean", "seeds", "gap", "rate"]]).mark_tick(thickness=2.5, size=17)
-        level = mean["mean"][mean.variant == base]
         panels.append(
             alt.layer(
-                *([rule(float(level.iloc[0]), look, [4, 3])] if len(level) else []),
+                alt.Chart(mean[["mean"]][mean.variant == base])
+                .mark_rule(color=look.ink, strokeDash=[4, 3], opacity=0.8)
+                .encode(x=ending(x, "mean")),
                 dots.encode(
                     x=x,
                     y=y,
@@ -42,7 +43,7 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
                     tooltip=[*tips, "seed:Q", alt.Tooltip("final:Q", title="loss", format=".3f"), "run_id:N"],
                 ),
                 bars.encode(
-                    x=alt.X("mean:Q"),
+                    x=ending(x, "mean"),
                     y=y,
                     color=alt.value(look.ink),
                     tooltip=[

@@ -277,11 +277,23 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert rows.loc[(pre, "tupe_a"), "gap"] == pytest.approx(0.1)
     assert "sinusoidal" not in set(figure.frame().variant), "it was run at one setting alone"
     assert figure.content["sentences"] == [
-        "TUPE-A less BERT-A: −1.19 at peak rate 0.001 (3 seeds), −0.10 at peak rate 0.002 (1 seed), +0.10 at norm pre "
-        "(1 seed), −0.18 at each at its best rate (1 seed). Below 0 at 3 of 4 settings."
+        "TUPE-A less BERT-A: −1.19 (peak rate 0.001, 3 seeds), −0.10 (peak rate 0.002), +0.10 (norm pre), −0.18 (each "
+        "at its best rate). Below 0 at 2 of 3 settings."
     ]
     assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.001 --norm pre" in figure.command
+
+
+def test_a_setting_at_which_nothing_is_learnt_is_named(three):
+    """No position ends at 7.0, so that what ends above 6.9 has not left the plateau."""
+    run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)
+    run("tupe_a", 0, ADDED, 6.85, learning_rate=2e-3)
+    catalogue.refresh()
+    *_, told = made("training_settings").content["sentences"]
+    assert told == (
+        "On the plateau to the end, above 6.90 (0.1 nats below where No position ends), where a tie says nothing: "
+        "peak rate 0.002: BERT-A."
+    )
 
 
 def test_without_a_second_setting_the_command_for_one_is_said(three):
