@@ -83,6 +83,13 @@ def drawing(name: str, *, columns: int = 1) -> Callable[[Callable[[Figure, Look]
     return register
 
 
+def ending(x: alt.X, field: str) -> alt.X:
+    """The same axis for another column."""
+    other = x.copy()
+    other["shorthand"] = f"{field}:Q"
+    return other
+
+
 def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
     """The panels of a figure."""
     return CHARTS[figure.name].draw(figure, look or Look())

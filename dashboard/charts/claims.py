@@ -6,7 +6,7 @@ import altair as alt
 
 from analysis.figures import Figure
 from analysis.published import Frame
-from dashboard.charts.base import BLUE, GREY, ORANGE, SKY, VERMILION, Chart, Look, drawing
+from dashboard.charts.base import BLUE, GREY, ORANGE, SKY, VERMILION, Chart, Look, drawing, ending
 
 VERDICTS = {
     "supported": (BLUE, "circle"),
@@ -87,17 +87,17 @@ def _panel(rows: Frame, unit: str, figure: Figure, look: Look) -> Chart:
         ),
         "shape": alt.Shape("bears:N", scale=alt.Scale(domain=sides, range=[known[side][1] for side in sides])),
     }
-    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, padding=14))
+    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, padding=14), axis=alt.Axis(tickCount=7))
     tips = ["number:Q", "says:N", "source:N", "value:Q", "low:Q", "high:Q", "kind:N"]
     base = alt.Chart(rows)
     layers: list[Chart] = [
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unit), x2="high:Q", y=y, color=style["color"]),
+        base.mark_rule(strokeWidth=2).encode(x=ending(x, "low"), x2="high:Q", y=y, color=style["color"]),
         base.mark_point(filled=True, size=80, opacity=1).encode(x=x, y=y, tooltip=tips, **style),
     ]
     threshold = figure.content["threshold"]
     if threshold is not None and unit == figure.content["unit"]:
         line = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
-        layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x="threshold:Q"))
+        layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x=ending(x, "threshold")))
     return alt.layer(*layers).properties(
         width=430,
         height=24 * len(rows) + 22 * len(sides) + 20,

@@ -8,7 +8,7 @@ from analysis.figures import Figure
 from analysis.figures.training_costs import COSTS
 from analysis.figures.words import signed
 from analysis.published import Frame
-from dashboard.charts.base import BLUE, GREY, SKY, VERMILION, Chart, Look, drawing
+from dashboard.charts.base import BLUE, GREY, SKY, VERMILION, Chart, Look, drawing, ending
 from dashboard.charts.encodings import heading
 
 ROW, WIDE = 25, 330
@@ -34,13 +34,6 @@ def rule(x: float, look: Look, dash: list[int] | None = None) -> Chart:
     """A line down all rows."""
     frame = pd.DataFrame({"x": [x]})
     return alt.Chart(frame).mark_rule(color=look.ink, strokeDash=dash or [1, 0], opacity=0.8).encode(x=alt.X("x:Q"))
-
-
-def ending(x: alt.X, field: str) -> alt.X:
-    """The same axis for another column."""
-    other = x.copy()
-    other["shorthand"] = f"{field}:Q"
-    return other
 
 
 def words(frame: Frame, text: str, y: alt.Y, look: Look) -> Chart:

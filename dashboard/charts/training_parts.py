@@ -7,9 +7,9 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.words import signed
-from dashboard.charts.base import Chart, Look, drawing
+from dashboard.charts.base import Chart, Look, drawing, ending
 from dashboard.charts.encodings import heading
-from dashboard.charts.training_gaps import blue, ending, rule
+from dashboard.charts.training_gaps import blue, rule
 
 ROW, WIDE = 44, 250
 LINE = 24

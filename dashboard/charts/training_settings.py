@@ -3,10 +3,10 @@
 import altair as alt
 
 from analysis.figures import Figure
-from dashboard.charts.base import Chart, Look, drawing
+from dashboard.charts.base import Chart, Look, drawing, ending
 from dashboard.charts.encodings import heading
 from dashboard.charts.training_curves import reach
-from dashboard.charts.training_gaps import ROW, blue, down, ending
+from dashboard.charts.training_gaps import ROW, blue, down
 
 WIDE = 230
 
