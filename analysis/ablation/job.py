@@ -18,7 +18,7 @@ import numpy as np
 from analysis import checkpoints
 from analysis.ablation import corpus as corpora
 from analysis.ablation.plan import Finetuning, scores_id
-from analysis.ablation.presets import Pretraining
+from analysis.ablation.presets import OPTIONS, PRESETS, Pretraining, ablate
 from analysis.ablation.variants import VARIANTS
 from analysis.engine import Report
 from analysis.errors import AddendError
@@ -53,6 +53,13 @@ class Job:
     def run_id(self) -> str:
         """The pre-training's name."""
         return self.pretraining.run_id(self.corpus_digest)
+
+    @property
+    def command(self) -> str:
+        """What runs it again."""
+        p, usual = self.pretraining, PRESETS[self.pretraining.preset]
+        options = {name: getattr(p, name) for name in OPTIONS if getattr(p, name) != getattr(usual, name)}
+        return ablate(p.preset, [p.variant], [p.seed], **options)
 
     @property
     def scores_id(self) -> str:
@@ -161,11 +168,6 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
             _scores(job, job.finetuning, model, weights, report)
 
 
-def _command(job: Job) -> str:
-    p = job.pretraining
-    return f"python -m analysis ablate --preset {p.preset} --variants {p.variant} --seeds {p.seed}"
-
-
 def _pretrained(job: Job, report: Report) -> Path:
     """The folder of the finished model; its curve is stored."""
     from analysis.ablation.pretrain import Diverged, pretrain
@@ -224,7 +226,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) ->
         columns,
         Run(
             kind="curves",
-            command=_command(job),
+            command=job.command,
             run_id=job.run_id,
             device=device_name(job.place.device),
             dtype="float32" if job.place.device == "cpu" else "bfloat16 autocast",
@@ -306,7 +308,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
         predictions += rows["predictions"]
     settings = job.pretraining
     shared = {
-        "command": _command(job),
+        "command": job.command,
         "device": device_name(job.place.device),
         "dtype": "float32" if job.place.device == "cpu" else "bfloat16 autocast",
         "seed": settings.seed,

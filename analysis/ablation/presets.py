@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from shlex import quote
 from typing import Any
 
 
@@ -84,6 +85,8 @@ def identify(settings: dict[str, Any]) -> str:
 _OWN = {"variant", "seed", "preset", "learning_rate"}
 RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
 """Settings that runs must share to be compared."""
+OPTIONS = ("learning_rate", "norm", "steps")
+"""Settings that the command changes by an option of their name."""
 _EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
 
 
@@ -133,3 +136,12 @@ def told(changes: Mapping[str, Any], preset: str) -> str:
         for name, value in changes.items()
     ]
     return ", ".join(said) or ("the preset's own settings" if preset in PRESETS else "settings not said")
+
+
+def ablate(preset: str, variants: Iterable[str], seeds: Iterable[int] = (), **changes: object) -> str:
+    """The command that trains these variants; changes: settings that are not the preset's, by the options' names."""
+    options: dict[str, object] = {"preset": preset, "variants": ",".join(variants)}
+    if numbers := ",".join(map(str, seeds)):
+        options["seeds"] = numbers
+    said = [f"--{name.replace('_', '-')} {quote(str(value))}" for name, value in (options | changes).items()]
+    return f"python -m analysis ablate {' '.join(said)}"

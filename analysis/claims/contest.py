@@ -7,6 +7,7 @@ train long enough for position to matter: BERT-A must end better than no positio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims import views
 from analysis.claims.base import BESIDE, INCONCLUSIVE, Evidence, Found, Verdict, unmeasured
@@ -74,9 +75,9 @@ def costs(found: Found) -> list[Evidence]:
     ]
 
 
-def ablate(*variants: str, seeds: str = "0,1,2") -> str:
-    """The command that trains what is lacking."""
-    return f"python -m analysis ablate --preset cpu --variants {','.join(variants)} --seeds {seeds}"
+def training(*variants: str) -> str:
+    """The command that trains what is lacking, from as many seeds as decide."""
+    return ablate("cpu", variants, range(FEWEST))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +275,7 @@ def undecided(made: Contest, evidence: Sequence[Evidence], *, also: str = "", wh
     """Not yet measured where there is no training of one side at all, else inconclusive with the reason."""
     why = why or made.why_not
     wanted = dict.fromkeys([made.variant, made.baseline, "bert_a", ORDERLESS])
-    command = ablate(*wanted)
+    command = training(*wanted)
     if made.loss is None and not also:
         return unmeasured(
             f"trainings of {made.names[0]} and {made.names[1]} with a seed in common", command, evidence=evidence

@@ -7,11 +7,10 @@ learning rate. Causal and masked models are never compared: their losses are of 
 import json
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
-from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
-from analysis.ablation.presets import PRESETS, changed, identify, recipe_of, told
+from analysis.ablation.presets import PRESETS, ablate, changed, identify, recipe_of, told
 from analysis.ablation.variants import VARIANTS, title
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
@@ -232,19 +231,23 @@ def _marks(values: Any) -> str:
     return ", ".join("?" for _ in values)
 
 
-def ablate(preset: str, variants: list[str], seeds: list[int] | None = None, **changed: object) -> str:
-    """The command that trains these variants; changed: settings that are not the preset's."""
-    more = f" --seeds {','.join(map(str, seeds))}" if seeds else ""
-    more += "".join(f" --{name.replace('_', '-')} {quote(str(value))}" for name, value in changed.items())
-    return f"python -m analysis ablate --preset {quote(preset)} --variants {quote(','.join(variants))}{more}"
+def made_by(preset: str, runs: Frame) -> list[str]:
+    """The commands that train these runs, one for each recipe and peak learning rate."""
+    lines = []
+    usual = _rate(PRESETS[preset].learning_rate) if preset in PRESETS else ""
+    for (_, rate), one in runs.groupby(["recipe", "rate"], sort=False):
+        other = {"learning_rate": rate} if rate not in ("", usual) else {}
+        variants = list(dict.fromkeys(one.variant))
+        lines.append(ablate(preset, variants, sorted(set(one.seed)), **other, **one.changed.iloc[0]))
+    return lines
 
 
 def command(name: str, params: Params, found: Trained, variants: list[str], *more: str) -> str:
     """The commands that train what a figure shows, and that make its numbers anew from the store."""
     asked = {field: params[field] for field in ("preset", "objective", "recipe", "rate", *more) if params[field]}
-    seeds = sorted(set(found.runs[found.runs.variant.isin(variants)].seed))
+    runs = found.runs[found.runs.variant.isin(variants)]
     export = f"python -m analysis export '/training?{urlencode(asked, doseq=True)}' --figure {name} -o {name}.csv"
-    return f"{ablate(found.preset, variants, seeds)}\n{export}"
+    return "\n".join([*made_by(found.preset, runs), export])
 
 
 def plural(count: int, one: str) -> str:

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
-from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, ablate, command, plural, title, trained
+from analysis.figures.training import APART, BASELINES, MASKED, UNIT, Trained, command, plural, title, trained
 from analysis.figures.words import signed
 from analysis.published import Frame
 from analysis.statistics import Curve, difference, steps_to

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.ablation.presets import ablate
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
@@ -16,7 +17,6 @@ from analysis.figures.training import (
     ORDERLESS,
     UNIT,
     Trained,
-    ablate,
     command,
     plural,
     title,

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.ablation.presets import ablate
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.training import MASKED, UNIT, Trained, ablate, command, plural, title, trained
+from analysis.figures.training import MASKED, UNIT, Trained, command, plural, title, trained
 from analysis.figures.words import signed, span
 from analysis.published import Frame
 from analysis.statistics import Difference, difference, holm

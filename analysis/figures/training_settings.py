@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
+from analysis.ablation.presets import ablate
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.encodings import sentences
@@ -16,9 +17,9 @@ from analysis.figures.training import (
     BASELINES,
     ORDERLESS,
     UNIT,
-    ablate,
     candidates,
     gone,
+    made_by,
     newest,
     plural,
     title,
@@ -97,7 +98,7 @@ def _labelled(runs: Frame) -> Frame:
     parts = zip(runs.told.where(~usual, ""), ("peak rate " + runs.rate).where(named, ""), strict=True)
     labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
     labelled = labelled.assign(peak=pd.to_numeric(runs.rate))
-    return labelled.sort_values(["usual", "told", "peak", "seed"], ascending=[False, True, True, True])
+    return labelled.sort_values(["usual", "told", "peak", "variant", "seed"], ascending=[False, *[True] * 4])
 
 
 def _at_best(runs: Frame) -> Frame:
@@ -169,13 +170,6 @@ def _plateau(table: Frame, found: Frame, orderless: str) -> str:
 
 def _commands(params: Params, runs: Frame) -> str:
     """What trains these runs, a line a setting, and what makes the figure's numbers anew from the store."""
-    lines = []
-    for _, one in runs.groupby("setting", sort=False):
-        rate = {} if one.rate.iloc[0] == "" else {"learning_rate": one.rate.iloc[0]}
-        seeds = sorted(set(one.seed))
-        lines.append(ablate(str(params["preset"]), sorted(set(one.variant)), seeds, **rate, **one.changed.iloc[0]))
     asked = urlencode({name: params[name] for name in ("preset", "objective", "baseline") if params.get(name)})
-    lines.append(
-        f"python -m analysis export '/training?part=settings&{asked}' --figure training_settings -o settings.csv"
-    )
-    return "\n".join(lines)
+    export = f"python -m analysis export '/training?part=settings&{asked}' --figure training_settings -o settings.csv"
+    return "\n".join([*made_by(str(params["preset"]), runs), export])

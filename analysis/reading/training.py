@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from analysis.ablation.presets import ablate
 from analysis.errors import NoResults
-from analysis.figures.training import MASKED, UNIT, ablate, plural, title, trained
+from analysis.figures.training import MASKED, UNIT, plural, title, trained
 from analysis.figures.words import signed
 from analysis.reading.base import Step, Touch, Values, Way, register
 from analysis.statistics import difference

@@ -98,6 +98,19 @@ def test_a_sweep_stores_every_run_once(alone: Path) -> None:
             assert about["command"].startswith("python -m analysis ablate --preset debug")
 
 
+def test_the_command_of_a_run_says_what_is_not_the_presets() -> None:
+    place = Place(corpus=Path("corpus"), out=Path("out"))
+
+    def command(**changes: object) -> str:
+        settings = preset("cpu", variant="tupe_a", **changes)
+        return Job(pretraining=settings, finetuning=None, place=place, corpus_digest="").command
+
+    whole = "python -m analysis ablate --preset cpu --variants tupe_a --seeds 0"
+    assert command() == whole
+    assert command(learning_rate=5e-4) == f"{whole} --learning-rate 0.0005"
+    assert command(norm="pre", steps=20_000) == f"{whole} --norm pre --steps 20000"
+
+
 def same(one: Path, two: Path) -> None:
     for a, b in zip(results(one), results(two), strict=True):
         pd.testing.assert_frame_equal(a, b)

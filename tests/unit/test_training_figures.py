@@ -281,7 +281,8 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
         "at its best rate). Below 0 at 2 of 3 settings."
     ]
     assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
-    assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.001 --norm pre" in figure.command
+    assert "--variants bert_a,tupe_a --seeds 0 --norm pre\n" in figure.command
+    assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):

@@ -18,7 +18,7 @@ from analysis.claims.base import (
     register,
     unmeasured,
 )
-from analysis.claims.contest import ablate
+from analysis.claims.contest import training
 from analysis.claims.printed import evidence as printed
 from analysis.claims.printed import pairs
 from analysis.claims.said import between, listed, number, percent
@@ -127,7 +127,7 @@ def judge(found: Found) -> Verdict:
     if not first or not deeper:
         return unmeasured(
             "order decoded from an encoder without positions, through at least two layers",
-            MAKE.format(ablate("no_position")),
+            MAKE.format(training("no_position")),
             evidence,
         )
     parts = {"one layer": _part(first, exact), "more layers": _part(deeper, stacked), "a mask": _part(masked, broken)}
@@ -165,7 +165,7 @@ def judge(found: Found) -> Verdict:
         samples=max(int(row["windows"] or 0) for row in found["encoders"]),
         sample_unit="window",
         missing=f"order decoded and equivariance error of the {listed(lacking)} without positions" if lacking else "",
-        command=MAKE.format(ablate(*(_VARIANTS[one] for one in lacking))) if lacking else "",
+        command=MAKE.format(training(*(_VARIANTS[one] for one in lacking))) if lacking else "",
         evidence=tuple(evidence),
     )
 

@@ -19,7 +19,7 @@ from analysis.claims.base import (
     Verdict,
     register,
 )
-from analysis.claims.contest import DIVERGED, GLUE_RULE, RULE, ablate, contest, decided, queries, undecided
+from analysis.claims.contest import DIVERGED, GLUE_RULE, RULE, contest, decided, queries, training, undecided
 from analysis.claims.printed import MARGINS, average, averages, pairs
 from analysis.claims.said import between, percent, plural, signed
 from analysis.claims.trainings import BETTER, FEWEST, SAME, WORSE
@@ -38,7 +38,7 @@ REACH = (
     f"WHERE m.variant IN ('{UNTIED}', '{TIED}') AND l.query = 'cls' AND l.measure = 'mean_distance' "
     "AND l.head IS NOT NULL AND isfinite(l.value) GROUP BY l.model, m.variant, l.corpus ORDER BY l.model, windows"
 )
-MAKE = f"{ablate(UNTIED, TIED)}, then python -m analysis measure-order on every checkpoint"
+MAKE = f"{training(UNTIED, TIED)}, then python -m analysis measure-order on every checkpoint"
 
 
 @dataclass(frozen=True)
