@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from analysis.ablation.presets import PRESETS, ablate, changed, identify, recipe_of, told
+from analysis.ablation.presets import OPTIONS, PRESETS, ablate, changed, identify, recipe_of, told
 from analysis.ablation.variants import VARIANTS, title
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Params
@@ -232,13 +232,13 @@ def _marks(values: Any) -> str:
 
 
 def made_by(preset: str, runs: Frame) -> list[str]:
-    """The commands that train these runs, one for each recipe and peak learning rate."""
+    """The commands that train these runs, one for each recipe and peak learning rate, as far as options reach."""
     lines = []
     usual = _rate(PRESETS[preset].learning_rate) if preset in PRESETS else ""
     for (_, rate), one in runs.groupby(["recipe", "rate"], sort=False):
-        other = {"learning_rate": rate} if rate not in ("", usual) else {}
-        variants = list(dict.fromkeys(one.variant))
-        lines.append(ablate(preset, variants, sorted(set(one.seed)), **other, **one.changed.iloc[0]))
+        other: dict[str, object] = {"learning_rate": rate} if rate not in ("", usual) else {}
+        other |= {name: value for name, value in one.changed.iloc[0].items() if name in OPTIONS}
+        lines.append(ablate(preset, dict.fromkeys(one.variant), sorted(set(one.seed)), **other))
     return lines
 
 

@@ -37,6 +37,8 @@ NAN = float("nan")
 def settings(params: Params) -> Figure:
     """Every variant's final loss at every setting that it shares with the baseline, and its difference there."""
     found = candidates(params)
+    if found.diverged.all():
+        raise NoResults("Every pre-training with this objective diverged: their losses are no longer numbers.")
     every, sample = newest(found[~found.diverged])
     base = str(params.get("baseline") or BASELINES[str(params["objective"])])
     runs = _labelled(every)
@@ -95,9 +97,11 @@ def _labelled(runs: Frame) -> Frame:
     """
     usual = runs.recipe == usual_recipe(runs)
     named = usual | (runs.groupby("recipe").rate.transform("nunique") > 1)
-    parts = zip(runs.told.where(~usual, ""), ("peak rate " + runs.rate).where(named, ""), strict=True)
+    parts = zip(
+        runs.told.where(~usual, ""), ("peak rate " + runs.rate.replace("", "not said")).where(named, ""), strict=True
+    )
     labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
-    labelled = labelled.assign(peak=pd.to_numeric(runs.rate))
+    labelled = labelled.assign(peak=pd.to_numeric(runs.rate, errors="coerce"))
     return labelled.sort_values(["usual", "told", "peak", "variant", "seed"], ascending=[False, *[True] * 4])
 
 
