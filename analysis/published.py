@@ -5,13 +5,14 @@ A table's id is `citation key|table name`, as it stands in links. Values here ar
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pandas as pd
 
 from analysis.errors import LinkError
 from analysis.store import read
+from analysis.store.paths import version
 
 Frame = Any
 """A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
@@ -221,7 +222,13 @@ def _kind(table: Any) -> str:
 
 
 def load(table: str) -> Table:
-    """A table by its id. Raises LinkError for one that is not there."""
+    """A table by its id, kept until the store changes. Raises LinkError for one that is not there."""
+    return _load(version(), table)
+
+
+@lru_cache(maxsize=32)
+def _load(version: tuple[str, int, int], table: str) -> Table:
+    del version
     return load_all([table])[table]
 
 

@@ -37,7 +37,7 @@ def _specification(panel: Any, look: charts.Look) -> Specification:
         return alt.NamedData(name=known)
 
     if isinstance(panel.height, int):
-        panel = panel.properties(height=panel.height + FRAME_PIXELS)
+        panel.height += FRAME_PIXELS  # `properties` would copy the whole panel.
     charts.replace_data(panel, name)
     made = panel.to_dict(validate=False)
     # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's looks these are mended: grey

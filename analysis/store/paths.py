@@ -27,6 +27,10 @@ def store_path() -> Path:
 
 
 def version() -> tuple[str, int, int]:
-    """Tells one state of the store from another, for whoever keeps what was read from it."""
-    stat = store_path().stat()
-    return str(store_path()), stat.st_mtime_ns, stat.st_size
+    """Tells one state of the store from another, for whoever keeps what was read from it; 0, 0 where there is none."""
+    path = store_path()
+    try:
+        stat = path.stat()
+    except FileNotFoundError:  # Who reads it next says so in a sentence.
+        return str(path), 0, 0
+    return str(path), stat.st_mtime_ns, stat.st_size

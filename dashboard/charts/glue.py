@@ -205,8 +205,9 @@ def _panel(
         fontSize=13, anchor="start", subtitleColor=look.ink, subtitleFontSize=11, color=look.ink)  # fmt: skip
     height = len(labels) * (step(labels, 24) if wide else step(labels, ROW))
     # Streamlit takes the room of legend and subtitle from the marks.
-    return alt.layer(*layers).properties(
-        width=330 if wide else 200, height=height + (24 + 20 * len(kinds) if keyed else 0), title=named
+    # Properties given afterwards would copy the whole chart.
+    return alt.layer(
+        *layers, width=330 if wide else 200, height=height + (24 + 20 * len(kinds) if keyed else 0), title=named
     )
 
 
