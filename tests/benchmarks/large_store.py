@@ -5,7 +5,7 @@
 A script, not a test. Made-up pre-trainings and fine-tunings of every variant and preset are written as a sweep writes
 them, one results file a run, into a data folder of their own beside today's published figures; the product's own sync
 builds the store. Then, from a running app and by a reader without a browser (reader.py): the pages GLUE ablations,
-Training and Runs, the first time they are opened and later ones; and every query that these pages put to the store,
+Training and Runs, the first time they are opened after each of several starts, and later ones; and every query that these pages put to the store,
 anew each time. Budgets: a page within 1 s, 95 of 100 queries under 100 ms.
 
 Beside it the same search over the same ten thousand runs in MLflow: runs of one variant whose value is above a bound,
@@ -36,6 +36,8 @@ from tests.benchmarks.store import asked_by, milliseconds
 PAGES = {"glue": "GLUE ablations", "training": "Training", "runs": "Runs"}
 PRESETS = ("cpu", "gpu", "debug")
 PAGE_SECONDS, QUERY_MS = 1.0, 100.0
+STARTS = 5
+"""Servers started, each to be opened a first time: one first time is one draw on a machine that others use too."""
 RATES = (1e-4, 2e-4, 3e-4, 4e-4)
 SHOWN = 76
 SEARCHED = "tupe_a"
@@ -208,13 +210,18 @@ def measure(folder: Path, given: argparse.Namespace) -> None:
     table.say(f"store: {count.scores:,} scores, {count.runs:,} runs")
     again = synced(store)
     table.say(f"command that finds nothing to do: {again:.1f} s, Python's start and imports included")
-    with served("dashboard/app.py", {}) as server:
-        pages = asyncio.run(opened(server.address, given.times, server.cpu_seconds))
-    for page, taken in pages.items():
-        (first, cost), later = taken[0], [seconds for seconds, _ in taken[1:]]
+    starts = []
+    for _ in range(STARTS):
+        with served("dashboard/app.py", {}) as server:
+            starts.append(asyncio.run(opened(server.address, given.times, server.cpu_seconds)))
+    for page, name in PAGES.items():
+        firsts, costs = zip(*(start[page][0] for start in starts), strict=True)
+        later = [seconds for start in starts for seconds, _ in start[page][1:]]
+        first = statistics.median(firsts)
         table.say(
-            f"page {PAGES[page]:16} first {first:6.2f} s ({cost:5.2f} s of processor; budget {PAGE_SECONDS:g} s: "
-            f"{against(first, PAGE_SECONDS)}), later median {statistics.median(later):5.2f} s"
+            f"page {name:16} first, median of {STARTS} starts, {first:5.2f} s ({min(firsts):.2f} to {max(firsts):.2f}; "
+            f"{statistics.median(costs):.2f} s of processor; budget {PAGE_SECONDS:g} s: {against(first, PAGE_SECONDS)}), "
+            f"later median {statistics.median(later):.2f} s"
         )
     every: list[float] = []
     for page, queries in asked().items():
