@@ -5,8 +5,8 @@
 A script, not a test. Made-up pre-trainings and fine-tunings of every variant and preset are written as a sweep writes
 them, one results file a run, into a data folder of their own beside today's published figures; the product's own sync
 builds the store. Then, from a running app and by a reader without a browser (reader.py): the pages GLUE ablations,
-Training and Runs, the first time they are opened after each of several starts, and later ones; and every query that these pages put to the store,
-anew each time. Budgets: a page within 1 s, 95 of 100 queries under 100 ms.
+Training and Runs, the first time they are opened after each of several starts, and later ones; and every query that
+these pages put to the store, anew each time. Budgets: a page within 1 s, 95 of 100 queries under 100 ms.
 
 Beside it the same search over the same ten thousand runs in MLflow: runs of one variant whose value is above a bound,
 the best first, a hundred of them. In its SQLite store and in its file store, written through MLflow's own store
@@ -220,8 +220,8 @@ def measure(folder: Path, given: argparse.Namespace) -> None:
         first = statistics.median(firsts)
         table.say(
             f"page {name:16} first, median of {STARTS} starts, {first:5.2f} s ({min(firsts):.2f} to {max(firsts):.2f}; "
-            f"{statistics.median(costs):.2f} s of processor; budget {PAGE_SECONDS:g} s: {against(first, PAGE_SECONDS)}), "
-            f"later median {statistics.median(later):.2f} s"
+            f"{statistics.median(costs):.2f} s of processor; budget {PAGE_SECONDS:g} s: "
+            f"{against(first, PAGE_SECONDS)}), later median {statistics.median(later):.2f} s"
         )
     every: list[float] = []
     for page, queries in asked().items():
