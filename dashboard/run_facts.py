@@ -14,7 +14,7 @@ def label(run: Any) -> str:
     """A run in a line."""
     what = [KINDS.get(run["kind"], run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
     seed = f"seed {run['seed']:.0f}" if run["variant"] and pd.notna(run["seed"]) else ""
-    return " · ".join(part for part in (*what, seed, run["preset"], run["run_id"]) if part)
+    return " · ".join(part for part in (*what, seed, run["preset"], run["changed"], run["run_id"]) if part)
 
 
 def facts(run: Any) -> None:

@@ -34,7 +34,7 @@ def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Fr
         others = [recipe for recipe in recipes if recipe != usual]
         shown = {"": recipes[usual], **recipes}
         more = {"on_change": forget, "args": ("rate",)}
-        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=190, **more)
+        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=215, **more)
     else:
         recipe = picked.fixed("recipe", ["", usual])
     found = found[found.recipe == (recipe or usual)]

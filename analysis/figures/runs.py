@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.ablation.presets import OPTIONS, PRESETS, told
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.training import COMMAND, MASKED, UNIT, objective, title
@@ -46,11 +47,26 @@ ORDER BY created DESC NULLS FIRST, run_id
 
 
 def listed() -> Frame:
-    """One row a run, the newest first, files that could not be read before them; with its status."""
+    """One row a run, the newest first, files that could not be read before them.
+
+    status: whether it is whole. changed: what of a pre-training's settings is not its preset's, in words.
+    """
     found = read.query(RUNS)
     text = [name for name in found if name not in NUMBERS]
-    found = found.assign(status=[_status(run) for run in found.to_dict("records")])
+    runs = [run | {"config": _config(run)} for run in found.to_dict("records")]
+    found = found.assign(status=[_status(run) for run in runs], changed=[_changed(run) for run in runs])
     return found.assign(**{name: found[name].fillna("") for name in text})
+
+
+def _config(run: Mapping[str, Any]) -> dict[str, Any]:
+    """A pre-training's settings; of other runs nothing is asked."""
+    return json.loads(run["config"]) if run["kind"] == "curves" else {}
+
+
+def _changed(run: Mapping[str, Any]) -> str:
+    config, usual = run["config"], PRESETS.get(run["preset"])
+    changes = {name: config[name] for name in OPTIONS if name in config and config[name] != getattr(usual, name, None)}
+    return told(changes, run["preset"]) if changes and usual else ""
 
 
 def _status(run: Mapping[str, Any]) -> str:
@@ -58,7 +74,7 @@ def _status(run: Mapping[str, Any]) -> str:
         return UNREADABLE
     if str(run["preset"]).startswith(IMPORTED):
         return IMPORTED
-    planned = json.loads(run["config"]).get("steps") if run["kind"] == "curves" else None
+    planned = run["config"].get("steps")
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
 
 

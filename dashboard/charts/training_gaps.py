@@ -49,7 +49,10 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
     order = table.title.tolist()
     y, height = down(order), ROW * len(order)
     runs = runs.assign(title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))))
-    place = alt.X("value:Q", title="final validation loss (nats a predicted token)", scale=alt.Scale(zero=False))
+    place = alt.X(
+        "value:Q", title="final validation loss (nats a predicted token)", scale=alt.Scale(zero=False),
+        axis=alt.Axis(tickCount=6),
+    )  # fmt: skip
     dots = alt.Chart(runs[["title", "seed", "value", "rate"]]).mark_point(filled=True, size=38, opacity=0.75)
     bars = alt.Chart(table[["title", "mean", "seeds"]]).mark_tick(thickness=2.5, size=17, color=look.ink)
     tips = [alt.Tooltip("title:N", title="variant"), "seed:Q", alt.Tooltip("value:Q", title="loss", format=".3f")]
@@ -57,7 +60,7 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
     finals = alt.layer(
         dots.encode(x=place, y=y, color=alt.value(blue(look)), tooltip=tips),
         bars.encode(
-            x=alt.X("mean:Q"), y=y,
+            x=ending(place, "mean"), y=y,
             tooltip=[
                 alt.Tooltip("title:N", title="variant"), alt.Tooltip("mean:Q", format=".3f"), alt.Tooltip("seeds:Q")
             ],

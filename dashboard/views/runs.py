@@ -17,6 +17,7 @@ COLUMNS = {
     "variant": "variant",
     "preset": "preset",
     "seed": "seed",
+    "changed": "not the preset's",
     "model": "model",
     "device": "device",
     "created": "made (UTC)",
@@ -77,6 +78,7 @@ st.dataframe(
     column_config={
         "seconds": st.column_config.NumberColumn(format="%.1f"),
         "seed": st.column_config.NumberColumn(format="%d"),
+        "variant": st.column_config.Column(width=150),
     },
 )
 st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")

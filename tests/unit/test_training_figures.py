@@ -506,6 +506,8 @@ def test_every_variant_has_a_look_of_its_own():
 def test_runs_are_listed_with_their_status(data):
     whole_run = run("bert_a", 0, ADDED, steps=400)
     cut = run("tupe_a", 0, ADDED, steps=6_500)
+    usual = run("tupe_a", 1, ADDED)
+    other = run("tupe_a", 2, ADDED, norm="pre", learning_rate=5e-4)
     trainings.costs(["bert_a"])
     (data / "results" / "curves" / "broken.parquet").write_bytes(b"not Parquet")
     catalogue.refresh()
@@ -513,7 +515,10 @@ def test_runs_are_listed_with_their_status(data):
     assert found.loc[whole_run].status == "finished"
     assert found.loc[cut].status == "stopped early"
     assert found.loc["results/curves/broken.parquet"].status == "unreadable"
-    assert sorted(found.kind) == ["costs", "curves", "curves", "unreadable"]
+    assert sorted(found.kind) == ["costs", *["curves"] * 4, "unreadable"]
+    changed = {name: found.changed[name] for name in (whole_run, cut, usual, other)}
+    assert list(changed.values()) == ["steps 400", "steps 6,500", "", "learning rate 0.0005, norm pre"]
+    assert set(found.changed[~found.index.isin(changed)]) == {""}
 
 
 def test_every_setting_of_a_run_is_laid_out():
