@@ -22,7 +22,7 @@ def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Fr
     preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=90, **anew)
     found = every[every.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(found.objective)]
-    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **anew)
+    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=160, **anew)
     found = found[found.objective == objective]
     if not one_setting:
         picked.get("recipe")
@@ -41,7 +41,7 @@ def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Fr
     rates = sorted(set(found.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
         each = "each variant's own"
-        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=160)
+        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=150)
     else:
         picked.fixed("rate", ["", *rates])
     return found
