@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from shlex import quote
 from typing import Any
 
 import pandas as pd
 
 from analysis.errors import NoResults
 from analysis.figures.base import Figure, Params
+from analysis.provenance import model_options
 from analysis.published import Frame
 from analysis.store import read
 
@@ -39,7 +39,7 @@ def rows_of(model: str, *measures: str) -> Frame:
 def _why(model: str, measures: Sequence[str]) -> str:
     run = read.query("SELECT any_value(config) AS config FROM newest_geometry WHERE model = ?", [model])
     if run.empty or run.config.isna().all():
-        return f"No geometry is stored yet for {model}. Run: {MAKE} --model {quote(model)}"
+        return f"No geometry is stored yet for {model}. Run: {MAKE} {model_options(model)}"
     missing = dict.fromkeys(json.loads(run.config.iloc[0])["missing"].values())
     return f"{model} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
 

@@ -1,7 +1,6 @@
 """Figures of single words: what a position turns them into, which sums nearly meet, and what is read from sums."""
 
 from collections.abc import Mapping
-from shlex import quote
 from typing import Any
 
 from analysis.errors import NoResults
@@ -9,6 +8,7 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.geometry import MAKE, about, made, model_of, one, provenance, rows_of
 from analysis.figures.geometry_tables import panel
 from analysis.figures.words import percent
+from analysis.provenance import model_options
 from analysis.published import Frame
 from analysis.store import read
 
@@ -29,7 +29,7 @@ def cases_of(model: str, measure: str) -> Frame:
         "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
     )
     if found.empty:
-        raise NoResults(f"No such words are stored yet for {model}. Run: {MAKE} --model {quote(model)}")
+        raise NoResults(f"No such words are stored yet for {model}. Run: {MAKE} {model_options(model)}")
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.words import begun, percent
+from analysis.provenance import model_options
 from analysis.sources import FOUR, SCORE_BIAS, TERMS
 from analysis.store import read
 
@@ -55,7 +56,7 @@ def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: 
         raise LinkError(
             f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
             f"over {params['corpus']!r}. "
-            f"Run: python -m analysis measure --model {quote(str(params['model']))} "
+            f"Run: python -m analysis measure {model_options(str(params['model']))} "
             f"--corpus {quote(str(params['corpus']))}"
         )
     return found[found.run_id == found.sort_values("created").run_id.iloc[-1]]

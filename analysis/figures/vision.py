@@ -1,7 +1,6 @@
 """Figures of models of images: stored results over the drawn images, and one image taken apart."""
 
 import json
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from analysis.figures.term_maps import GROUPS
 from analysis.figures.terms import MEASURES, ORDER, measure_of, one_of, reading, spoken
 from analysis.figures.words import begun, number, signed
 from analysis.images import CORPUS, IMAGES
+from analysis.provenance import model_options
 from analysis.store import read
 from analysis.terms.picture import ImageDecomposition, similarity
 from analysis.terms.result import FOUR, TERMS
@@ -34,7 +34,7 @@ def _stored(sql: str, model: str) -> Any:
     if found.empty:
         raise NoResults(
             f"Nothing is stored yet of {model!r} over the drawn images. "
-            f"Run: python -m analysis measure-images --model {quote(model)}"
+            f"Run: python -m analysis measure-images {model_options(model)}"
         )
     return found
 

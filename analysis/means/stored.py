@@ -1,12 +1,12 @@
 """The bases of method `mean` that the store holds."""
 
 from dataclasses import dataclass
-from shlex import quote
 
 import numpy as np
 
 from analysis.errors import NoResults
 from analysis.means.split import Basis
+from analysis.provenance import model_options
 from analysis.store import read
 
 
@@ -34,7 +34,7 @@ def stored_basis(model: str, revision: str, layer: int) -> Stored:
     if found.empty:
         raise NoResults(
             f"Method mean needs the position means of {model} over a reference text, and the store has none for "
-            f"revision {revision}. Run: python -m analysis measure-means --model {quote(model)} --texts FILE"
+            f"revision {revision}. Run: python -m analysis measure-means {model_options(model, revision)} --texts FILE"
         )
     row = found.iloc[0]
     mean = np.asarray(row["mean"], dtype=np.float32)
