@@ -22,7 +22,7 @@ def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Fr
     preset = picked.choice("preset", "Preset", sorted(every.preset.unique()), width=90, **anew)
     found = every[every.preset == preset]
     offered = [name for name in OBJECTIVES if name in set(found.objective)]
-    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=160, **anew)
+    objective = picked.choice("objective", "Trained to predict", offered, OBJECTIVES, width=175, **anew)
     found = found[found.objective == objective]
     if not one_setting:
         picked.get("recipe")
@@ -34,13 +34,13 @@ def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Fr
         others = [recipe for recipe in recipes if recipe != usual]
         shown = {"": recipes[usual], **recipes}
         more = {"on_change": forget, "args": ("rate",)}
-        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=215, **more)
+        recipe = picked.choice("recipe", "Settings", ["", *others], shown, width=200, **more)
     else:
         recipe = picked.fixed("recipe", ["", usual])
     found = found[found.recipe == (recipe or usual)]
     rates = sorted(set(found.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
-        each = "each variant's own"
+        each = "each one's own"
         picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=150)
     else:
         picked.fixed("rate", ["", *rates])
