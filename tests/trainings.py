@@ -40,7 +40,7 @@ def write(variant: str, seed: int, rows: Rows, *, created: str = "2026-11-21T10:
         device=device,
         dtype="float32",
         seconds=seconds[-1],
-        config={**asdict(settings), "corpus": corpus},
+        config={**asdict(settings), "corpus": corpus, "model": settings.config(), "parameters": 1_000},
         run_id=settings.run_id(str(corpus)),
         created=created,
     )

@@ -41,12 +41,18 @@ def keep_checkpoint(
 
     import analysis.ablation.encoder  # noqa: F401  its classes are registered with transformers
     from analysis import catalogue, checkpoints
+    from analysis.errors import AddendError
     from analysis.store import mirror
     from analysis.store.paths import data_folder
 
     catalogue.refresh()
     found = _facts(run.name)
     target = data_folder() / checkpoints.FOLDER / str(found["name"])
+    if target.exists() and checkpoints.of_run(run.name) != target:
+        raise AddendError(
+            f"{target} holds the checkpoint of another run of the same preset, variant and seed, such as one at other "
+            f"settings. Remove it first, if run {run.name} is to take its place."
+        )
     causal = bool(found.pop("causal"))
     loader: Any = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     model = loader.from_pretrained(run / "model", dtype=torch.float16)
