@@ -18,7 +18,7 @@ import numpy as np
 from analysis import checkpoints
 from analysis.ablation import corpus as corpora
 from analysis.ablation.plan import Finetuning, scores_id
-from analysis.ablation.presets import OPTIONS, PRESETS, Pretraining, ablate
+from analysis.ablation.presets import Pretraining, ablate, options
 from analysis.ablation.variants import VARIANTS
 from analysis.engine import Report
 from analysis.errors import AddendError
@@ -57,9 +57,8 @@ class Job:
     @property
     def command(self) -> str:
         """What runs it again."""
-        p, usual = self.pretraining, PRESETS[self.pretraining.preset]
-        options = {name: getattr(p, name) for name in OPTIONS if getattr(p, name) != getattr(usual, name)}
-        return ablate(p.preset, [p.variant], [p.seed], **options)
+        p = self.pretraining
+        return ablate(p.preset, [p.variant], [p.seed], **options(asdict(p), p.preset))
 
     @property
     def scores_id(self) -> str:

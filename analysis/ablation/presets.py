@@ -129,6 +129,12 @@ def changed(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
     }
 
 
+def options(config: Mapping[str, Any], preset: str) -> dict[str, Any]:
+    """The options of the command that give a run's settings where they are not its preset's; of none known, nothing."""
+    usual = PRESETS.get(preset)
+    return {name: config[name] for name in OPTIONS if usual and name in config and config[name] != getattr(usual, name)}
+
+
 def told(changes: Mapping[str, Any], preset: str) -> str:
     """A recipe in words, by how it differs from its preset."""
     said = [

@@ -127,11 +127,12 @@ def elsewhere(rows: Rows, held: Compared) -> list[tuple[str, Compared]]:
     """
     found: list[tuple[str, Compared]] = []
     for (preset, digest), runs in groups(rows).items():
-        rates = sorted({_rate(row) for row in runs})
-        for rate in rates:
+        by_rate: dict[float, list[Row]] = {}
+        for row in runs:
+            by_rate.setdefault(_rate(row), []).append(row)
+        for rate, tried in sorted(by_rate.items(), key=lambda one: one[0]):
             variants, baselines = (
-                at_one_rate(row for row in runs if row["variant"] == name and _rate(row) == rate)
-                for name in (held.variant, held.baseline)
+                at_one_rate(row for row in tried if row["variant"] == name) for name in (held.variant, held.baseline)
             )
             made = _held(variants, baselines, (preset, digest), held.against_margin.margin)
             if made is not None and not made.runs <= held.runs:
@@ -156,7 +157,7 @@ def _held(variants: list[Row], baselines: list[Row], group: Group, margin: float
         return None
     found = difference(*values)
     return Compared(
-        variant=str((variants or baselines)[0]["variant"]),
+        variant=str(variants[0]["variant"]),
         baseline=str(baselines[0]["variant"]),
         preset=group[0],
         found=found,

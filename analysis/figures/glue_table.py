@@ -31,22 +31,17 @@ def table(study: Study, beside: Beside | None, *, relative: bool) -> Table:
     # Own tasks that are no GLUE stand last, beyond what any paper prints.
     tasks.sort(key=lambda task: task in study.tasks and task not in study.glue)
     heads = {task: _head(task, study, beside) for task in tasks}
-    named: dict[bool, dict[str, str]] = {True: {}, False: {}}
-    written: dict[bool, dict[str, dict[str, str]]] = {True: {}, False: {}}
+    sources = {False: source(study), True: beside.table.title if beside else ""}
+    written: dict[tuple[bool, str], dict[str, str]] = {}
     for row in every.itertuples():
         printed = row.verdict == PUBLISHED
-        named[printed].setdefault(row.variant, row.title)
+        line = written.setdefault((printed, row.variant), {"variant": row.title, "from": sources[printed]})
         if row.task in heads:
-            written[printed].setdefault(row.variant, {})[heads[row.task]] = _cell(row, relative)
+            line[heads[row.task]] = _cell(row, relative)
     lines = []
     ranked = order(study, every)
-    for printed, where in ((False, source(study)), (True, beside.table.title if beside else "")):
-        titles = named[printed]
-        lines += [
-            {"variant": titles[name], "from": where, **written[printed].get(name, {})}
-            for name in ranked
-            if name in titles
-        ]
+    for printed in sources:
+        lines += [written[printed, name] for name in ranked if (printed, name) in written]
         if study and not printed and not relative:
             levels = {AVERAGE: study.majority_average, **study.results.majority}
             known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.ablation.presets import OPTIONS, PRESETS, told
+from analysis.ablation.presets import options, told
 from analysis.errors import AddendError, NoResults
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.training import COMMAND, MASKED, UNIT, objective, title
@@ -64,9 +64,8 @@ def _config(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changed(run: Mapping[str, Any]) -> str:
-    config, usual = run["config"], PRESETS.get(run["preset"])
-    changes = {name: config[name] for name in OPTIONS if name in config and config[name] != getattr(usual, name, None)}
-    return told(changes, run["preset"]) if changes and usual else ""
+    changes = options(run["config"], run["preset"])
+    return told(changes, run["preset"]) if changes else ""
 
 
 def _status(run: Mapping[str, Any]) -> str:
