@@ -57,8 +57,8 @@ def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Ca
 def sizes(settings: Pretraining) -> dict[str, float]:
     """Parameters (all, and trained), and FLOPs a token of one forward and backward pass.
 
-    torch's counter: matrix products and attention alone, a multiply and an add being two; the head sees
-    the predicted tokens only.
+    torch's counter: matrix products and attention alone, a multiply and an add being two; the head,
+    and the last layer past its attention, see the predicted tokens only.
     """
     model = _built(settings, "cpu")
     batch = tensors(made_up(settings).step(0, 4, 0, causal=model.config.causal), "cpu")

@@ -241,7 +241,7 @@ def test_another_runs_folder_is_refused(corpus: Corpus, tmp_path: Path, monkeypa
 
 def test_training_learns_what_the_text_says(corpus: Corpus, tmp_path: Path) -> None:
     """Words of a made-up grammar: below the loss of the best guess that looks at no context, the unigram entropy."""
-    settings = preset("debug", variant="tupe_a", steps=300, evaluate_every=300, final_windows=32, learning_rate=3e-3)
+    settings = preset("debug", variant="tupe_a", steps=500, evaluate_every=500, final_windows=32, learning_rate=3e-3)
     model, progress = pretrain(settings, corpus, tmp_path)
     valid = windows(corpus.valid, corpus, 32)
     labels = valid.masked(np.arange(valid.count), np.random.default_rng(0)).labels

@@ -22,6 +22,8 @@ from transformers import (
     BertForSequenceClassification,
     DebertaConfig,
     DebertaModel,
+    RobertaPreLayerNormConfig,
+    RobertaPreLayerNormForMaskedLM,
     RoFormerConfig,
     RoFormerModel,
     T5Config,
@@ -455,6 +457,36 @@ def test_deberta_is_transformers(text: dict[str, torch.Tensor]) -> None:
     assert (a - b)[real].abs().max() < 1e-6  # DeBERTa takes its root in float32.
 
 
+def test_with_the_norm_before_bert_a_is_roberta_prelayernorm(text: dict[str, torch.Tensor]) -> None:
+    ours = made("bert_a", norm="pre")
+    shape = {**SHAPE, "type_vocab_size": 2, "layer_norm_eps": ours.config.layer_norm_eps}
+    theirs = RobertaPreLayerNormForMaskedLM(RobertaPreLayerNormConfig(**shape)).double().eval()
+    renamed = (
+        (r"^addend\.encoder\.LayerNorm", "roberta_prelayernorm.LayerNorm"),
+        (r"^addend\.", "roberta_prelayernorm."),
+        (r"attention\.output\.LayerNorm", "attention.LayerNorm"),
+        (r"(layer\.\d+)\.output\.LayerNorm", r"\1.intermediate.LayerNorm"),
+        (r"^cls\.predictions\.transform\.LayerNorm", "lm_head.layer_norm"),
+        (r"^cls\.predictions\.(transform\.)?", "lm_head."),
+    )
+    state = {}
+    for name, value in ours.state_dict().items():
+        for old, new in renamed:
+            name = re.sub(old, new, name)
+        state[name] = value
+    told = theirs.load_state_dict(state, strict=False)
+    assert not told.missing_keys, told
+    assert not told.unexpected_keys, told
+    # RoBERTa counts positions from its padding token's number on.
+    places = torch.arange(LENGTH).expand(3, -1)
+    real = text["attention_mask"].bool()
+    with torch.no_grad():
+        a, b = ours(**text).logits, theirs(**text, position_ids=places).logits
+        post = made("bert_a")(**text).logits
+    assert (a - b)[real].abs().max() < 1e-10
+    assert (a - post)[real].abs().max() > 0.1
+
+
 def test_the_relative_bias_is_t5s() -> None:
     model = made("relative_only")
     t5_attention = T5Attention(
@@ -525,19 +557,24 @@ def test_order_counts_where_there_are_positions(variant: str, text: dict[str, to
     assert same == (variant in ORDERLESS)
 
 
-def test_losses_are_the_forward_passes(variant: str, text: dict[str, torch.Tensor]) -> None:
-    model = made(variant)
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_losses_are_the_forward_passes(variant: str, norm: str, text: dict[str, torch.Tensor]) -> None:
+    """Training leaves out of the last layer what nobody predicts; neither loss nor gradient knows."""
+    model = made(variant, norm=norm)
     labels = torch.where(torch.rand(3, LENGTH, generator=torch.Generator().manual_seed(0)) < 0.4, 7, -100)
     # What transformers calls a causal model's labels are the tokens; `losses` is told what each predicts.
     given = labels.roll(1, dims=1) if model.config.causal else labels
     if model.config.causal:
         labels[:, -1] = given[:, 0] = -100
-    with torch.no_grad():
-        whole = model(text["input_ids"], token_type_ids=text["token_type_ids"], labels=given).loss
-        where = (labels != -100).flatten().nonzero().squeeze(1)
-        picked = model.losses(text["input_ids"], text["token_type_ids"], where, labels.flatten()[where])
+    whole = model(text["input_ids"], token_type_ids=text["token_type_ids"], labels=given).loss
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    expected = torch.autograd.grad(whole, trained)
+    where = (labels != -100).flatten().nonzero().squeeze(1)
+    picked = model.losses(text["input_ids"], text["token_type_ids"], where, labels.flatten()[where])
     assert len(picked) == int((labels != -100).sum())
     assert picked.double().mean().item() == pytest.approx(whole.item(), abs=1e-6)
+    for ours, theirs in zip(torch.autograd.grad(picked.double().mean(), trained), expected, strict=True):
+        assert (ours - theirs).abs().max() < 1e-5  # the loss is taken in float32
 
 
 def test_every_trained_weight_gets_a_gradient(variant: str, text: dict[str, torch.Tensor]) -> None:

@@ -58,13 +58,19 @@ class Layer(nn.Module):
             self.attention.output.add_module("LayerNorm", PartNorm(config))
             self.output.add_module("LayerNorm", PartNorm(config))
 
-    def forward(self, hidden: Float[Tensor, "B L E"], shared: Shared) -> Float[Tensor, "B L E"]:
-        """The hidden states after the layer."""
-        if not self.before:
-            attended = self.attention.output(self.attention.self(hidden, shared)[0], hidden)
-            return self.output(self.intermediate(attended), attended)
+    def forward(
+        self, hidden: Float[Tensor, "B L E"], shared: Shared, where: Int64[Tensor, " M"] | None = None
+    ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
+        """The hidden states after the layer: of every token, or of those `where` alone."""
         after, last = self.attention.output, self.output
-        hidden = hidden + after.dropout(after.dense(self.attention.self(after.LayerNorm(hidden), shared)[0]))
+        attended = self.attention.self(after.LayerNorm(hidden) if self.before else hidden, shared)[0]
+        if where is not None:
+            # Past the attention, tokens no longer meet: those that nobody asks for are left out.
+            hidden, attended = (rows.flatten(0, 1).index_select(0, where) for rows in (hidden, attended))
+        if not self.before:
+            attended = after(attended, hidden)
+            return last(self.intermediate(attended), attended)
+        hidden = hidden + after.dropout(after.dense(attended))
         return hidden + last.dropout(last.dense(self.intermediate(last.LayerNorm(hidden))))
 
 
@@ -97,11 +103,18 @@ class Encoder(nn.Module):
         if config.disentangled:
             self.relative = nn.Embedding(2 * config.disentangled, config.hidden_size)
 
-    def forward(self, hidden: Float[Tensor, "B L E"], mask: Int64[Tensor, "B L"] | None) -> Float[Tensor, "B L E"]:
-        """The last layer's hidden states."""
+    def forward(
+        self,
+        hidden: Float[Tensor, "B L E"],
+        mask: Int64[Tensor, "B L"] | None,
+        where: Int64[Tensor, " M"] | None = None,
+    ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
+        """The last layer's hidden states: of every token, or of those `where` (in the batch laid flat) alone."""
         shared = self.shared(hidden, mask)
-        for layer in self.layer:
+        *before, last = self.layer
+        for layer in before:
             hidden = layer(hidden, shared)
+        hidden = last(hidden, shared, where)
         return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
 
     def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
@@ -180,12 +193,21 @@ class AddendModel(AddendPreTrainedModel):
         """Replaces the word table."""
         self.embeddings.word_embeddings = value  # pyright: ignore[reportAttributeAccessIssue]
 
-    def hidden(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        """The last layer's hidden states (B, L, E), nothing recorded: what training calls."""
+    def hidden(
+        self,
+        ids: Int64[Tensor, "B L"],
+        mask: Int64[Tensor, "B L"] | None = None,
+        segments: Int64[Tensor, "B L"] | None = None,
+        where: Int64[Tensor, " M"] | None = None,
+    ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
+        """The last layer's hidden states, nothing recorded: what training calls.
+
+        where: places in the batch laid flat; the last layer then ends with these alone.
+        """
         limit = self.config.max_position_embeddings
         if ids.shape[1] > limit:
             raise ValueError(f"The text has {ids.shape[1]} tokens and the model {limit} positions; shorten it.")
-        return self.encoder(self.embeddings(ids, segments, mask), mask)
+        return self.encoder(self.embeddings(ids, segments, mask), mask, where)
 
     @capture_outputs
     def forward(
@@ -264,12 +286,11 @@ class AddendForMaskedLM(AddendPreTrainedModel):
     def losses(
         self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"], where: Int64[Tensor, " M"], labels: Tensor
     ) -> Float[Tensor, " M"]:
-        """Cross-entropy in nats of the predicted tokens, which the head alone sees.
+        """Cross-entropy in nats of the predicted tokens, with which the last layer and the head end alone.
 
         where: their places in the batch laid flat, given so that shapes are known beforehand. labels: (M,).
         """
-        hidden = self.addend.hidden(ids, None, segments)
-        logits = self.cls.predictions(hidden.flatten(0, 1).index_select(0, where))
+        logits = self.cls.predictions(self.addend.hidden(ids, None, segments, where))
         return nn.functional.cross_entropy(logits.float(), labels, reduction="none")
 
     def forward(
@@ -322,10 +343,11 @@ class AddendForSequenceClassification(AddendPreTrainedModel):
         **_: Any,
     ) -> SequenceClassifierOutput:
         """Logits (B, N)."""
-        hidden = self.addend.hidden(input_ids, attention_mask, token_type_ids)
+        count, length = input_ids.shape
+        where = torch.arange(count, device=input_ids.device) * length
         if self.config.causal:
-            last = input_ids.shape[1] - 1 if attention_mask is None else attention_mask.sum(1) - 1
-            hidden = hidden[torch.arange(len(hidden), device=hidden.device), last][:, None]
+            where = where + (length if attention_mask is None else attention_mask.sum(1)) - 1
+        hidden = self.addend.hidden(input_ids, attention_mask, token_type_ids, where)[:, None]
         assert self.addend.pooler is not None
         logits: Float[Tensor, "B N"] = self.classifier(self.dropout(self.addend.pooler(hidden)))
         return SequenceClassifierOutput(logits=logits)
