@@ -29,6 +29,8 @@ APART = (
     "a masked one 15 % of the tokens from both sides. Their losses are of different tasks."
 )
 UNIT = "nats a predicted token"
+UNLIKE_PACE = 1.2
+"""From here on, how much longer one run of a variant took a step than another is said."""
 
 INDEX = """
 SELECT p.* EXCLUDE (created), r.device, r.created, r.git_sha
@@ -133,6 +135,22 @@ class Trained:
             )
         said = f"Preset {self.preset} ({self.told}), {spread} seed{'' if spread == '1' else 's'} a variant, {at}."
         return f"{said} {self.left_out}".strip()
+
+    def pace(self, variants: list[str] | None = None) -> str:
+        """Where one variant's runs took unlike times a step, the sentence that says how far seconds can be compared."""
+        rows = self.curves("validation_loss", variants=variants)
+        rows = rows[(rows.step > 0) & (rows.seconds > 0)]
+        ends = rows.drop_duplicates("run_id", keep="last")
+        took = (1000 * ends.seconds / ends.step).groupby(ends.variant).agg(["min", "max"])
+        apart = took["max"] / took["min"]
+        if not (apart > UNLIKE_PACE).any():
+            return ""
+        name = apart.idxmax()
+        return (
+            f"Seconds tell of the machine and the code, too: {title(str(name))} took {took['min'][name]:.0f} ms a step "
+            f"in one run and {took['max'][name]:.0f} in another. Steps compare better, and step times measured in "
+            "turns are under Costs."
+        )
 
     def provenance(self, variants: list[str] | None = None) -> dict[str, str]:
         """Where each variant's numbers come from."""

@@ -84,6 +84,7 @@ def learning_curves(params: Params) -> Figure:
             "counted."
             if axis == "seconds"
             else "",
+            found.pace(variants) if axis == "seconds" else "",
             found.about(variants),
             APART,
         ),

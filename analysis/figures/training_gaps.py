@@ -179,6 +179,7 @@ def convergence(params: Params) -> Figure:
             "Dotted: 0.3, TUPE's claim." if claimed else "",
             "All runs follow one learning-rate schedule to the end: a run stopped where it crosses has not had its "
             "decay.",
+            found.pace(),
             found.about(),
         ),
         alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in steps.to_dict('records'))}",

@@ -317,6 +317,17 @@ def test_convergence_is_a_share_of_the_baselines_own_steps(three):
     assert "38 % of its steps" in claim
 
 
+def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
+    assert "Seconds tell" not in made("training_convergence").caption
+    trainings.write("bert_a", 3, trainings.line(STEPS, ADDED, speed=5.0, final=5.0))
+    trainings.write("tupe_a", 3, trainings.line(STEPS, ADDED, speed=8.0, final=5.0))
+    catalogue.refresh()
+    said = "BERT-A took 100 ms a step in one run and 200 in another"
+    assert said in made("training_convergence").caption
+    assert said in made("training_curves", axis="seconds").caption
+    assert said not in made("training_curves", axis="step").caption
+
+
 def test_any_variant_may_be_held_against(three):
     """TUPE-A's final loss is beyond BERT-A, and no claim of the paper is about it; itself it is not compared with."""
     figure = made("training_convergence", baseline="tupe_a")
