@@ -289,10 +289,14 @@ def _words(job: Job) -> Any:
 
 
 def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Report) -> None:
-    """Fine-tunes on every task at every rate and stores the scores; each finished one is kept on its own."""
+    """Fine-tunes on every task at every rate and stores the scores; each finished one is kept on its own.
+
+    One that diverges has no score: which did is stored among the settings.
+    """
     wanted = [(task, rate, seed) for task in plan.tasks for rate in plan.learning_rates for seed in plan.seeds]
     scores: list[dict[str, Any]] = []
     predictions: list[dict[str, Any]] = []
+    diverged: list[str] = []
     started = time.monotonic()
     for done, (task, rate, seed) in enumerate(wanted):
         file = job.folder / f"{job.scores_id}-{task}-{rate:g}-{seed}.json"
@@ -305,6 +309,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
         rows = json.loads(file.read_text(encoding="utf-8"))
         scores += rows["scores"]
         predictions += rows["predictions"]
+        diverged += rows.get("diverged", [])
     settings = job.pretraining
     shared = {
         "command": job.command,
@@ -319,6 +324,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
             "weights": weights,
             **asdict(plan),
             "learning_rate_chosen": "by the reader of the table",
+            "diverged": diverged,
         },
     }
     name = job.file(job.scores_id)
@@ -333,7 +339,7 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     from transformers.utils import logging
 
     import analysis.ablation.encoder  # noqa: F401  registers the architecture
-    from analysis.ablation.glue.finetune import FinetuneSettings, finetune
+    from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, finetune
     from analysis.ablation.glue.tasks import TASKS
     from analysis.ablation.optimise import placed
 
@@ -344,15 +350,18 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
         made = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
         return placed(made, job.place.device)
 
-    outcome = finetune(
-        make,
-        AutoTokenizer.from_pretrained(model),
-        TASKS[task],
-        task_data(task, plan, job.place),
-        FinetuneSettings(learning_rate=rate, **plan.settings),
-        seed,
-        job.place.device,
-    )
+    try:
+        outcome = finetune(
+            make,
+            AutoTokenizer.from_pretrained(model),
+            TASKS[task],
+            task_data(task, plan, job.place),
+            FinetuneSettings(learning_rate=rate, **plan.settings),
+            seed,
+            job.place.device,
+        )
+    except Diverged:
+        return {"scores": [], "predictions": [], "diverged": [f"{task} at {rate:g}, seed {seed}"]}
     settings = job.pretraining
     shared = {
         "pretraining": job.run_id,

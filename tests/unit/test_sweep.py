@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -239,6 +240,25 @@ def test_a_run_that_diverges_is_a_result(texts: Path, tmp_path: Path, monkeypatc
     assert len(losses) == 1
     assert losses[0] != losses[0]
     run(job)
+
+
+def test_a_fine_tuning_that_diverges_takes_no_other_with_it(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    place = Place(
+        corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "glue", valid_text=texts / "valid.txt"
+    )
+    plan = replace(FINETUNING["debug"], learning_rates=(1e-3, 1e30))
+    digest = corpora.load(place.corpus).digest
+    (job,) = made([preset("debug", variant="no_position", steps=2)], plan, place=place, corpus_digest=digest)
+    run(job)
+    assert job.finished
+    (path,) = (tmp_path / "data/results/scores").glob("*.parquet")
+    _, table, about = files.read(path)
+    rows = table.to_pylist()
+    assert {(row["task"], row["learning_rate"]) for row in rows} == {("rte", 1e-3), ("swapped_neighbours", 1e-3)}
+    assert about["config"]["diverged"] == ["rte at 1e+30, seed 0", "swapped_neighbours at 1e+30, seed 0"]
 
 
 def test_majority_scores_are_stored_once(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
