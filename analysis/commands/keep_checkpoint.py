@@ -21,7 +21,8 @@ A small encoder trained by Addend to ask what the way of combining word and posi
   parameters; loss on the validation text {loss:.3f} nats a predicted token, with the float32 weights.
 - Run {run_id}, {created}, code {git_sha}; {versions}.
 - Stored here in float16; Addend's stored results were measured on the float32 weights.
-- Trained again by: `{command}`
+- Trained again by: `{command}`, with the texts as `--corpus` and `--valid`, and this folder's
+  `tokenizer.json` as `--tokenizer` (one trained anew breaks its ties another way).
 
 It opens in Addend's live probe by its name, and from Python after `import analysis.ablation.encoder` with
 `transformers.AutoModelForMaskedLM.from_pretrained(FOLDER)` (`AutoModelForCausalLM` where it is causal).
