@@ -1,6 +1,7 @@
 """Figures of what a variant gains over the baseline: in final loss, and in the training that a loss takes."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,7 @@ from analysis.statistics import (
     steps_ratio,
     steps_to_leave_plateau,
 )
+from analysis.store import read
 
 ALPHA = 0.05
 TUPE_SHARE = 0.3
@@ -137,20 +139,43 @@ def curves_by_seed(found: Trained, axis: str) -> dict[str, dict[Hashable, Curve]
     }
 
 
+def step_times(preset: str) -> dict[str, float]:
+    """Variant -> time of a step against BERT-A's, measured in turns on one machine; of what was measured."""
+    rows = read.query("SELECT variant, value FROM newest_costs WHERE measure = 'step_ratio' AND preset = ?", [preset])
+    return dict(zip(rows.variant, rows.value, strict=True))
+
+
+def _priced(ratio: StepsRatio, price: float) -> StepsRatio:
+    """Steps turned into seconds: each of the variant's takes `price` times one of the baseline's."""
+    by_seed = {seed: price * value for seed, value in ratio.by_seed.items()}
+    return replace(ratio, ratio=price * ratio.ratio, low=price * ratio.low, high=price * ratio.high, by_seed=by_seed)
+
+
 @figure("training_convergence")
 def convergence(params: Params) -> Figure:
-    """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's."""
+    """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
+
+    Runs are made at different hours and by different code, so seconds are steps times what a step costs, where that
+    was measured.
+    """
     found = trained(params)
     found.need_baseline()
     rows, seeds, ratios = [], [], {}
+    price = step_times(found.preset)
+    others = [name for name in found.variants if name != found.baseline]
+    priced = [name for name in others if name in price and found.baseline in price]
+    unpriced = [name for name in others if name not in priced]
     for axis in ("step", "seconds"):
         by_seed = curves_by_seed(found, axis)
-        for name in found.variants:
-            if name == found.baseline:
-                continue
-            ratio = steps_ratio(by_seed[name], by_seed[found.baseline])
+        for name in others:
+            in_turns = axis == "seconds" and name in priced
+            ratio = (
+                _priced(ratios["step", name], price[name] / price[found.baseline])
+                if in_turns
+                else steps_ratio(by_seed[name], by_seed[found.baseline])
+            )
             ratios[axis, name] = ratio
-            rows.append(_row(name, axis, ratio))
+            rows.append(_row(name, axis, ratio) | ({"took": "", "baseline_took": NAN} if in_turns else {}))
             seeds += [
                 {"variant": name, "axis": axis, "seed": seed, "ratio": value, "censored": seed in ratio.censored}
                 for seed, value in ratio.by_seed.items()
@@ -179,7 +204,9 @@ def convergence(params: Params) -> Figure:
             "Dotted: 0.3, TUPE's claim." if claimed else "",
             "All runs follow one learning-rate schedule to the end: a run stopped where it crosses has not had its "
             "decay.",
-            found.pace(),
+            "Seconds: steps times what one costs, measured in turns (Costs)." if priced else "",
+            f"Cost not measured, so seconds are as recorded: {', '.join(map(title, unpriced))}." if unpriced else "",
+            found.pace([found.baseline, *unpriced]) if unpriced else "",
             found.about(),
         ),
         alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in steps.to_dict('records'))}",

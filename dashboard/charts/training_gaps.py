@@ -156,7 +156,8 @@ def convergence(figure: Figure, look: Look) -> list[Chart]:
 def _ratio(row, unit: str) -> str:
     """A ratio, and what could not be reached with the steps that it outlasts."""
     if row.censored:
-        return f"≥ {row.ratio:.2f} ({row.took}{' s' if unit == 'seconds' else ''})"
+        within = f" ({row.took}{' s' if unit == 'seconds' else ''})" if row.took else ""
+        return f"≥ {row.ratio:.2f}{within}"
     return f"{row.ratio:.2f} (n = {row.n})"
 
 

@@ -328,6 +328,22 @@ def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
     assert said not in made("training_curves", axis="step").caption
 
 
+def test_convergence_in_seconds_is_steps_times_what_a_step_costs(three):
+    """Whatever the runs recorded: a step of TUPE-A is measured at 1.05 times BERT-A's; no_position was not measured."""
+    trainings.write("tupe_a", 0, trainings.line(STEPS, (8.0, 6.0, 4.0, 3.9, 3.8), speed=0.1, final=3.82))
+    trainings.costs(["bert_a", "tupe_a"])
+    catalogue.refresh()
+    figure = made("training_convergence")
+    rows = figure.frame().set_index(["axis", "variant"])
+    assert rows.loc["seconds", "tupe_a"].ratio == pytest.approx(1.05 * 0.375)
+    assert rows.loc["seconds", "no_position"].took == "> 40"
+    assert "as recorded: No position." in figure.caption
+    charts.compose(figure).to_dict()
+    against = made("training_convergence", baseline="tupe_a").frame().set_index(["axis", "variant"])
+    steps = against.loc["step", "bert_a"].ratio
+    assert against.loc["seconds", "bert_a"].ratio == pytest.approx(steps / 1.05)
+
+
 def test_any_variant_may_be_held_against(three):
     """TUPE-A's final loss is beyond BERT-A, and no claim of the paper is about it; itself it is not compared with."""
     figure = made("training_convergence", baseline="tupe_a")
