@@ -52,10 +52,12 @@ def settings(params: Params) -> Figure:
         )
     chosen = _at_best(runs)
     held = pd.concat([runs, chosen], ignore_index=True)
-    table = _table(held, base)
+    orderless = ORDERLESS[str(params["objective"])]
+    level = _plateau(every, orderless)
+    table = _table(held, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
     told = _sentences(table, base)
-    if stuck := _plateau(table, every, ORDERLESS[str(params["objective"])]):
-        told.append(stuck)
+    if len(stuck := table[table.stuck & (table.setting != BEST)]):
+        told.append(_stuck(stuck, level, orderless))
     lost = found[found.diverged]
     return Figure(
         name="training_settings",
@@ -63,7 +65,8 @@ def settings(params: Params) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
-            f"{title(base)}'s mean. One panel a setting; what its head does not name is as in the others.",
+            f"{title(base)}'s mean, numbers the difference to it. One panel a setting; what its head does not name is "
+            "as in the others.",
             f"Seeds a variant: {span(table.seeds)}, one where no other number is said; a difference of one seed has "
             "no interval and is one draw.",
             f"'{begun(BEST)}': of the seeds of all its rates, the rate with the least mean "
@@ -145,30 +148,38 @@ def _table(held: Frame, base: str) -> Frame:
 
 
 def _sentences(table: Frame, base: str) -> list[str]:
-    """A variant's difference to the baseline at each setting, and at how many it is below 0."""
+    """A variant's differences to the baseline, apart from the settings at which neither leaves the plateau."""
+    real = table[table.setting != BEST]
+    tied = set(real.setting[real.stuck & (real.variant == base)])
     said = []
-    for name, rows in table[table.n > 0].groupby("title", sort=False):
-        told = ", ".join(
-            f"{signed(row.gap)} ({row.setting}{f', {row.n} seeds' if row.n > 1 else ''})" for row in rows.itertuples()
-        )
-        real = rows[rows.setting != BEST]
-        below = int((real.gap < 0).sum())
-        said.append(f"{name} less {title(base)}: {told}. Below 0 at {below} of {plural(len(real), 'setting')}.")
+    for name, rows in real[real.n > 0].groupby("title", sort=False):
+        plateau = rows[rows.stuck & rows.setting.isin(tied)]
+        off = rows.drop(plateau.index)
+        parts = []
+        if len(off):
+            least = off.loc[off.gap.abs().idxmin()]
+            ends = dict.fromkeys((signed(off.gap.min()), signed(off.gap.max())))
+            told = f"{' to '.join(ends)} at {plural(len(off), 'setting')}"
+            of = f" ({least.n} seeds)" if least.n > 1 else ""
+            parts.append(told + (f", nearest 0 at {least.setting}{of}" if len(off) > 1 else ""))
+        if len(plateau):
+            parts.append(f"both on the plateau at {plural(len(plateau), 'setting')}")
+        said.append(f"{name} less {title(base)}: {'; '.join(parts)}.")
     return said
 
 
-def _plateau(table: Frame, found: Frame, orderless: str) -> str:
-    """Who ends no better than a model that is told nothing of position: there a tie says nothing; empty for none."""
+def _plateau(found: Frame, orderless: str) -> float:
+    """Above this, a variant ends no better than a model that is told nothing of position; NaN where none was run."""
     usual = found[(found.variant == orderless) & (found.recipe == usual_recipe(found))]
-    level = usual.final.mean() - PLATEAU_MARGIN
-    stuck = table[table["mean"] > level] if len(usual) else table.iloc[:0]
-    stuck = stuck[(stuck.variant != orderless) & (stuck.setting != BEST)]
+    return usual.final.mean() - PLATEAU_MARGIN
+
+
+def _stuck(stuck: Frame, level: float, orderless: str) -> str:
+    """Who is on the plateau where: there a tie says nothing."""
     told = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
         f"On the plateau to the end, above {level:.2f} ({PLATEAU_MARGIN:g} nats below where {title(orderless)} ends), "
         f"where a tie says nothing: {told}."
-        if told
-        else ""
     )
 
 

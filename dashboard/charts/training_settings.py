@@ -3,17 +3,18 @@
 import altair as alt
 
 from analysis.figures import Figure
+from analysis.figures.words import signed
 from dashboard.charts.base import Chart, Look, drawing, ending
 from dashboard.charts.encodings import heading
 from dashboard.charts.training_curves import reach
-from dashboard.charts.training_gaps import ROW, blue, down
+from dashboard.charts.training_gaps import ROW, blue, down, words
 
-WIDE = 230
+WIDE = 190
 
 
 @drawing("training_settings", columns=3)
 def settings(figure: Figure, look: Look) -> list[Chart]:
-    """Dots are seeds, bars means; the line is the baseline's mean at that setting."""
+    """Dots are seeds, bars means; the line is the mean of the baseline there, the numbers are differences to it."""
     table, runs, base = (figure.content[name] for name in ("table", "runs", "baseline"))
     titles = dict(zip(table.variant, table.title, strict=True))
     order = list(dict.fromkeys(table.title))
@@ -21,10 +22,12 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
         "final:Q", title="final validation loss (nats)", axis=alt.Axis(tickCount=4),
         scale=alt.Scale(domain=list(reach(runs.final)), nice=False),
     )  # fmt: skip
-    y = down(order)
     panels = []
     for setting in figure.content["settings"]:
         mean = table[table.setting == setting]
+        mean = mean.assign(written=[_difference(row) for row in mean.itertuples()])
+        rows = [name for name in order if name in set(mean.title)]
+        y = down(rows)
         own = runs[runs.setting == setting].assign(title=lambda found: found.variant.map(titles))
         tips = [alt.Tooltip("title:N", title="variant"), alt.Tooltip("rate:N", title="peak learning rate")]
         dots = alt.Chart(own[["title", "seed", "final", "rate", "run_id"]]).mark_point(
@@ -53,6 +56,12 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
                         alt.Tooltip("gap:Q", title="less the baseline", format="+.3f"),
                     ],
                 ),
-            ).properties(width=WIDE, height=ROW * len(order), title=heading(setting, look=look))
+                words(mean, "written", y, look),
+            ).properties(width=WIDE, height=ROW * len(rows), title=heading(setting, look=look))
         )
     return panels
+
+
+def _difference(row) -> str:
+    """The difference to the baseline, and of how many seeds where of several."""
+    return (signed(row.gap) + (f" (n = {row.n})" if row.n > 1 else "")) if row.n else ""
