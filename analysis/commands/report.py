@@ -15,10 +15,12 @@ def report(
     from analysis import catalogue
     from analysis.report import html
     from dashboard import links
-    from dashboard.charts import render
+    from dashboard.charts import fonts, render
 
     catalogue.refresh()
-    page = html(draw=lambda figure, link: render.render(figure, "svg", link).decode(), link=links.link)
+    page = html(
+        draw=lambda figure, link: render.svg(figure, render.manifest(figure, link)), link=links.link, faces=fonts.faces
+    )
     try:
         output.write_text(page, encoding="utf-8")
     except OSError as refused:

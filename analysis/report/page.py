@@ -21,9 +21,9 @@ Draw = Callable[[Figure, str], str]
 SIDES = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Bears on it, decides nothing"}
 
 
-def html(draw: Draw, link: Link) -> str:
+def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
     """The report of the store as it is. draw: a figure, and the link that opens it, as an SVG element;
-    link: the address of a page in a state.
+    link: the address of a page in a state; faces: the CSS that carries the typeface of a page.
 
     Everything but the drawings is escaped. Raises NoResults where the store holds no claims.
     """
@@ -33,7 +33,7 @@ def html(draw: Draw, link: Link) -> str:
     works = sorted({line.citation for entry in entries for line in entry.evidence if line.citation})
     marks = ", ".join("?" for _ in works) or "NULL"
     about: Any = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
-    return _template().render(
+    made = _template().render(
         about=citing.cited("report", "The ledger of claims", link("claims", {})),
         meta=about,
         problems=read.query("SELECT file, problem FROM problems").to_dict("records"),
@@ -55,6 +55,7 @@ def html(draw: Draw, link: Link) -> str:
             "string_agg(DISTINCT git_sha, ', ' ORDER BY git_sha) AS code FROM runs GROUP BY kind ORDER BY kind"
         ).to_dict("records"),
     )
+    return made.replace("</style>", f"{faces(made)}\n</style>", 1)
 
 
 def _template() -> Any:

@@ -28,7 +28,7 @@ DIVERGING = ["#08519c", "#3b8bc2", "#9ecae1", "#f4f3f0", "#fdbe85", "#e6701e", "
 SEQUENTIAL = ["#f4f3f0", "#b9d3e6", "#6ba3cc", "#2a6fa8", "#0a3a6b"]
 
 FONT = "Source Sans Pro"
-"""The dashboard's own typeface; a package carries it, so that exports look alike on every machine."""
+"""The dashboard's own typeface; a package has it, and exports carry it, so that they look alike on every machine."""
 
 
 _UNPRINTABLE = dict.fromkeys([*(set(range(32)) - {9, 10, 13}), *range(127, 160), 0xFFFE, 0xFFFF], "\ufffd")

@@ -8,7 +8,6 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import altair as alt
@@ -20,9 +19,10 @@ from pypdf import PdfReader, PdfWriter
 from analysis import __version__, spreadsheet
 from analysis.figures import Figure
 from analysis.provenance import git_sha, library_versions, now
+from dashboard.charts import fonts
 from dashboard.charts.base import compose, printable, replace_data
 
-vlc.register_font_directory(str(files("font_source_sans_pro") / "files"))
+vlc.register_font_directory(str(fonts.FOLDER))
 
 Manifest = Mapping[str, object]
 PNG_SCALE = 2
@@ -69,13 +69,20 @@ def _printable(value: Any) -> Any:
 
 
 def _svg(figure: Figure, about: Manifest) -> bytes:
+    drawn = svg(figure, about)
+    start = drawn.index("</metadata>") + len("</metadata>")
+    return f"{drawn[:start]}<style>{fonts.faces(drawn)}</style>{drawn[start:]}".encode()
+
+
+def svg(figure: Figure, about: Manifest) -> str:
+    """An SVG element without its typeface, for a page that carries that once for all."""
     drawn = vlc.vegalite_to_svg(_specification(figure))
     start = drawn.index(">", drawn.index("<svg")) + 1
     inside = (
         f"<title>{escape(printable(figure.title))}</title><desc>{escape(printable(figure.alt))}</desc>"
         f"<metadata>{escape(json.dumps(about))}</metadata>"
     )
-    return (drawn[:start] + inside + drawn[start:]).encode()
+    return drawn[:start] + inside + drawn[start:]
 
 
 def _png(figure: Figure, about: Manifest) -> bytes:

@@ -4,8 +4,10 @@ import xml.etree.ElementTree as ET
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from PIL import ImageFont
 from playwright.sync_api import expect
 
+from dashboard.charts import fonts
 from dashboard.links import VIEWS
 from tests.browser.conftest import settled
 
@@ -83,6 +85,15 @@ def test_a_figure_downloads_as_svg_with_its_manifest(page, address, tmp_path):
     assert metadata is not None
     assert "all-MiniLM-L6-v2" in (metadata.text or "")
     assert "word → position" in file.read_text(encoding="utf-8")
+    # A reader without Source Sans sees the same: the file carries it, and nothing is wider than what was laid out.
+    page.goto(file.as_uri())
+    page.evaluate("document.fonts.ready")
+    texts = "[...document.querySelectorAll('text')].find(one => one.textContent.trim() === 'word → position')"
+    drawn, size = page.evaluate(
+        f"(() => {{ const one = {texts}; return [one.getComputedTextLength(), getComputedStyle(one).fontSize]; }})()"
+    )
+    source = ImageFont.truetype(str(fonts.FOLDER / fonts.WEIGHTS["normal"]), 1000)
+    assert drawn == pytest.approx(source.getlength("word → position") / 1000 * float(size.removesuffix("px")), rel=0.01)
 
 
 def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import io
 import json
+import re
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
@@ -21,13 +22,14 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from fontTools.ttLib import TTFont
 from PIL import Image
 from pypdf import PdfReader
 
 from analysis import __version__
 from analysis.figures import Figure
 from dashboard import charts
-from dashboard.charts import CHARTS, Look, base, render
+from dashboard.charts import CHARTS, Look, base, fonts, render
 from dashboard.charts.heatmap import MOST_CELLS, heatmap
 from dashboard.drawn import specifications
 
@@ -234,6 +236,23 @@ def test_svg_is_xml_that_says_where_it_comes_from(figure: Figure) -> None:
         assert f"{library} " in about["versions"]
     assert {"code", "exported", "figure", "title", "caption"} <= set(about)
     assert figure.title in "".join(root.itertext())
+
+
+def test_svg_carries_its_typeface_in_the_weights_it_uses(figure: Figure) -> None:
+    root = ET.fromstring(render.render(figure, "svg", LINK))
+    carried = re.findall(
+        r"font-weight:(\w+);src:url\(data:font/woff;base64,([^)]*)\)", root.findtext(f"{SVG}style") or ""
+    )
+    assert [weight for weight, _ in carried] == ["normal", "bold"]
+    for weight, font in carried:
+        ours = TTFont(io.BytesIO(base64.b64decode(font)))
+        whole = TTFont(fonts.FOLDER / fonts.WEIGHTS[weight])
+        for letter in map(ord, set("".join(root.itertext())) & set("the cat sat 0.5")):
+            ours_wide, whole_wide = (one["hmtx"][one.getBestCmap()[letter]][0] for one in (ours, whole))
+            assert ours_wide == whole_wide
+        assert len(ours.getBestCmap()) < len(whole.getBestCmap()) / 5
+    plain = ET.fromstring(render.svg(figure, render.manifest(figure, LINK)))
+    assert plain.find(f"{SVG}style") is None
 
 
 def test_png_is_twice_as_large_as_svg_and_carries_the_manifest(figure: Figure) -> None:

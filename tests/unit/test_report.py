@@ -16,7 +16,7 @@ from analysis.claims import CLAIMS, stored
 from analysis.claims.stored import Line
 from analysis.report import page
 from dashboard import links
-from dashboard.charts import render
+from dashboard.charts import fonts, render
 
 STUB = '<svg xmlns="http://www.w3.org/2000/svg"><defs><clipPath id="clip0"/></defs><g clip-path="url(#clip0)"/></svg>'
 EVIL = "<script>alert(1)</script><img src=http://evil.example/x>"
@@ -54,7 +54,7 @@ def made(built: Path) -> str:
     """The report of the committed data, with a stub for every chart."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_STORE", str(built))
-        return report.html(draw=lambda figure, link: STUB, link=links.link)
+        return report.html(draw=lambda figure, link: STUB, link=links.link, faces=fonts.faces)
 
 
 def test_it_asks_nobody_for_anything(made: str) -> None:
@@ -64,7 +64,9 @@ def test_it_asks_nobody_for_anything(made: str) -> None:
     assert not [name for _, given in found.tags for name in given if name.startswith("on")]
     styles = re.findall(r"<style>(.*?)</style>", made, re.DOTALL)
     assert styles
-    assert not any("url(" in style or "@import" in style for style in styles)
+    assert not any("@import" in style for style in styles)
+    # The typeface is in the page.
+    assert [asked[:10] for style in styles for asked in re.findall(r"url\(([^)]*)", style)] == ["data:font/"]
 
 
 def test_what_would_ask_is_found_by_this_test() -> None:
@@ -127,7 +129,7 @@ def test_texts_are_text(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evil = {name: EVIL for name in ("title", "statement", "rule", "sentence", "asks", "command", "missing", "measured")}
     changed = type(entries[0])(**{**vars(entries[0]), **evil, "evidence": (line,), "queries": {"q": EVIL}})
     monkeypatch.setattr(page.stored, "ledger", lambda: (changed, *entries[1:]))
-    found = Read(report.html(draw=lambda figure, link: STUB, link=links.link))
+    found = Read(report.html(draw=lambda figure, link: STUB, link=links.link, faces=fonts.faces))
     assert asks(found) == []
     assert not {"script", "img"} & {tag for tag, _ in found.tags}
     assert EVIL in found.text
