@@ -123,8 +123,9 @@ def compared(
 def elsewhere(rows: Rows, held: Compared) -> list[tuple[str, Compared]]:
     """The same two held against each other at every other setting that both were run at, each with it in words.
 
-    A setting is a preset, what was changed of it, and the peak learning rate.
+    A setting is a preset, what was changed of it, and the peak learning rate; its words say how it differs.
     """
+    usual = {_rate(row) for row in rows if row["run_id"] in held.runs}
     found: list[tuple[str, Compared]] = []
     for (preset, digest), runs in groups(rows).items():
         by_rate: dict[float, list[Row]] = {}
@@ -137,7 +138,12 @@ def elsewhere(rows: Rows, held: Compared) -> list[tuple[str, Compared]]:
             made = _held(variants, baselines, (preset, digest), held.against_margin.margin)
             if made is not None and not made.runs <= held.runs:
                 changes = changed(recipe_of(json.loads(runs[0]["config"] or "{}")), preset)
-                found.append((f"preset {preset}, {told(changes, preset)}, peak rate {rate:g}", made))
+                differs = (
+                    f"preset {preset}" if preset != held.preset else "",
+                    told(changes, preset) if changes else "",
+                    f"peak rate {rate:g}" if {rate} != usual else "",
+                )
+                found.append((", ".join(filter(None, differs)) or "other data", made))
     return found
 
 

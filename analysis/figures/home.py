@@ -128,15 +128,17 @@ def _less(made: Compared) -> str:
 def _elsewhere(made: Compared) -> str:
     """The same difference at other learning rates, norms and lengths of training; empty where there is none."""
     rows = stored.records(read.query(finals(made.variant, made.baseline)))
-    others = [other.found for _, other in elsewhere(rows, made) if other.found.n]
-    gaps = sorted(found.mean for found in others)
-    if not gaps:
-        return ""
-    seeds = span(found.n for found in others)
-    return (
-        f" At {plural(len(gaps), 'other setting')} ({seeds} seed{'' if seeds == '1' else 's'} each): "
-        f"{' to '.join(signed(gap) for gap in dict.fromkeys((gaps[0], gaps[-1])))}."
-    )
+    others = [(where, other.found) for where, other in elsewhere(rows, made) if other.found.n]
+    said = [
+        f"{signed(found.mean)} ({where}, {plural(found.n, 'seed')})" for where, found in others if found.n >= FEWEST
+    ]
+    few = [found for _, found in others if found.n < FEWEST]
+    if few:
+        gaps, seeds = sorted(found.mean for found in few), span(found.n for found in few)
+        ends = " to ".join(signed(gap) for gap in dict.fromkeys((gaps[0], gaps[-1])))
+        each = f"{seeds} seed{'' if seeds == '1' else 's'}{'' if len(few) == 1 else ' each'}"
+        said.append(f"{ends} at {len(few)}{' more' if said else ''} ({each})")
+    return f" At other settings: {', '.join(said)}." if said else ""
 
 
 def own() -> list[Headline]:

@@ -604,9 +604,9 @@ def test_other_settings_stand_beside_and_decide_nothing() -> None:
     others = [one for one in verdict.evidence if "at other settings" in one.says and "BERT-A" in one.says]
     assert {one.side for one in others} == {"beside"}
     assert {one.says.split("settings, ", 1)[1]: round(one.value or 0, 1) for one in others} == {
-        "preset cpu, norm pre, peak rate 0.001, 1 seed: too few seeds": -1.0,
-        "preset cpu, the preset's own settings, peak rate 0.0005, 1 seed: too few seeds": 0.5,
-        "preset cpu, the preset's own settings, peak rate 0.002, 1 seed: too few seeds": -0.2,
+        "norm pre, 1 seed: too few seeds": -1.0,
+        "peak rate 0.0005, 1 seed: too few seeds": 0.5,
+        "peak rate 0.002, 1 seed: too few seeds": -0.2,
     }
     assert all(one.view and one.view.values["part"] == "settings" for one in others)
 

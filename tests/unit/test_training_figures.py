@@ -596,7 +596,12 @@ def test_home_says_what_was_trained_and_nothing_of_what_was_not(three):
         run("bert_a", 0, ADDED, 4.0, **more)
         run("tupe_a", 0, ADDED, loss, **more)
     catalogue.refresh()
-    assert "At 2 other settings (1 seed each): −1.00 to +0.50." in home.own()[1].says
+    assert "At other settings: −1.00 to +0.50 at 2 (1 seed each)." in home.own()[1].says
+    for seed in range(3):
+        run("bert_a", seed, ADDED, 4.0, norm="pre")
+        run("tupe_a", seed, ADDED, 4.5, norm="pre")
+    catalogue.refresh()
+    assert "At other settings: +0.50 (norm pre, 3 seeds), −1.00 at 1 more (1 seed)." in home.own()[1].says
 
 
 def test_home_leaves_out_what_has_too_few_seeds(data):
