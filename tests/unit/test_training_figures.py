@@ -282,6 +282,18 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
 
 
+def test_it_is_said_how_a_difference_moves_with_the_length_of_training(three):
+    for steps, bert_a, tupe_a in ((20_000, 4.0, 3.7), (40_000, 3.6, 3.5)):
+        for variant, end, more in (("bert_a", bert_a, {}), ("tupe_a", tupe_a, {}), ("tupe_a", 1.0, {"norm": "pre"})):
+            rows = trainings.line((0, steps), (8.0, end), final=end)
+            trainings.write(variant, 1, rows, steps=steps, **more)
+    catalogue.refresh()
+    assert made("training_settings").content["sentences"][0] == (
+        "TUPE-A less BERT-A, the longer they train: −1.19 after 400 steps (3 seeds), −0.30 after 20,000 steps "
+        "(1 seed), −0.10 after 40,000 steps (1 seed)."
+    )
+
+
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     """No position ends at 7.0, so that what ends above 6.9 has not left the plateau."""
     run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)
