@@ -19,7 +19,7 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
     titles = dict(zip(table.variant, table.title, strict=True))
     order = list(dict.fromkeys(table.title))
     x = alt.X(
-        "final:Q", title="final validation loss (nats)", axis=alt.Axis(tickCount=4),
+        "final:Q", title="final validation loss (nats)", axis=alt.Axis(tickCount=4, labelOverlap=False),
         scale=alt.Scale(domain=list(reach(runs.final)), nice=False),
     )  # fmt: skip
     panels = []
