@@ -139,10 +139,11 @@ def curves_by_seed(found: Trained, axis: str) -> dict[str, dict[Hashable, Curve]
     }
 
 
-def step_times(preset: str) -> dict[str, float]:
-    """Variant -> time of a step against BERT-A's, measured in turns on one machine; of what was measured."""
-    rows = read.query("SELECT variant, value FROM newest_costs WHERE measure = 'step_ratio' AND preset = ?", [preset])
-    return dict(zip(rows.variant, rows.value, strict=True))
+def step_times(preset: str) -> Frame:
+    """Time of a step against BERT-A's, measured in turns on one machine: variant (the index), value, run_id."""
+    return read.query(
+        "SELECT variant, value, run_id FROM newest_costs WHERE measure = 'step_ratio' AND preset = ?", [preset]
+    ).set_index("variant")
 
 
 def _priced(ratio: StepsRatio, price: float) -> StepsRatio:
@@ -161,7 +162,8 @@ def convergence(params: Params) -> Figure:
     found = trained(params)
     found.need_baseline()
     rows, seeds, ratios = [], [], {}
-    price = step_times(found.preset)
+    times = step_times(found.preset)
+    price = times.value.to_dict()
     others = [name for name in found.variants if name != found.baseline]
     priced = [name for name in others if name in price and found.baseline in price]
     unpriced = [name for name in others if name not in priced]
@@ -211,7 +213,8 @@ def convergence(params: Params) -> Figure:
         ),
         alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in steps.to_dict('records'))}",
         command=command("training_convergence", params, found, found.variants, "baseline"),
-        provenance=found.provenance(),
+        provenance=found.provenance()
+        | ({"Step times": f"run {', '.join(sorted(set(times.run_id)))}"} if priced else {}),
         citation_keys=("ke2021tupe",),
         content={
             "table": table,

@@ -353,6 +353,7 @@ def test_convergence_in_seconds_is_steps_times_what_a_step_costs(three):
     rows = figure.frame().set_index(["axis", "variant"])
     assert rows.loc["seconds", "tupe_a"].ratio == pytest.approx(1.05 * 0.375)
     assert rows.loc["seconds", "no_position"].took == "> 40"
+    assert figure.provenance["Step times"].startswith("run ")
     assert "as recorded: No position." in figure.caption
     charts.compose(figure).to_dict()
     against = made("training_convergence", baseline="tupe_a").frame().set_index(["axis", "variant"])
