@@ -166,6 +166,7 @@ def convergence(params: Params) -> Figure:
     price = times.value.to_dict()
     others = [name for name in found.variants if name != found.baseline]
     priced = [name for name in others if name in price and found.baseline in price]
+    timed = {"Step times": f"run {', '.join(sorted(set(times.run_id)))}"} if priced else {}
     unpriced = [name for name in others if name not in priced]
     for axis in ("step", "seconds"):
         by_seed = curves_by_seed(found, axis)
