@@ -214,8 +214,7 @@ def convergence(params: Params) -> Figure:
         ),
         alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in steps.to_dict('records'))}",
         command=command("training_convergence", params, found, found.variants, "baseline"),
-        provenance=found.provenance()
-        | ({"Step times": f"run {', '.join(sorted(set(times.run_id)))}"} if priced else {}),
+        provenance=found.provenance() | timed,
         citation_keys=("ke2021tupe",),
         content={
             "table": table,
