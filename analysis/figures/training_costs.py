@@ -71,8 +71,8 @@ def costs(params: Params) -> Figure:
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
             f"Preset {preset}. Parameters: filled dots are all, hollow ones those trained. Arithmetic: one forward and "
-            "backward pass; only predicted tokens go past the last layer's attention, so a causal model, which predicts "
-            "every token, costs more.",
+            "backward pass; only predicted tokens go past the last layer's attention, so a causal model, which "
+            "predicts every token, costs more.",
             f"Speed, step time and memory depend on the machine ({', '.join(devices)}); step time is that of the "
             "baseline measured in the same run."
             if devices
