@@ -25,8 +25,8 @@ SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(len(SPECIALS))
 IGNORED = -100
 """A label that no loss counts."""
-MASKED_SHARE, TO_MASK, TO_RANDOM = 0.15, 0.8, 0.1
-"""Devlin et al. 2019, section 3.1: 15 % are predicted; of these 80 % show [MASK], 10 % a random word."""
+MASKED_SHARE, TO_MASK = 0.15, 0.8
+"""Devlin et al. 2019, section 3.1: 15 % are predicted; of these 80 % show [MASK], 10 % a random word, 10 % themselves."""
 BATCH = 2_000
 ALPHABET = 128
 """Characters that the vocabulary holds, the most frequent ones."""
@@ -211,19 +211,30 @@ class Windows:
         ids[:, -1] = SEP
         return ids, second.astype(np.int64)
 
-    def masked(self, chosen: Int64[np.ndarray, " batch"], rng: np.random.Generator) -> Batch:
-        """A batch for masked-language modelling: 15 % of the words are predicted, 80/10/10."""
+    def masked(
+        self,
+        chosen: Int64[np.ndarray, " batch"],
+        rng: np.random.Generator,
+        *,
+        share: float = MASKED_SHARE,
+        to_mask: float = TO_MASK,
+    ) -> Batch:
+        """A batch for masked-language modelling.
+
+        share: the fraction of a window's tokens that is predicted. to_mask: of these, the fraction that shows [MASK];
+        half of the rest shows a random word, the other half is left as it is.
+        """
         ids, segments = self.packed(chosen)
         words: Bool[np.ndarray, "batch length"] = ids >= len(SPECIALS)
         # The same number in every window, so that every step predicts equally many.
-        wanted = max(1, round(MASKED_SHARE * (self.length - 3)))
+        wanted = max(1, round(share * (self.length - 3)))
         order = np.where(words, rng.random(ids.shape), 2.0)
         picked = np.argpartition(order, wanted, axis=1)[:, :wanted]
         labels = np.full_like(ids, IGNORED)
         np.put_along_axis(labels, picked, np.take_along_axis(np.where(words, ids, IGNORED), picked, 1), axis=1)
         fate = rng.random(ids.shape)
         random = rng.integers(len(SPECIALS), self.vocabulary, ids.shape)
-        shown = np.where(fate < TO_MASK, MASK, np.where(fate < TO_MASK + TO_RANDOM, random, ids))
+        shown = np.where(fate < to_mask, MASK, np.where(fate < (1 + to_mask) / 2, random, ids))
         return Batch(np.where(labels != IGNORED, shown, ids), segments, labels)
 
     def causal(self, chosen: Int64[np.ndarray, " batch"]) -> Batch:
@@ -233,8 +244,20 @@ class Windows:
         labels[:, :-1] = np.where(ids[:, 1:] >= len(SPECIALS), ids[:, 1:], IGNORED)
         return Batch(ids, segments, labels)
 
-    def step(self, step: int, size: int, seed: int, *, causal: bool) -> Batch:
-        """The batch of a step (from 0): windows in an order shuffled anew each time through the corpus."""
+    def step(
+        self,
+        step: int,
+        size: int,
+        seed: int,
+        *,
+        causal: bool,
+        share: float = MASKED_SHARE,
+        to_mask: float = TO_MASK,
+    ) -> Batch:
+        """The batch of a step (from 0): windows in an order shuffled anew each time through the corpus.
+
+        share, to_mask: as `masked` takes them.
+        """
         per_pass = self.count // size
         if not per_pass:
             raise AddendError(
@@ -244,7 +267,9 @@ class Windows:
         order = _order(self.count, seed, step // per_pass)
         at = step % per_pass * size
         chosen = order[at : at + size]
-        return self.causal(chosen) if causal else self.masked(chosen, np.random.default_rng([seed, 1, step]))
+        if causal:
+            return self.causal(chosen)
+        return self.masked(chosen, np.random.default_rng([seed, 1, step]), share=share, to_mask=to_mask)
 
 
 _orders: dict[tuple[int, int, int], np.ndarray] = {}

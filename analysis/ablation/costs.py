@@ -45,9 +45,10 @@ def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Ca
     causal = model.config.causal
     batch = tensors(made_up(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
     losses: Any = torch.compile(model.losses) if compiled else model.losses
+    half = half_precision(settings, device)
 
     def step() -> None:
-        train_step(model, losses, batch, adam, settings.clip, device)
+        train_step(model, losses, batch, adam, settings.clip, device, half)
         if device == "cuda":
             torch.cuda.synchronize()
 

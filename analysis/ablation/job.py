@@ -58,7 +58,7 @@ class Job:
     def command(self) -> str:
         """What runs it again."""
         p = self.pretraining
-        return ablate(p.preset, [p.variant], [p.seed], **options(asdict(p), p.preset))
+        return ablate(p.preset, [p.variant], [p.seed], **options(p.described(), p.preset))
 
     @property
     def scores_id(self) -> str:
@@ -195,7 +195,7 @@ def _pretrained(job: Job, report: Report) -> Path:
 
 
 def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) -> None:
-    from analysis.ablation.pretrain import CHECKPOINT
+    from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
     settings = job.pretraining
     metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
@@ -212,7 +212,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) ->
     }
     trained = [p for p in model.parameters() if p.requires_grad]
     config = {
-        **asdict(settings),
+        **settings.described(),
         "corpus": corpora.describe(corpus),
         "model": settings.config(),
         "parameters": sum(p.numel() for p in model.parameters()),
@@ -228,7 +228,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) ->
             command=job.command,
             run_id=job.run_id,
             device=device_name(job.place.device),
-            dtype="float32" if job.place.device == "cpu" else "bfloat16 autocast",
+            dtype="bfloat16 autocast" if half_precision(settings, job.place.device) else "float32",
             seed=settings.seed,
             variant=settings.variant,
             preset=settings.preset,

@@ -40,6 +40,8 @@ FINETUNING = {
         tasks=TASKS,
         settings={"epochs": 2, "batch_size": 32, "max_length": 64, "max_train": 4_000, "max_dev": 2_000},
     ),
+    "cpu2": Finetuning(),
+    "pilot": Finetuning(),
     "gpu": Finetuning(
         tasks=TASKS,
         learning_rates=(5e-5, 1e-4, 3e-4),

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from shlex import quote
 from typing import Any
 
@@ -15,6 +15,10 @@ class Pretraining:
     learning_rate is the peak; it rises linearly over the first `warmup` of the steps, stays, and falls linearly to 0
     over the last `decay` of them.
     Lengths are in tokens, `batch` in windows, `evaluate_every` in steps, `valid_windows` a number of windows.
+    masked_share of a window's tokens is predicted, and to_mask of these show [MASK] (validation always predicts 15 %).
+    matched: every variant has BERT-A's number of parameters (by the width of its feed-forward layers, to within 1 %,
+    where it can), words and positions start on one scale, and a concatenation predicts words from all of its width.
+    precision: float32, or bfloat16 for the products of training (weights, optimiser and evaluation stay in float32).
     """
 
     variant: str = "bert_a"
@@ -40,6 +44,18 @@ class Pretraining:
     evaluate_every: int = 250
     valid_windows: int = 256
     final_windows: int = 1_024
+    masked_share: float = 0.15
+    to_mask: float = 0.8
+    matched: bool = False
+    precision: str = "float32"
+
+    def described(self) -> dict[str, Any]:
+        """The settings by name; one that came after the first runs is left out at its default, as those runs do."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in _LATER or getattr(self, field.name) != field.default
+        }
 
     @property
     def positions(self) -> int:
@@ -67,14 +83,20 @@ class Pretraining:
             "initializer_range": self.initializer_range,
             "norm": self.norm,
         }
-        fields = VARIANTS[self.variant].fields(hidden_size=self.hidden_size, heads=self.heads)
+        variant = VARIANTS[self.variant]
+        fields = variant.fields(hidden_size=self.hidden_size, heads=self.heads, matched=self.matched)
         if fields.get("disentangled"):
             fields["disentangled"] = self.length
-        return shape | fields
+        config = shape | fields
+        if self.matched and not variant.wider and self.variant != "bert_a":
+            from analysis.ablation.sizes import matched_width
+
+            config["intermediate_size"] = matched_width(config, replace(self, variant="bert_a").config())
+        return config
 
     def run_id(self, corpus: str) -> str:
         """The name that a run with these settings on this corpus always has."""
-        return identify({**asdict(self), "corpus": corpus})
+        return identify({**self.described(), "corpus": corpus})
 
 
 def identify(settings: dict[str, Any]) -> str:
@@ -82,10 +104,11 @@ def identify(settings: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
 
 
+_LATER = {"masked_share", "to_mask", "matched", "precision"}
 _OWN = {"variant", "seed", "preset", "learning_rate"}
 RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
 """Settings that runs must share to be compared."""
-OPTIONS = ("learning_rate", "norm", "steps")
+OPTIONS = ("learning_rate", "norm", "steps", "masked_share", "to_mask", "initializer_range")
 """Settings that the command changes by an option of their name."""
 _EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
 
@@ -103,6 +126,11 @@ PRESETS = {
         evaluate_every=10, valid_windows=16, final_windows=32,
     ),
     "cpu": Pretraining(preset="cpu"),
+    "cpu2": Pretraining(preset="cpu2", masked_share=0.4, matched=True, precision="bfloat16", evaluate_every=200),
+    "pilot": Pretraining(
+        preset="pilot", masked_share=0.4, matched=True, precision="bfloat16", evaluate_every=200, steps=5_000,
+        warmup=0.1, decay=0.0, final_windows=256,
+    ),
     "gpu": Pretraining(
         preset="gpu", vocabulary=16_384, hidden_size=512, layers=4, heads=8, length=128, batch=256, steps=20_000,
         learning_rate=5e-4, dropout=0.1, evaluate_every=500, valid_windows=1_024, final_windows=8_192,

@@ -14,7 +14,7 @@ from torch import Tensor
 from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
 from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, seeded
 from analysis.ablation.measure import score_variance
-from analysis.ablation.optimise import groups, placed, train_step
+from analysis.ablation.optimise import groups, keep_freed_memory, placed, train_step
 from analysis.ablation.presets import Pretraining
 from analysis.errors import AddendError
 
@@ -78,6 +78,11 @@ def optimiser(model: torch.nn.Module, settings: Pretraining, device: str) -> tor
     )
 
 
+def half_precision(settings: Pretraining, device: str) -> bool:
+    """Whether the products of training are computed in bfloat16: always on a GPU, on a processor where asked for."""
+    return device == "cuda" or settings.precision == "bfloat16"
+
+
 def rate(settings: Pretraining, step: int) -> float:
     """The learning rate of a step, as a share of its peak."""
     warm, fall = (max(1, round(share * settings.steps)) for share in (settings.warmup, settings.decay))
@@ -115,6 +120,9 @@ def pretrain(
     valid = windows(corpus.valid, corpus, settings.length)
     causal = model.config.causal
     forward: Any = torch.compile(model.losses) if compiled else model.losses
+    half = half_precision(settings, device)
+    if device == "cpu":
+        keep_freed_memory()
     now = time.process_time if device == "cpu" else time.perf_counter
     saved = time.monotonic()
 
@@ -132,13 +140,20 @@ def pretrain(
     running: list[Tensor] = []
     while progress.step < settings.steps:
         started = now()
-        batch = train.step(progress.step, settings.batch, settings.seed, causal=causal)
+        batch = train.step(
+            progress.step,
+            settings.batch,
+            settings.seed,
+            causal=causal,
+            share=settings.masked_share,
+            to_mask=settings.to_mask,
+        )
         for group in adam.param_groups:
             group["lr"] = settings.learning_rate * rate(settings, progress.step)
         # Dropout, where there is any, depends on the step alone, so that a resumed run draws the same.
         torch.manual_seed(settings.seed * 1_000_003 + progress.step)
         model.train()
-        running.append(train_step(model, forward, tensors(batch, device), adam, settings.clip, device))
+        running.append(train_step(model, forward, tensors(batch, device), adam, settings.clip, device, half))
         if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
             torch.cuda.synchronize()
         progress.seconds += now() - started

@@ -12,7 +12,9 @@ DEFAULT = "bert_a,no_position,tupe_a,concat_20"
 
 
 def ablate(
-    preset: Annotated[str, typer.Option(help="debug (seconds), cpu (minutes of one core a run) or gpu.")] = "debug",
+    preset: Annotated[
+        str, typer.Option(help="debug (seconds), cpu or cpu2 (minutes of one core a run) or gpu.")
+    ] = "debug",
     variants: Annotated[str, typer.Option(help="Names with commas between, or all.")] = DEFAULT,
     seeds: Annotated[str, typer.Option(help="Numbers with commas between.")] = "0,1,2",
     corpus: Annotated[Path | None, typer.Option(help="Training text: UTF-8, articles apart by an empty line.")] = None,
@@ -27,6 +29,9 @@ def ablate(
     learning_rate: Annotated[float | None, typer.Option(help="Another peak rate than the preset's.")] = None,
     norm: Annotated[str | None, typer.Option(help="post or pre, if not the preset's.")] = None,
     steps: Annotated[int | None, typer.Option(help="Another number of steps than the preset's.")] = None,
+    masked_share: Annotated[float | None, typer.Option(help="Another share of predicted tokens.")] = None,
+    to_mask: Annotated[float | None, typer.Option(help="Another share of these that show [MASK].")] = None,
+    initializer_range: Annotated[float | None, typer.Option(help="Another deviation of the first weights.")] = None,
 ) -> None:
     """Trains each variant with each seed, scores it on GLUE, and writes results files. Finished runs are skipped."""
     import torch
@@ -41,7 +46,14 @@ def ablate(
     from analysis.engine import run_all
     from analysis.errors import AddendError
 
-    changes = {"learning_rate": learning_rate, "norm": norm, "steps": steps}
+    changes = {
+        "learning_rate": learning_rate,
+        "norm": norm,
+        "steps": steps,
+        "masked_share": masked_share,
+        "to_mask": to_mask,
+        "initializer_range": initializer_range,
+    }
     runs = planned(preset, _list(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None})
     device = "cuda" if torch.cuda.is_available() else "cpu"
     compiled = device == "cuda" if compile is None else compile

@@ -30,6 +30,13 @@ class AddendConfig(PreTrainedConfig):
     window: keys attended on each side ([CLS] sees and is seen by all); 0 for all.
     recurrent: a bidirectional GRU before the first layer. causal: keys after the query are masked.
     norm: post (BERT's) or pre.
+    matched_scales: position starts as strong as learned positions do: a fixed table is multiplied by
+    initializer_range, and a factor is 1 + table / initializer_range with the table drawn like any other.
+    full_head: with concat, words are predicted from all of the width: the head's transform keeps it, and a
+    projection leads to the width of the word table.
+    position_start, position_deviation: a learned table starts from `normal` numbers or from `sinusoidal` ones, of
+    this standard deviation; 0 stands for initializer_range.
+    single_segment: every token is given segment 0.
     """
 
     model_type = MODEL_TYPE
@@ -70,6 +77,11 @@ class AddendConfig(PreTrainedConfig):
     window: int = 0
     recurrent: bool = False
     causal: bool = False
+    matched_scales: bool = False
+    full_head: bool = False
+    position_start: str = "normal"
+    position_deviation: float = 0.0
+    single_segment: bool = False
 
     @property
     def word_dim(self) -> int:

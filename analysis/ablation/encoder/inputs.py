@@ -54,11 +54,15 @@ class Inputs(nn.Module):
         config = self.config
         words = self.words(ids)
         if config.segments:
-            words = words + self.token_type_embeddings(torch.zeros_like(ids) if segments is None else segments)
+            if segments is None or config.single_segment:
+                segments = torch.zeros_like(ids)
+            words = words + self.token_type_embeddings(segments)
         if config.combine == "none":
             return self.LayerNorm(words)
         positions = self.position_embeddings(ids.shape[1])
         if config.combine == "multiply":
+            if config.matched_scales:
+                positions = 1 + positions / config.initializer_range
             return self.LayerNorm(words * positions)
         if config.combine == "add":
             if config.position_norm:
@@ -85,18 +89,24 @@ class PositionTable(nn.Module):
         A learned one is normal with the config's deviation; one that multiplies is 1 plus a standard
         normal, so that what a word keeps everywhere and what is peculiar to a position start equally strong.
         """
-        length, width = self.weight.shape
-        if self.config.position == "sinusoidal":
+        config, (length, width) = self.config, self.weight.shape
+        deviation = config.position_deviation or config.initializer_range
+        if config.position == "sinusoidal":
             table = encode("sinusoidal", length=length, dim=width)
-        elif self.config.position == "random_fixed":
+        elif config.position == "random_fixed":
             # The sinusoids' root mean square, so that only the structure differs.
             table = np.random.default_rng(generator.initial_seed()).normal(0, 0.5**0.5, (length, width))
-        elif self.config.combine == "multiply":
+        elif config.position_start == "sinusoidal":
+            # Sines and cosines have a mean square of one half.
+            table = encode("sinusoidal", length=length, dim=width) * deviation * 2**0.5
+        elif config.combine == "multiply" and not config.matched_scales:
             self.weight.data.normal_(1.0, 1.0, generator=generator)
             return
         else:
-            self.weight.data.normal_(0.0, self.config.initializer_range, generator=generator)
+            self.weight.data.normal_(0.0, deviation, generator=generator)
             return
+        if config.matched_scales and config.position != "learned":
+            table = table * config.initializer_range
         self.weight.data.copy_(torch.from_numpy(table))
 
     def forward(self, length: int) -> Float[Tensor, "L P"]:

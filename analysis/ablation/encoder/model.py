@@ -230,12 +230,15 @@ class Head(nn.Module):
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
         self.transform = Transform(config)
+        if config.full_head and config.word_dim < config.hidden_size:
+            self.projection = nn.Linear(config.hidden_size, config.word_dim)
         self.decoder = nn.Linear(config.word_dim, config.vocab_size)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... V"]:
         """Logits."""
-        return self.decoder(self.transform(hidden))
+        ready = self.transform(hidden)
+        return self.decoder(self.projection(ready) if hasattr(self, "projection") else ready)
 
 
 class Transform(nn.Module):
@@ -243,9 +246,10 @@ class Transform(nn.Module):
 
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.word_dim)
+        width = config.hidden_size if config.full_head else config.word_dim
+        self.dense = nn.Linear(config.hidden_size, width)
         self.activation = ACT2FN[config.hidden_act]
-        self.LayerNorm = nn.LayerNorm(config.word_dim, eps=config.layer_norm_eps)
+        self.LayerNorm = nn.LayerNorm(width, eps=config.layer_norm_eps)
 
     def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... W"]:
         """Ready for the word table."""

@@ -28,8 +28,8 @@ class Variant:
     needs: str | None = None
     size: str = ""
 
-    def fields(self, *, hidden_size: int, heads: int) -> dict[str, Any]:
-        """Everything this variant sets, for a model that is this wide."""
+    def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Any]:
+        """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""
         fields: dict[str, Any] = {"variant": self.name, **self.settings}
         if self.wider:
             fields["hidden_size"] = round(hidden_size * (1 + self.wider) / heads) * heads
@@ -39,6 +39,12 @@ class Variant:
             # Even, and of a width that heads can share where each head has its block.
             unit = heads if self.settings.get("blocked") else 2
             fields["position_dim"] = max(unit, round(hidden_size * self.position_share / unit) * unit)
+        if matched:
+            fields.pop("scale_words", None)
+            if fields.get("position") in ("sinusoidal", "random_fixed") or fields.get("combine") == "multiply":
+                fields["matched_scales"] = True
+            if fields.get("combine") == "concat":
+                fields["full_head"] = True
         return fields
 
 

@@ -1,0 +1,30 @@
+"""How wide a variant's feed-forward layers must be for it to have as many parameters as another."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+
+def parameters(config: Mapping[str, Any]) -> int:
+    """The number of parameters of a model with these fields of AddendConfig; no memory is taken for them."""
+    return _parameters(json.dumps(dict(config), sort_keys=True))
+
+
+@lru_cache(maxsize=256)
+def _parameters(config: str) -> int:
+    import torch
+
+    from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM
+
+    with torch.device("meta"):
+        model = AddendForMaskedLM(AddendConfig(**json.loads(config)))
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def matched_width(config: Mapping[str, Any], reference: Mapping[str, Any]) -> int:
+    """The intermediate_size with which `config` comes nearest to the number of parameters of `reference`, 1 or more."""
+    width = int(config["intermediate_size"])
+    # One dimension more is a row, a column and a bias in each layer.
+    each = int(config["num_hidden_layers"]) * (2 * int(config["hidden_size"]) + 1)
+    return max(1, width + round((parameters(reference) - parameters(config)) / each))
