@@ -14,6 +14,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 TRAININGS = FOLDER / "trainings.toml"
+MEASUREMENTS = FOLDER / "measurements.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
