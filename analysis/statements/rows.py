@@ -68,7 +68,8 @@ def families(read: Iterable[Reading]) -> dict[str, str]:
 def decide(read: Sequence[Reading], quantifier: str, least: int, *, exhaustive: bool = False) -> str:
     """The verdict that these readings give.
 
-    quantifier: `every`, `most` or `some` family. least: fewer families decide nothing, but for `some`. exhaustive: for `some`, whether nothing was left out of the search. Raises ValueError for another quantifier.
+    quantifier: `every`, `most` or `some` family. least: with fewer families `every` and `most` are open. exhaustive:
+    for `some`, whether nothing was left out of the search. Raises ValueError for another quantifier.
     """
     found = list(families(read).values())
     hold, fail = found.count(HOLDS), found.count(FAILS)
