@@ -131,7 +131,8 @@ def refresh(*, rebuild: bool = False) -> Report:
 
 def judge(ask: Ask) -> dict[str, Rows]:
     """Rows of every table that follows from the rest of the store: both versions of the ledger's verdicts."""
-    from analysis import statements
+    from analysis import answer, statements
     from analysis.claims import verdicts
 
-    return {**verdicts(ask), **statements.tables(ask)}
+    judged = statements.judged(ask)
+    return {**verdicts(ask), **statements.tables(judged), **answer.tables(judged, ask)}

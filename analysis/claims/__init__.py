@@ -46,7 +46,7 @@ def _code() -> str:
     """Changes whenever the code that judges does: the claims, their helpers, the statistics they rest on."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
-    for package in ("claims", "statistics", "own", "statements", "rules"):
+    for package in ("claims", "statistics", "own", "statements", "rules", "answer"):
         for path in sorted((root / package).rglob("*")):
             if path.suffix in (".py", ".toml"):
                 digest.update(path.read_bytes())

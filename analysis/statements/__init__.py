@@ -219,9 +219,8 @@ def _counted(read: list[Reading], extreme: Reading | None, one: Mapping[str, Any
     return text
 
 
-def tables(ask: Ask) -> dict[str, list[dict[str, Any]]]:
+def tables(made: list[Judgement]) -> dict[str, list[dict[str, Any]]]:
     """Rows of the tables `statements` and `readings`."""
-    made = judged(ask)
     statements = []
     for one in made:
         row = asdict(one)

@@ -1,8 +1,10 @@
 """Rows held against a line, counted by family: how a statement of kind `rows` or `published` is decided."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from analysis.ablation.variants import VARIANTS, title
 from analysis.claims.tries import above, stand
 from analysis.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
 
@@ -25,7 +27,7 @@ def readings(rows: Sequence[dict[str, Any]], holds: str) -> list[Reading]:
     sides = (higher, lower) if holds == "above" else (lower, higher)
     return [
         Reading(
-            source=row["source"],
+            source=readable(row["source"]),
             family=row["family"],
             standing=HOLDS if yes else FAILS if no or _exact(row) else OPEN,
             value=row["value"],
@@ -35,6 +37,16 @@ def readings(rows: Sequence[dict[str, Any]], holds: str) -> list[Reading]:
         )
         for row, yes, no in zip(rows, *sides, strict=True)
     ]
+
+
+OWN_MODEL = re.compile(r"\b(?:debug|cpu2?|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
+
+
+def readable(source: str) -> str:
+    """A source with our own models and variants under their titles: `BERT-A, seed 0` for `cpu-bert_a-0`."""
+    if source in VARIANTS:
+        return title(source)
+    return OWN_MODEL.sub(lambda found: f"{title(found[1])}, seed {found[2]}", source)
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,15 @@ SELECT id, verdict, effect, low AS lower, high AS upper, NULL AS parent, stateme
 FROM verdicts JOIN claim_rules USING (id)
 ORDER BY id;
 
+-- The answer to the question of the title, a sentence a row, from the verdicts above. bold: the words that carry the
+-- number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence.
+CREATE TABLE answers (
+    place INTEGER PRIMARY KEY, name VARCHAR, sentence VARCHAR, bold VARCHAR, against BOOLEAN, claim VARCHAR,
+    value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR
+);
+CREATE VIEW answer AS
+SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY place;
+
 -- ---- What rules ask for ----
 
 -- Every model that a results file is about. Own checkpoints say their variant in their name; bert_a_d adds positions to
