@@ -4,6 +4,7 @@ What enters is found where the family says: the seeds of position and segment, t
 and the bias that an attention call adds to its scores. No architecture is named here.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from analysis.errors import InterventionError
 from analysis.interventions.kinds.base import BIAS, PLACES, ROWS, SEGMENTS, TURNS, Intervention
+from analysis.models.capture import Looked
 from analysis.models.families import Family
 from analysis.models.follow import Layer, follow
 from analysis.models.seeds import Input, Output, Weight
@@ -106,12 +108,13 @@ def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str
 
 @dataclass
 class _Further:
-    """What a model's own positions would be, k further on: by module, and by layer for biases."""
+    """What a model's own positions would be, k further on: by call of a module, and by layer for biases."""
 
     by: int = 0
-    rows: dict[int, Tensor] = field(default_factory=dict)
-    turns: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    given: dict[tuple[int, int], Any] = field(default_factory=dict)
+    """What a module gave, by its id and which of its calls that was."""
     biases: dict[int, Tensor] = field(default_factory=dict)
+    distances: dict[int, Tensor] = field(default_factory=dict)
 
     def of(self, rows: Tensor) -> Tensor:
         """The rows from k on."""
@@ -141,23 +144,39 @@ def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) 
             raise _beyond(length, by, module.num_embeddings - int(args[0].min()))
 
     def bias(layer: Layer) -> None:
-        if layer.call.bias is not None:
+        if layer.call.looked is not None:
+            found.distances[layer.index] = layer.call.looked.distances
+        elif layer.call.bias is not None:
             found.biases[layer.index] = layer.call.bias.expand(layer.call.scores.shape)
+
+    calls = _Calls()
+
+    def keep(module: nn.Module, _args: Any, output: Any) -> None:
+        found.given[calls.next(module)] = output
 
     with ExitStack() as undo:
         for start in family.seeds(model):
             if isinstance(start, Output) and start.source == "position":
                 module = start.module
                 undo.callback(module.register_forward_pre_hook(counted).remove)
-                undo.callback(module.register_forward_hook(_keeping(found.rows)).remove)
+                undo.callback(module.register_forward_hook(keep).remove)
         for module in family.rotations(model):
-            undo.callback(module.register_forward_hook(_keeping(found.turns)).remove)
+            undo.callback(module.register_forward_hook(keep).remove)
         follow(model, family, longer, bias, sources=False)
     return found
 
 
-def _keeping(home: dict[int, Any]) -> Callable[[nn.Module, Any, Any], None]:
-    return lambda module, _args, output: home.update({id(module): output})
+class _Calls:
+    """Tells the calls of a module in one pass apart: some rotary modules turn local layers otherwise than global."""
+
+    def __init__(self) -> None:
+        self._made: Counter[int] = Counter()
+
+    def next(self, module: nn.Module) -> tuple[int, int]:
+        """The module's id, and which of its calls this is."""
+        number = self._made[id(module)]
+        self._made[id(module)] += 1
+        return id(module), number
 
 
 def _beyond(length: int, by: int, limit: int) -> InterventionError:
@@ -171,9 +190,11 @@ def _beyond(length: int, by: int, limit: int) -> InterventionError:
 def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
     """Within, positions and segments enter the model changed. Sources are followed from what enters."""
 
+    calls = _Calls()
+
     def positions(module: nn.Module | None, rows: Tensor) -> Tensor:
         if module is not None and further.by:
-            rows = further.of(further.rows[id(module)])
+            rows = further.of(further.given[calls.next(module)])
         for one in chosen:
             rows = one.rows(rows)
         return rows
@@ -183,13 +204,13 @@ def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -
             rows = one.segments(rows)
         return rows
 
-    def turned(module: nn.Module, _args: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        cos, sin = output
+    def turned(module: nn.Module, _args: Any, output: Any) -> Any:
+        cos, sin = family.turns_of(output)
         if further.by:
-            cos, sin = (further.of(x) for x in further.turns[id(module)])
+            cos, sin = (further.of(x) for x in family.turns_of(further.given[calls.next(module)]))
         for one in chosen:
             cos, sin = one.turns(cos, sin)
-        return cos, sin
+        return family.turns_as_given(cos, sin)
 
     changes = {"position": positions, "segment": segments}
     with ExitStack() as undo:
@@ -226,13 +247,26 @@ def _scores(layer: Layer, chosen: Chosen, further: _Further) -> Tensor:
     call = layer.call
     if call.bias is not None:
         own = call.bias.expand(call.scores.shape)
-        new = own
-        if further.by:
+        new = own if call.looked is None else _looked_up(layer.index, call.looked, own, chosen, further)
+        if call.looked is None and further.by:
             new = further.biases[layer.index][..., further.by :, further.by :]
         for one in chosen:
-            new = one.bias(new)
+            new = one.bias(new if call.looked is not None else one.pairs(new))
         if new is not own:
             call = replace(call, bias=new, scores=call.scores - own + new)
     for one in chosen:
         call = replace(call, scores=one.scores(replace(layer, call=call)))
     return call.scores
+
+
+def _looked_up(index: int, looked: Looked, own: Tensor, chosen: Chosen, further: _Further) -> Tensor:
+    """A bias that depends on what is compared, at the distances between the positions that the tokens get.
+
+    What moves positions acts on distances, which the model then looks up by itself, for the same queries and keys.
+    """
+    distances = looked.distances
+    if further.by:
+        distances = further.distances[index][..., further.by :, further.by :]
+    for one in chosen:
+        distances = one.pairs(distances)
+    return own if torch.equal(distances, looked.distances) else looked.at(distances).expand(own.shape)

@@ -4,7 +4,7 @@ transformers returns attention patterns but no scores, so an attention function 
 beside its own. It computes what `eager` computes and hands scores and pattern to whoever listens.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,6 +19,16 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from analysis.streams.tensor import plain
 
 IMPLEMENTATION = "addend"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A bias that is looked up by distance and depends on what is compared, too: DeBERTa's c2p and p2c."""
+
+    distances: Tensor
+    """Whole numbers, (..., query, key), by which the model looks it up."""
+    at: Callable[[Tensor], Float[Tensor, "batch head query key"]]
+    """What it would be at other distances, for the same queries and keys."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,8 @@ class Call:
     scores: Float[Tensor, "batch head query key"]
     mask: Tensor | None
     """What is added to hide keys: 0 where a query attends."""
+    looked: Looked | None = None
+    """Where `bias` depends on content: how it comes about."""
 
     @property
     def attended(self) -> Bool[Tensor, "batch query key"] | None:

@@ -8,13 +8,13 @@ The same listener is told of the same Call as by `capture.attend`, and may put o
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from analysis.errors import ModelError
-from analysis.models.capture import Call, Listener, listening
+from analysis.models.capture import Call, Listener, Looked, listening
 from analysis.streams.tensor import plain
 
 PRODUCTS = ("matmul", "bmm", "__matmul__", "baddbmm")
@@ -22,7 +22,9 @@ SUMS = ("add", "__add__", "__radd__", "__iadd__", "add_")
 
 
 class Own(Protocol):
-    """What a family says of attention that runs code of its own: see `Family.scale` and `Family.added`."""
+    """What a family says of attention that runs code of its own: see the members of `Family` of these names."""
+
+    distances: str
 
     def scale(self, module: Any) -> float:
         """What the product of the two factors is multiplied by."""
@@ -78,9 +80,15 @@ class _Watch(TorchFunctionMode):
         assert self.factors is not None
         scores = plain(scores)
         query, key = (x.reshape(*scores.shape[:2], *x.shape[-2:]) for x in self.factors)
-        added = self.own.added(self.module, self.given, plain(query), plain(key))
         scale = self.own.scale(self.module)
-        self.call = Call(self.module, query, key, scale, added, scores, mask)
+
+        def at(**instead: Tensor) -> Tensor | None:
+            return self.own.added(self.module, {**self.given, **instead}, plain(query), plain(key))
+
+        added, name, looked = at(), self.own.distances, None
+        if name and added is not None:
+            looked = Looked(self.given[name], lambda distances: cast("Tensor", at(**{name: distances})))
+        self.call = Call(self.module, query, key, scale, added, scores, mask, looked)
         return self.listener.scores(self.call)
 
 

@@ -97,8 +97,12 @@ class Intervention:
         """The cosines and sines by which queries and keys are turned."""
         return cos, sin
 
+    def pairs(self, pairs: Float[Tensor, "... T T"]) -> Float[Tensor, "... T T"]:
+        """What the model has for the positions of query and key: a bias, or how far apart they are."""
+        return pairs
+
     def bias(self, bias: Float[Tensor, "B H T T"]) -> Float[Tensor, "B H T T"]:
-        """What is added to the scores."""
+        """What is added to the scores, for the positions that `pairs` gives."""
         return bias
 
     def segments(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

@@ -34,7 +34,7 @@ class OnePosition(Intervention):
         """One turn for all."""
         return self._row(cos), self._row(sin)
 
-    def bias(self, bias):
+    def pairs(self, pairs):
         """What a token at that position gives itself."""
-        at = within(self.position, bias.shape[-1])
-        return bias[..., at : at + 1, at : at + 1].expand_as(bias)
+        at = within(self.position, pairs.shape[-1])
+        return pairs[..., at : at + 1, at : at + 1].expand_as(pairs)

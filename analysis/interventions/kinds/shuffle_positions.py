@@ -36,7 +36,7 @@ class ShufflePositions(Intervention):
         """Turns in another order."""
         return self.rows(cos), self.rows(sin)
 
-    def bias(self, bias):
+    def pairs(self, pairs):
         """Queries and keys in another order."""
-        order = self.order(bias.shape[-1])
-        return bias[..., order, :][..., order]
+        order = self.order(pairs.shape[-1])
+        return pairs[..., order, :][..., order]

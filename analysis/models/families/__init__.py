@@ -30,6 +30,10 @@ class Family:
     reads: str = "text"
     """What it is given: text, or an image."""
 
+    distances: str = ""
+    """Of `own_attention`: the argument of its attention modules that says how far apart query and key are, where
+    `added` depends on what is compared as well as on that."""
+
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
         return None
@@ -51,8 +55,19 @@ class Family:
         return self.positions
 
     def rotations(self, model: Any) -> Sequence[nn.Module]:
-        """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not."""
+        """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not.
+
+        A module may be called more than once a pass, and give another turn each time.
+        """
         return ()
+
+    def turns_of(self, given: Any) -> tuple[Tensor, Tensor]:
+        """The cosine and sine, (..., token, dim), in what such a module gives."""
+        return given
+
+    def turns_as_given(self, cos: Tensor, sin: Tensor) -> Any:
+        """The same in the form in which the module gives it."""
+        return cos, sin
 
     def longest(self, config: Any) -> int | None:
         """The number of tokens that it has positions for; None where there is no end."""

@@ -21,6 +21,7 @@ class Deberta(Family):
     title = "DeBERTa"
     positions = "disentangled"
     own_attention = True
+    distances = "relative_pos"
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
         """What mixes the scores of heads is refused."""

@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES, Family
 from analysis.models.seeds import Output, Seed
 
 
 class RoFormer(Family):
-    """RoFormerModel (Su et al. 2021). Position multiplies, so no source of the input is position.
-
-    `rotations` is empty: its table gives sines and cosines in one tensor, not a pair.
-    """
+    """RoFormerModel (Su et al. 2021). Position multiplies, so no source of the input is position."""
 
     title = "RoFormer"
     positions = "rotated"
@@ -37,6 +35,19 @@ class RoFormer(Family):
     def attentions(self, model: Any) -> Sequence[nn.Module]:
         """The self-attention of each layer."""
         return [layer.attention.self for layer in self.layers(model)]
+
+    def rotations(self, model: Any) -> Sequence[nn.Module]:
+        """A table of sines and cosines, side by side."""
+        return (model.base_model.encoder.embed_positions,)
+
+    def turns_of(self, given: Any) -> tuple[Tensor, Tensor]:
+        """Sines come first."""
+        sin, cos = given.chunk(2, -1)
+        return cos, sin
+
+    def turns_as_given(self, cos: Tensor, sin: Tensor) -> Tensor:
+        """One tensor again."""
+        return torch.cat([sin, cos], -1)
 
     def scale(self, module: Any) -> float:
         """As in Vaswani et al. 2017."""
