@@ -41,6 +41,7 @@ COMMANDS = (
     "measure_models",
     "ablate",
     "measure_costs",
+    "surgery",
     "keep_checkpoint",
     "import_",
 )

@@ -12,6 +12,7 @@ from typing import Any
 from analysis.rules import Contest, TrainingRules, training_rules
 from analysis.statistics import Difference, difference, equivalence, holm, power_of
 from analysis.statistics.paired import mean_interval
+from analysis.statistics.seeds import Runs
 
 BETTER, WORSE, SAME, NOT_RESOLVED = "better", "worse", "the same", "not resolved"
 EARLIER, NOT_EARLIER = "earlier", "not earlier"
@@ -128,12 +129,15 @@ Side = Mapping[int, Run]
 
 
 def _losses(sides: Sequence[Side]) -> Difference:
-    values = [{seed: run.final_loss for seed, run in side.items() if run.final_loss is not None} for side in sides]
+    values: list[Runs] = [
+        {seed: run.final_loss for seed, run in side.items() if run.final_loss is not None} for side in sides
+    ]
     return difference(*values)
 
 
 def _log_steps(sides: Sequence[Side]) -> Difference:
-    return difference(*({seed: math.log(run.censored) for seed, run in side.items()} for side in sides))
+    values: list[Runs] = [{seed: math.log(run.censored) for seed, run in side.items()} for side in sides]
+    return difference(*values)
 
 
 def _earlier(sides: Sequence[Side], found: Difference, rules: TrainingRules) -> Standing:
@@ -171,7 +175,7 @@ def _final(
     if reason := _late(contest, sides, rules):
         return Standing(word=NOT_RESOLVED, found=found, reason=reason)
     for side in sides:
-        spread = mean_interval({seed: run.final_loss for seed, run in side.items()}).sd
+        spread = mean_interval({seed: run.final_loss for seed, run in side.items() if run.final_loss is not None}).sd
         if spread >= rules.spread:
             name = next(iter(side.values())).variant
             return Standing(

@@ -25,6 +25,7 @@ FIRST = (
     "bert_a_norm", "no_cross", "bert_a_d", "bert_r", "tupe_r", "relative_only", "deberta",
     "concat_50", "concat_05", "concat_wide", "concat_blocked", "multiply", "tupe_a_tie_cls", "random_fixed",
     "frozen_word", "no_segment", "window", "recurrent", "causal_no_position",
+    "bert_a_smooth", "bert_a_wide_table", "one_segment", "frozen_own_word",
 )  # fmt: skip
 """Which variant has which look, in every chart: seven colours, then the same with dashes."""
 

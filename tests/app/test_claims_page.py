@@ -1,11 +1,15 @@
 """The claims pages: the ledger with its filters, one claim in full, and stores without results."""
 
+from html import escape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.claims import CLAIMS, WORDS
+from analysis.claims import CLAIMS
+from analysis.claims.stored import ledger
+from analysis.statements.stored import WORDS as STATEMENT_WORDS
+from analysis.statements.stored import statements as judgements
 from dashboard.links import VIEWS
 from tests.app.shown import shown
 
@@ -31,8 +35,13 @@ def told(app: AppTest) -> str:
 
 
 def named(app: AppTest) -> set[str]:
-    """The claims that have a card."""
+    """The claims that have a heading or, of the first verdicts, a card."""
     return {id for id in CLAIMS if f"**{id}. " in told(app)}
+
+
+def statements(app: AppTest) -> str:
+    """The rows of statements on the page, as HTML."""
+    return " ".join(block.value for block in app.get("html"))
 
 
 def silent(app: AppTest) -> bool:
@@ -43,17 +52,31 @@ def test_the_ledger_has_all_claims_and_filters_them():
     app = opened()
     assert silent(app), (app.exception, app.error, app.warning)
     assert named(app) == set(CLAIMS)
-    text = told(app)
-    assert all(word in text for word in WORDS), "a verdict without its word"
+    rows = statements(app)
+    assert rows.count('<td class="verdict"') == len(judgements())
+    assert all(f"</span> {one.verdict}<" in rows for one in judgements()), "a verdict without its word"
+    assert all(escape(one.statement) in rows for one in judgements())
     app.selectbox(key="claims.document").select("004").run()
     assert silent(app)
     assert named(app) == {id for id in CLAIMS if "004" in CLAIMS[id].documents}
     assert "004" in app.query_params["document"]
     app.segmented_control(key="claims.by").set_value("verdict").run()
     assert silent(app)
-    assert {heading.value.lower() for heading in app.subheader} & set(WORDS)
-    app.selectbox(key="claims.verdict").select("mixed").run()
+    assert {heading.value.lower() for heading in app.subheader} & set(STATEMENT_WORDS)
+    app.selectbox(key="claims.verdict").select("contradicted").run()
     assert named(app) < {id for id in CLAIMS if "004" in CLAIMS[id].documents}
+    assert "</span> contradicted<" in statements(app)
+    assert "</span> supported<" not in statements(app)
+
+
+def test_the_first_verdicts_are_shown_as_they_were():
+    app = opened(rules="1")
+    assert silent(app), (app.exception, app.error, app.warning)
+    assert named(app) == set(CLAIMS)
+    assert "Version 1 was exploratory" in told(app)
+    app = opened(verdict="inconclusive")
+    assert silent(app), "a link from before version 2 opens what it opened"
+    assert named(app) == {entry.id for entry in ledger() if entry.verdict == "inconclusive"}
 
 
 @pytest.mark.parametrize("claim", ["C09", "C17", "C24"])
@@ -65,14 +88,24 @@ def test_a_claim_is_shown_in_full(claim):
     assert one.rule in text
     assert one.statement in text
     headings = [heading.value for heading in app.subheader]
-    assert ("The rule, written before looking" in headings) == (not one.changed)
+    assert "The first verdict, on the claim as a whole" in headings
+    assert ("Changed after its verdict was known" in text) == bool(one.changed)
+    parts = [part for part in judgements() if part.parent == claim]
+    assert parts
+    rows = statements(app)
+    assert all(escape(part.statement) in rows for part in parts)
+    assert all(shown(part.sentence) in shown(text) for part in parts)
     assert all(changed in text for changed in one.changed)
     assert any(heading.startswith("Speaks for it") for heading in headings)
     assert any(heading.startswith("Speaks against it") for heading in headings), (
         "contrary evidence is always looked for"
     )
     boxes = [box.label for box in app.expander if not box.label.endswith(" more")]
-    assert boxes == [*(name.replace("_", " ") for name in one.queries), "How to cite this claim and its verdict"]
+    assert [box.split(":")[0] for box in boxes[: len(parts)]] == [f"Behind {part.id}" for part in parts]
+    assert boxes[len(parts) :] == [
+        *(name.replace("_", " ") for name in one.queries),
+        "How to cite this claim and its verdicts",
+    ]
 
 
 def test_a_caveat_is_said_once_and_then_named():
@@ -107,7 +140,9 @@ def test_without_results_everything_is_not_yet_measured(tmp_path, monkeypatch):
     monkeypatch.delenv("ADDEND_STORE", raising=False)
     app = opened()
     assert silent(app), (app.exception, app.error, app.warning)
-    assert "28 not yet measured" in told(app)
+    found = {one.verdict for one in judgements()}
+    assert found == {"open"}, "nothing is measured, so nothing is decided"
+    assert f"{len(judgements())} open" in told(app)
     app = opened(claim="C05")
     assert not app.exception
     assert "python -m analysis measure-geometry" in [code.value for code in app.code]

@@ -15,12 +15,13 @@ from analysis.store.sync import sync
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
-    "own_scores": "run_id variant preset task metric seed finetune_seed value",
+    "own_scores": "run_id variant preset task metric seed finetune_seed value rules_sha",
     "published_scores": "paper year table_name variant steps setting task metric value sd printed transcribed_from "
     "citation caveat",
     "term_stats": "model revision method layer head term corpus share effect rms",
     "intervention_effects": "model revision corpus intervention outcome layer value low high texts tokens",
-    "claims": "id verdict effect lower upper",
+    "claims": "id verdict effect lower upper parent statement rules_version",
+    "answer": "order sentence claim value query",
 }
 
 

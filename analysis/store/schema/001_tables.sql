@@ -117,6 +117,13 @@ CREATE TABLE interventions (
     value DOUBLE, low DOUBLE, high DOUBLE, texts INTEGER, tokens INTEGER
 );
 
+-- A sentence encoder's own task under every operation on its positions and terms, with no training. rank: directions
+-- that the operation takes; draw: which random draw; difference: from the intact model, paired over the same resamples.
+CREATE TABLE surgery (
+    run_id VARCHAR, task VARCHAR, operation VARCHAR, said VARCHAR, rank INTEGER, draw INTEGER, value DOUBLE, low DOUBLE,
+    high DOUBLE, difference DOUBLE, difference_low DOUBLE, difference_high DOUBLE, pairs INTEGER
+);
+
 -- Saved live probes: the sources' queries and keys, from which every map follows.
 CREATE TABLE probes (
     probe_id VARCHAR PRIMARY KEY, run_id VARCHAR, title VARCHAR, model VARCHAR, revision VARCHAR, layer INTEGER,

@@ -73,6 +73,16 @@ CREATE VIEW intervention_effects AS
 SELECT model, revision, corpus, intervention, outcome, layer, value, low, high, texts, tokens
 FROM newest_interventions;
 
+-- The newest surgery on each model and revision over each task.
+CREATE VIEW newest_surgery AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, s.*
+FROM surgery s JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, s.task);
+
+CREATE VIEW surgery_effects AS
+SELECT model, revision, task, operation, rank, draw, value, low, high, difference, difference_low, difference_high, pairs
+FROM newest_surgery;
+
 -- The newest measurement of each model over each corpus; the vectors of means are left in their table.
 CREATE VIEW newest_means AS
 SELECT
