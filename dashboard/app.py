@@ -14,6 +14,7 @@ from analysis.errors import AddendError  # noqa: E402
 from dashboard import log, queries, show, sign_in  # noqa: E402
 from dashboard.links import VIEWS  # noqa: E402
 
+SIDEBAR = 236  # Pixels that the list of pages takes; on a phone it is closed until it is asked for.
 VIEW_FILES = Path(__file__).parent / "views"
 
 
@@ -28,7 +29,12 @@ def page(path: str, icon: str, *, default: bool = False) -> st.Page:
     )
 
 
-st.set_page_config(page_title="Addend", page_icon=str(ROOT / "dashboard/assets/icon.png"), layout="wide")
+st.set_page_config(
+    page_title="Addend",
+    page_icon=str(ROOT / "dashboard/assets/icon.png"),
+    layout="wide",
+    initial_sidebar_state=SIDEBAR,
+)
 chosen = st.navigation(
     {
         "": [page("", "home", default=True), page("read", "auto_stories")],
@@ -62,6 +68,7 @@ chosen = st.navigation(
 # where there is no mouse, a table's own buttons are always seen, and stand clear of what is above it.
 st.html(
     "<style>.stMainBlockContainer{padding-top:3.5rem}"
+    "@media(min-width:900px){.stMainBlockContainer{padding-left:3rem;padding-right:3rem}}"
     "[data-testid=stCaptionContainer]{opacity:.8}"
     "[data-testid=stPageLink-NavLink] :is(span,p,div){white-space:normal}"
     "@media(pointer:coarse){.stElementContainer:has([data-testid=stDataFrame]){margin-top:2rem}}</style>"

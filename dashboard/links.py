@@ -108,7 +108,7 @@ _DO = (
 VIEWS: dict[str, View] = {
     view.page: view
     for view in (
-        View("", "Home", figures=("home_terms", "home_published")),
+        View("", "Home"),
         View(
             "read",
             "Guided reading",
@@ -326,6 +326,7 @@ VIEWS: dict[str, View] = {
                 "intervention_maps",
                 "intervention_permutation",
                 "intervention_effects",
+                "surgery",
             ),
         ),
         View(

@@ -7,14 +7,17 @@ import pandas as pd
 import streamlit as st
 
 from analysis import catalogue, choosing, citing, own, published
+from analysis.answer import cards
+from analysis.answer import stored as answers
+from analysis.answer.stored import Step
 from analysis.claims import QUESTIONS, WORDS, stored
 from analysis.claims.documents import Document
-from analysis.figures import FIGURES, Figure, glue, glue_table, home, runs, training, training_verdict
+from analysis.figures import FIGURES, Figure, glue, glue_table, runs, training, training_verdict
 from analysis.figures.claims import evidence
 from analysis.figures.glue_headline import headline
-from analysis.figures.home import Headline
 from analysis.published import Frame, Table
-from analysis.reading import STEPS, Step
+from analysis.reading import STEPS
+from analysis.reading import Step as ReadingStep
 from analysis.sql.ask import Answer, ask, kept
 from analysis.sql.public import PRIVATE
 from analysis.statements import stored as statements
@@ -86,17 +89,32 @@ def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, A
     return FIGURES[name].build(dict(values))
 
 
-def headlines() -> list[Headline]:
-    """The home page's numbers."""
-    return _headlines(store_version())
+def answer() -> tuple[Step, ...]:
+    """The answer to the question of Home, sentence by sentence."""
+    return answers.answer()
+
+
+def answer_cards() -> tuple[cards.Card, ...]:
+    """What is certain, what was measured and what is open."""
+    return _answer_cards(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _headlines(version: tuple[str, int, int]) -> list[Headline]:
-    return home.headlines(figure("home_published", {}))
+def _answer_cards(version: tuple[str, int, int]) -> tuple[cards.Card, ...]:
+    return cards.cards()
 
 
-def step_says(step: Step, values: Mapping[str, Any]) -> str:
+def separated() -> cards.Separated | None:
+    """The default model's task, intact and with words and positions apart."""
+    return _separated(store_version())
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _separated(version: tuple[str, int, int]) -> cards.Separated | None:
+    return cards.separated()
+
+
+def step_says(step: ReadingStep, values: Mapping[str, Any]) -> str:
     """The sentence of a step of the guided reading."""
     return _step_says(store_version(), step.name, tuple(sorted(values.items())))
 

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pandas as pd
 
@@ -10,8 +9,6 @@ from analysis import published
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.words import signed
 from analysis.published import Frame, Table, average, differences
-
-HOME_TABLE = "ke2021tupe|Table 1"
 
 
 def words(names: Iterable[str]) -> str:
@@ -189,17 +186,6 @@ def _difference_frame(found: Frame) -> Frame:
 def averages(params: Params) -> Figure:
     """Average over every GLUE column and over the ticked ones, beside each other and against a baseline."""
     return _averages("published_average", params)
-
-
-@figure("home_published")
-def home(params: Params) -> Figure:
-    """The finding on TUPE's own table: what is left of the gains over BERT-A without CoLA."""
-    made = _averages("home_published", {"table": HOME_TABLE, "baseline": "BERT-A", "without": ("cola",)})
-    return replace(
-        made,
-        title=f"A published gain, with and without CoLA: {made.provenance['table']}",
-        caption=made.caption.replace("beside the table", "stand beside the table itself, under Published ablations"),
-    )
 
 
 def _averages(name: str, params: Params) -> Figure:

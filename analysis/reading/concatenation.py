@@ -1,10 +1,11 @@
 """Step 6: concatenation, followed by a linear map, is addition."""
 
 from analysis import published
-from analysis.figures.home import CONCATENATION
 from analysis.figures.reading_arithmetic import WIDTH
 from analysis.figures.words import signed
 from analysis.reading.base import Step, Touch, Values, Way, register
+
+CONCATENATION = "hallam2026fusion|Table 1"
 
 
 def says(values: Values) -> str:

@@ -54,7 +54,7 @@ class Look:
     @property
     def ground(self) -> str:
         """What a chart stands on: halos that keep lines off digits."""
-        return "#171614" if self.dark else "white"
+        return "#0e1117" if self.dark else "white"
 
     @property
     def faint(self) -> str:

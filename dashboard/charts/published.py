@@ -274,12 +274,6 @@ def averages(figure: Figure, look: Look) -> list[Chart]:
     return [_dumbbells(figure, look, relative=True), _dumbbells(figure, look, relative=False)]
 
 
-@drawing("home_published")
-def home(figure: Figure, look: Look) -> list[Chart]:
-    """Differences only."""
-    return [_dumbbells(figure, look, relative=True)]
-
-
 def _dumbbells(figure: Figure, look: Look, *, relative: bool) -> Chart:
     means, names = figure.content["means"], figure.content["names"]
     baseline = figure.content["baseline"]

@@ -110,7 +110,6 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
 
 
 drawing("terms_aggregates")(_aggregates)
-drawing("home_terms")(_aggregates)
 
 
 def token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look, **more: Any) -> Chart:

@@ -15,13 +15,17 @@ show.header(
 )
 
 
+STORED = {"surgery": "On a sentence encoder's own task", "intervention_effects": "Over many texts"}
+
+
 def stored(values) -> None:
     """What was measured over many texts; it waits for no model."""
-    st.header("Over many texts", anchor=False)
-    try:
-        show.show(queries.figure("intervention_effects", values), "interventions", values)
-    except NoResults as nothing:
-        st.info(plain(str(nothing)))
+    for name, title in STORED.items():
+        st.header(title, anchor=False)
+        try:
+            show.show(queries.figure(name, values), "interventions", values)
+        except NoResults as nothing:
+            st.info(plain(str(nothing)))
 
 
 picked = Pickers("interventions")

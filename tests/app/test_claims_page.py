@@ -10,7 +10,6 @@ from analysis.claims import CLAIMS
 from analysis.claims.stored import ledger
 from analysis.statements.stored import WORDS as STATEMENT_WORDS
 from analysis.statements.stored import statements as judgements
-from dashboard.links import VIEWS
 from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
@@ -121,17 +120,6 @@ def test_an_unknown_claim_is_said_and_the_ledger_shown():
     assert not app.exception
     assert any("C99" in shown(warning.value) for warning in app.warning)
     assert named(app) == set(CLAIMS)
-
-
-def test_home_counts_the_verdicts_and_leads_to_them():
-    app = opened("home")
-    assert silent(app), (app.exception, app.error, app.warning)
-    assert "28 claims" in told(app)
-    changed = sum(bool(claim.changed) for _, claim in CLAIMS.items())
-    assert f"{changed} of the rules were changed since" in told(app)
-    labels = [link.proto.label for link in app.get("page_link")]
-    missing = [view.title for page, view in VIEWS.items() if page and f"**{view.title}.**" not in " ".join(labels)]
-    assert not missing, f"home leads nowhere near {missing}"
 
 
 def test_without_results_everything_is_not_yet_measured(tmp_path, monkeypatch):

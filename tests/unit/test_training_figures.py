@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from analysis import catalogue
 from analysis.errors import AddendError, NoResults
-from analysis.figures import FIGURES, home, training_costs
+from analysis.figures import FIGURES, training_costs
 from analysis.figures.runs import listed, settings
 from analysis.figures.training import index, trained
 from analysis.figures.training_settings import BEST
@@ -581,45 +581,3 @@ def test_the_curve_of_one_run(three):
     assert set(made("runs_curve", run=run_id).frame().run_id) == {run_id}
     with pytest.raises(NoResults, match="'nobody' has no curve"):
         made("runs_curve", run="nobody")
-
-
-# ---- The home page ----
-
-
-def printed(*gaps: float) -> str:
-    """Student's interval of these, as it is printed."""
-    return "(95 % interval {:+.2f} to {:+.2f})".format(*ttest_1samp(gaps, 0).confidence_interval()).replace("-", "−")
-
-
-def test_home_says_what_was_trained_and_nothing_of_what_was_not(three):
-    assert home.own() == []
-    for seed in range(3):
-        run("concat_20", seed, ADDED, 5.2 + (0.02, 0.01, 0.03)[seed])
-        run("bert_a_d", seed, ADDED, 4.0)
-        run("tupe_a_tie_cls", seed, ADDED, 3.9 + (0.02, 0.01, 0.03)[seed])
-    catalogue.refresh()
-    concatenated, untied = home.own()
-    assert concatenated.number == "+0.21"
-    assert f"Concatenated 80/20 less BERT-A {printed(0.22, 0.20, 0.21)}, 3 seeds: worse" in concatenated.says
-    assert untied.number == "−1.19 and −0.08"
-    assert f"TUPE-A less BERT-A {printed(-1.18, -1.20, -1.19)}, 3 seeds: better" in untied.says
-    assert {f"training_{one.values['part']}" for one in (concatenated, untied)} <= set(NAMES)
-    assert "other setting" not in untied.says
-    for more, loss in (({"norm": "pre"}, 4.5), ({"learning_rate": 5e-4}, 3.0)):
-        run("bert_a", 0, ADDED, 4.0, **more)
-        run("tupe_a", 0, ADDED, loss, **more)
-    catalogue.refresh()
-    assert "At other settings: −1.00 to +0.50 at 2 (1 seed each)." in home.own()[1].says
-    for seed in range(3):
-        run("bert_a", seed, ADDED, 4.0, norm="pre")
-        run("tupe_a", seed, ADDED, 4.5, norm="pre")
-    catalogue.refresh()
-    assert "At other settings: +0.50 (norm pre, 3 seeds), −1.00 at 1 more (1 seed)." in home.own()[1].says
-
-
-def test_home_leaves_out_what_has_too_few_seeds(data):
-    for seed in range(2):
-        run("bert_a", seed, ADDED)
-        run("concat_20", seed, ADDED, 4.0)
-    catalogue.refresh()
-    assert home.own() == []

@@ -3,7 +3,6 @@
 import numpy as np
 
 from analysis.answer.base import Facts, Said, Sentence, register
-from analysis.claims.said import number
 from analysis.statements.base import Ask
 
 
@@ -21,8 +20,8 @@ def tell(facts: Facts, ask: Ask) -> Said:
     del facts, ask
     error = largest_error()
     return Said(
-        sentence="Concatenating word and position and then multiplying by a matrix is already a sum: each part meets "
-        f"its own block of the matrix (checked to {number(error)}). Adding only makes the two blocks one.",
+        sentence="Concatenating and then multiplying by a matrix is already a sum: each part meets its own block of "
+        "the matrix. Adding only makes the two blocks one.",
         bold="is already a sum",
         value=error,
         query="SELECT 'analysis/answer/sentences/algebra.py: largest_error()' AS computed_by",

@@ -1,10 +1,10 @@
 """Our own trainings of concatenation against addition."""
 
 from analysis.answer.base import Facts, Said, Sentence, register
-from analysis.claims.said import plural
+from analysis.claims.said import plural, signed
 from analysis.statements.base import OPEN, SUPPORTED, Ask
 
-SPLITS = {"C17a": "80/20", "C17b": "half and half", "C17c": "half and half, kept apart in the scores"}
+SPLITS = ("C17a", "C17b", "C17c")
 
 
 def tell(facts: Facts, ask: Ask) -> Said | None:
@@ -15,18 +15,23 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
         return None
     won = [name for name, one in known.items() if one.verdict == SUPPORTED]
     undecided = [name for name, one in known.items() if one.verdict == OPEN]
-    sizes = "; ".join(f"{SPLITS[name]}: {one.effect:+.2f} nats" for name, one in known.items()).replace("-", "−")
-    if undecided:
-        head = "Whether a real concatenation of the same width would learn more is open "
-        head += f"in {len(undecided)} of {len(known)} splits"
+    effects = [one.effect or 0.0 for one in known.values()]
+    low, high = signed(min(effects)), signed(max(effects))
+    sizes = f"{low} nats" if len(effects) == 1 or low == high else f"{low} to {high} nats"
+    if undecided and not won:
+        bold = "is open"
+        head = f"Whether a real concatenation of the same width learns more {bold} in {len(undecided)} of {len(known)} "
+        head += "splits between word and position"
     elif won:
-        head = f"A real concatenation of the same width ends lower in {len(won)} of {len(known)} splits"
+        bold = f"learns more in {len(won)} of {len(known)} splits"
+        head = f"A real concatenation of the same width {bold} between word and position"
     else:
-        head = f"A real concatenation of the same width ends no lower in any of {len(known)} splits"
+        bold = "does not learn more"
+        head = f"A real concatenation of the same width {bold}, in any of {len(known)} splits between word and position"
     best = min(known.values(), key=lambda one: one.effect or 0.0)
     return Said(
-        sentence=f"{head} (final loss less adding's; {sizes}; {plural(best.seeds or 0, 'seed')}).",
-        bold=head,
+        sentence=f"{head}: its final loss differs from adding's by {sizes} ({plural(best.seeds or 0, 'seed')} each).",
+        bold=bold,
         value=best.effect,
         query=best.query,
         against=bool(won),

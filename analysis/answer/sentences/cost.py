@@ -15,8 +15,8 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
     return Said(
         sentence=f"One shared matrix is {'cheaper' if dear else 'not much cheaper'}: concatenating positions to words "
         f"of full width costs {percent(size.effect - 1)} more parameters and {percent(work.effect - 1)} more "
-        "floating-point operations per token in our encoder.",
-        bold=f"{percent(work.effect - 1)} more floating-point operations",
+        "operations per token.",
+        bold="cheaper" if dear else "not much cheaper",
         value=work.effect - 1,
         query=work.query,
         against=not dear,

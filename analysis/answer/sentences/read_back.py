@@ -18,12 +18,12 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
         return None
     word, place = percent(found["word"]), percent(found["position"])
     kept = facts["C13a"].verdict == SUPPORTED
-    but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
+    but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models position is read less well."
     return Said(
-        sentence=f"{'Nothing is lost' if kept else 'Not all survives'} in the sum: from the states entering the first "
-        f"layer of {embedded.NAME} a simple reader recovers the word in {word} of cases and the position in "
-        f"{place}.{but}",
-        bold=f"the position in {place}",
+        sentence=f"{'Nothing is lost' if kept else 'Not all survives'} in the sum: a simple decoder reads the word "
+        "from "
+        f"it in {word} of cases and the position in {place}.{but}",
+        bold="Nothing is lost" if kept else "Not all survives",
         value=found["position"],
         query=QUERY,
     )

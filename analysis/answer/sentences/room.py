@@ -1,32 +1,50 @@
-"""How little room positions take."""
+"""How little room positions take, and what it costs a trained model to keep words out of it."""
 
 from analysis import embedded
 from analysis.answer.base import Facts, Said, Sentence, register
-from analysis.statements.base import SUPPORTED, Ask
+from analysis.statements.base import CONTRADICTED, SUPPORTED, Ask
 
 QUERY = (
-    "SELECT g.value, w.hidden_size FROM newest_geometry g JOIN models w USING (model) "
-    f"WHERE g.model = '{embedded.NAME}' AND g.measure = 'effective_rank' AND g.subject = 'position_centred'"
+    "SELECT g.value, w.hidden_size, "
+    "max(s.value) FILTER (s.operation = 'intact') AS intact, "
+    "max(s.value) FILTER (s.operation = 'separated' AND s.rank = 14) AS separated "
+    "FROM newest_geometry g JOIN models w USING (model) LEFT JOIN newest_surgery s USING (model) "
+    f"WHERE g.model = '{embedded.NAME}' AND g.measure = 'effective_rank' AND g.subject = 'position_centred' GROUP BY "
+    "ALL"
 )
 
 
 def tell(facts: Facts, ask: Ask) -> Said | None:
-    """The effective rank of a real position table beside the width of the model."""
+    """The effective rank of a real position table; and sentence similarity once words are kept out of its "
+    "directions."""
     rows = ask(QUERY)
     if not rows:
         return None
-    rank, width = round(rows[0]["value"]), rows[0]["hidden_size"]
-    everywhere = facts["C10c"].verdict == SUPPORTED
-    others = f" In all {len(facts['C10c'].readings)} models measured it is below half of a random table's." * everywhere
+    row = rows[0]
+    rank, width = round(row["value"]), row["hidden_size"]
+    sentence = (
+        f"Sharing a space is possible because position needs little room: about {rank} of {width} directions in "
+        f"{embedded.NAME}."
+    )
+    verdict = facts["C10d"].verdict
+    if row["intact"] is not None and row["separated"] is not None:
+        how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
+        sentence += (
+            " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: "
+            "sentence "
+            f"similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}."
+        )
     return Said(
-        sentence=f"Sharing a space is possible because position needs little room: the position table of "
-        f"{embedded.NAME} uses about {rank} of {width} directions (its effective rank).{others}",
+        sentence=sentence,
         bold=f"{rank} of {width} directions",
-        value=float(rows[0]["value"]),
+        value=float(row["value"]),
         query=QUERY,
+        against=verdict == CONTRADICTED,
     )
 
 
 register(
-    Sentence(name="room", order=30, claim="C10", link="Ranks of the tables", page="geometry", values={}, tell=tell)
+    Sentence(
+        name="room", order=30, claim="C10", link="The experiment", page="claims", values={"claim": "C10"}, tell=tell
+    )
 )

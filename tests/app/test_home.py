@@ -1,0 +1,84 @@
+"""Home: the question, the answer from the store, the moving picture, and what is certain, measured and open."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.answer import stored
+from analysis.statements import stored as statements
+from dashboard import hero
+from dashboard.answer import QUESTION
+
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "home.duckdb"))
+
+
+def opened() -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=300).run()
+    assert [*app.exception, *app.error, *app.warning] == []
+    return app
+
+
+def page(app: AppTest) -> str:
+    return " ".join(block.value for block in app.get("html"))
+
+
+def text(app: AppTest) -> str:
+    """What a reader reads: no tags, no styles."""
+    bare = re.sub(r"<style>.*?</style>|<[^>]+>", "", page(app), flags=re.DOTALL)
+    return bare.replace("&#x27;", "'").replace("&amp;", "&")
+
+
+def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
+    app = opened()
+    shown = text(app)
+    steps = stored.answer()
+    assert QUESTION in shown
+    assert len(steps) > 5
+    for step in steps:
+        assert step.sentence in shown or step.name == "still_open", step
+        assert f">{step.link}</a>" in page(app) or not step.link or step.name == "still_open"
+    numbered = page(app).count("<li ")
+    assert numbered == sum(step.place > 0 and step.name != "still_open" for step in steps)
+    assert page(app).count('<li class="against"') == sum(
+        step.against and step.place > 0 and step.name != "still_open" for step in steps
+    )
+
+
+def test_the_cards_count_what_the_ledger_counts():
+    shown = text(opened())
+    counts = statements.counts()
+    assert f"{counts['open']} of {sum(counts.values())} statements are not decided yet" in shown
+    for kind in ("certain", "measured", "open"):
+        assert kind in shown
+
+
+def test_the_picture_has_five_stages_and_the_last_is_measured():
+    app = opened()
+    [mounted] = app.get("bidi_component")
+    stages = json.loads(mounted.proto.json)["stages"]
+    assert [stage["label"] for stage in stages[:4]] == [stage.label for stage in hero.STAGES]
+    assert re.fullmatch(r"measured: 0\.\d{3} → 0\.\d{3}", stages[4]["note"])
+
+
+def test_home_leads_on():
+    labels = [link.proto.label for link in opened().get("page_link")]
+    assert labels == ["Walk me through it (10 minutes)", "Try my own sentence", "How sure are we? Every statement"]
+
+
+def test_without_results_home_says_only_what_needs_none(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
+    shown = text(opened())
+    assert "already a sum" in shown, "algebra needs no data"
+    assert "nats" not in shown
+    assert "measured" not in shown.lower().split("being measured")[0]

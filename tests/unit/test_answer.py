@@ -1,0 +1,98 @@
+"""The answer: every sentence is computed from the store, leads to its evidence, and turns when verdicts do."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.answer import SENTENCES, stored, tables
+from analysis.answer.cards import cards
+from analysis.answer.sentences.algebra import largest_error
+from analysis.statements import stored as statements
+from analysis.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.store import read
+from dashboard.links import link, parse
+
+
+def facts(**changed: str) -> list:
+    """The stored statements, some with another verdict."""
+    return [replace(one, verdict=changed.get(one.id, one.verdict)) for one in statements.statements()]
+
+
+def ask(sql: str) -> list[dict]:
+    return read.query(sql).to_dict("records")
+
+
+def told(**changed: str) -> dict[str, str]:
+    return {row["name"]: row["sentence"] for row in tables(facts(**changed), ask)["answers"]}
+
+
+def test_every_sentence_is_told_and_leads_to_its_evidence(store: Path) -> None:
+    steps = stored.answer()
+    assert {step.name for step in steps} == {name for name, _ in SENTENCES.items()}
+    assert [step.place for step in steps] == list(range(len(steps)))
+    known = {one.parent for one in statements.statements()}
+    for step in steps:
+        assert step.bold in step.sentence
+        assert step.sentence.endswith(".")
+        assert step.claim in known | {""}
+        assert not step.page or parse(link(step.page, step.values))
+        assert not read.query(step.query).empty, "the query behind it gives something"
+    view = read.query('SELECT * FROM answer ORDER BY "order"')
+    assert list(view.sentence) == [step.sentence for step in steps]
+    for card in cards():
+        assert parse(link(card.page, card.values))
+
+
+def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
+    better = {f"C17{part}": SUPPORTED for part in "abc"}
+    none = dict.fromkeys(better, CONTRADICTED)
+    undecided = dict.fromkeys(better, OPEN)
+    assert "learns more in 3 of 3 splits" in told(**better)["concatenated"]
+    assert "some concatenations of the same width do better" in told(**better)["lead"]
+    assert "does not learn more" in told(**none)["concatenated"]
+    assert "no concatenation of the same width that we trained does better" in told(**none)["lead"]
+    assert "is open in 3 of 3 splits" in told(**undecided)["concatenated"]
+    assert "being measured" in told(**undecided)["lead"]
+    assert "cheaper" in told(C01b=SUPPORTED)["lead"]
+    assert "not much cheaper" in told(C01b=CONTRADICTED)["lead"]
+    assert "learns order late" in told(C18c=SUPPORTED)["late"]
+    assert "does not learn order later" in told(C18c=CONTRADICTED)["late"]
+    assert "falls from" in told(C10d=CONTRADICTED)["room"]
+    assert "changes only from" in told(C10d=SUPPORTED)["room"]
+    assert "the best way known" not in told(C18d=CONTRADICTED, C22c=OPEN)["lead"]
+    assert "It is not the best way known" in told(C18d=SUPPORTED)["lead"]
+    assert "All" in told(**{one.id: SUPPORTED for one in statements.statements()})["still_open"]
+
+
+def test_the_identity_is_checked_to_rounding() -> None:
+    """Against numpy in long double: the error that is printed is that of float64, not that of a wrong identity."""
+    error = largest_error()
+    assert 0 < error < 1e-12
+    rng = np.random.default_rng(1)
+    w, p = rng.normal(size=(8, 5)).astype(np.longdouble), rng.normal(size=(8, 3)).astype(np.longdouble)
+    matrix = rng.normal(size=(8, 4)).astype(np.longdouble)
+    assert np.abs(np.concatenate([w, p], -1) @ matrix - (w @ matrix[:5] + p @ matrix[5:])).max() < 1e-17
+
+
+def test_the_command_prints_it(store: Path, capsys) -> None:
+    from typer.testing import CliRunner
+
+    from analysis.__main__ import app
+
+    runner = CliRunner()
+    printed = runner.invoke(app, ["answer"]).output
+    words = " ".join(printed.split())
+    for step in stored.answer():
+        assert step.sentence in words.replace("all- MiniLM", "all-MiniLM"), step.name
+    rows = json.loads(runner.invoke(app, ["answer", "--json"]).output)
+    assert [row["sentence"] for row in rows] == [step.sentence for step in stored.answer()]
+
+
+@pytest.mark.parametrize("kind", ["certain", "measured", "open"])
+def test_every_kind_of_card_is_there(store: Path, kind: str) -> None:
+    [card] = [card for card in cards() if card.kind == kind]
+    assert card.sentence
+    assert card.link
