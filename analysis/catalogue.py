@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from analysis.store.fill import Ask
 from analysis.store.paths import data_folder, store_path, version
 from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
 
@@ -123,8 +124,15 @@ def _wanted() -> str:
 
 def refresh(*, rebuild: bool = False) -> Report:
     """Builds the store where it is missing, older than the files, or unreadable."""
-    from analysis.claims import verdicts
-
     global _looked
     _looked = None
-    return sync(dimensions(), judge=verdicts, rebuild=rebuild)
+    return sync(dimensions(), judge=judge, rebuild=rebuild)
+
+
+def judge(ask: Ask) -> dict[str, Rows]:
+    """Rows of every table that follows from the rest of the store: both versions of the ledger's verdicts."""
+    from analysis import answer, statements
+    from analysis.claims import verdicts
+
+    judged = statements.judged(ask)
+    return {**verdicts(ask), **statements.tables(judged), **answer.tables(judged, ask)}

@@ -16,6 +16,7 @@ BADGES: dict[str, tuple[str, Any]] = {
     "supported": (":material/check_circle:", "blue"),
     "contradicted": (":material/cancel:", "red"),
     "mixed": (":material/balance:", "orange"),
+    "open": (":material/radio_button_unchecked:", "gray"),
     "inconclusive": (":material/help:", "gray"),
     "not yet measured": (":material/hourglass_empty:", "gray"),
 }

@@ -138,8 +138,14 @@ VIEWS: dict[str, View] = {
         View(
             "claims",
             "Claims",
-            (Field("claim", ""), Field("verdict", ""), Field("document", ""), Field("by", "question")),
-            ("claims_verdicts", "claim_evidence"),
+            (
+                Field("claim", ""),
+                Field("verdict", ""),
+                Field("document", ""),
+                Field("by", "question"),
+                Field("rules", "2"),
+            ),
+            ("claims_statements", "claims_verdicts", "claim_evidence"),
         ),
         View(
             "terms",

@@ -1,4 +1,4 @@
-"""One claim in full: who says it, the verdict, the rule, the evidence for and against, and every query behind it."""
+"""One claim in full: who says it, its statements one by one, the first verdict on the whole, and all behind them."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ import streamlit as st
 from analysis.claims.said import between, number
 from analysis.claims.stored import Entry
 from analysis.errors import NoResults
-from dashboard import queries, show
+from analysis.statements.base import Judgement
+from analysis.statements.stored import Heading
+from dashboard import queries, show, statement_table
 from dashboard.claim_cards import badge, drawn_effect, effect_in_words, parameters
 from dashboard.links import Value
 from dashboard.plain import plain
@@ -26,13 +28,60 @@ AT_ONCE = 12
 """Rows of evidence shown before a reader asks for more."""
 
 
-def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
-    """Everything about one claim."""
+def shown(heading: Heading, page: str, values: dict[str, Value]) -> None:
+    """Everything about one claim: its statements with their readings, and the first verdict on the whole."""
     st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
-    st.header(f"{entry.id}. {plain(entry.title)}", anchor=False)
+    st.header(f"{heading.id}. {plain(heading.title)}", anchor=False)
+    entry = next((one for one in queries.claims() if one.id == heading.id), None)
+    if entry is not None:
+        st.markdown(f"> {plain(entry.statement)}")
+        _who(entry)
+    st.markdown(f"**{plain(f'Taken apart: {heading.lean}')}**")
+    for part in heading.parts:
+        _statement(part)
+    if entry is not None:
+        st.divider()
+        st.subheader("The first verdict, on the claim as a whole", anchor=False)
+        st.caption(
+            "Version 1 of the rules was exploratory: they were written after the first runs, and many were changed "
+            "while "
+            "results came in. What follows is what they make of the store."
+        )
+        _first(entry, page, values)
+    with st.expander("How to cite this claim and its verdicts"):
+        first = f"; first verdict: {entry.verdict}" if entry is not None else ""
+        about = f"{heading.id}. {heading.title}: {heading.lean}{first}"
+        show.cite_this(heading.id, about, show.address(page, values))
+
+
+def _statement(one: Judgement) -> None:
+    """One statement: its row, the finding in words, the readings and the query behind it."""
+    statement_table.shown([one], linked=False)
+    st.markdown(plain(one.sentence))
+    name = statement_table.evidence(one)
+    box = st.expander(f"Behind {one.id}: {name}, rule and query", key=f"claims.statement.{one.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        written = (
+            "was written when most of these data were known" if one.exploratory else "was frozen before these runs"
+        )
+        st.caption(plain(f"Version {one.rules_version} of the rules, SHA-256 {one.rules_sha[:12]}; it {written}."))
+        if one.readings:
+            columns = ("source", "standing", "value", "low", "high", "line", "note")
+            st.dataframe([{name: getattr(row, name) for name in columns} for row in one.readings], hide_index=True)
+        if one.page:
+            st.page_link(f"views/{one.page}.py", label="See it", icon=":material/arrow_forward:")
+        if one.command:
+            st.caption("This command makes what is lacking, and the verdict then turns by itself:")
+            st.code(one.command, language="bash", wrap_lines=True)
+        if one.query:
+            st.code(one.query, language="sql", wrap_lines=True)
+
+
+def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
+    """Version 1's verdict: the rule, the evidence for and against, and every query."""
     badge(entry.verdict)
-    st.markdown(f"> {plain(entry.statement)}")
-    _who(entry)
     with st.container(border=True):
         st.markdown(f"**{plain(entry.sentence)}**")
         if words := effect_in_words(entry):
@@ -43,7 +92,7 @@ def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
         if entry.command:
             st.caption(plain(f"Lacking: {entry.missing}. This makes it, and the verdict then turns by itself:"))
             st.code(entry.command, language="bash", wrap_lines=True)
-    st.subheader("The rule" if entry.changed else "The rule, written before looking", anchor=False)
+    st.subheader("Its rule", anchor=False)
     st.markdown(plain(entry.rule))
     if entry.changed:
         st.markdown("**Changed after its verdict was known**")
@@ -65,9 +114,6 @@ def shown(entry: Entry, page: str, values: dict[str, Value]) -> None:
         st.info(plain(str(missing)), icon=":material/hourglass_empty:")
     _evidence(entry)
     _queries(entry)
-    with st.expander("How to cite this claim and its verdict"):
-        about = f"{entry.id}. {entry.title}: {entry.verdict}"
-        show.cite_this(entry.id, about, show.address(page, values))
 
 
 def _who(entry: Entry) -> None:

@@ -17,12 +17,13 @@ from analysis.published import Frame, Table
 from analysis.reading import STEPS, Step
 from analysis.sql.ask import Answer, ask, kept
 from analysis.sql.public import PRIVATE
+from analysis.statements import stored as statements
 from analysis.store import mirror, read
 from analysis.store.paths import version as store_version
 from dashboard import asking
 
 PROTOCOLS, MARGINS = own.PROTOCOLS, own.MARGINS
-CLAIM_QUESTIONS, VERDICTS = QUESTIONS, WORDS
+CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = own.MAKE
 
 
@@ -215,6 +216,16 @@ def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...])
 def claims() -> tuple[stored.Entry, ...]:
     """Every claim with its verdict and evidence."""
     return stored.ledger()
+
+
+def statement_counts() -> dict[str, int]:
+    """Verdict of version 2 -> how many statements have it."""
+    return statements.counts()
+
+
+def headings() -> tuple[statements.Heading, ...]:
+    """Every claim with the statements that it makes."""
+    return statements.headings()
 
 
 def claim_documents() -> dict[str, Document]:

@@ -26,7 +26,7 @@ PAD, UNK, CLS, SEP, MASK = range(len(SPECIALS))
 IGNORED = -100
 """A label that no loss counts."""
 MASKED_SHARE, TO_MASK = 0.15, 0.8
-"""Devlin et al. 2019, section 3.1: 15 % are predicted; of these 80 % show [MASK], 10 % a random word, 10 % themselves."""
+"""Devlin et al. 2019, section 3.1: 15 % are predicted; of these 80 % show [MASK], half of the rest a random word."""
 BATCH = 2_000
 ALPHABET = 128
 """Characters that the vocabulary holds, the most frequent ones."""

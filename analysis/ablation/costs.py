@@ -19,7 +19,7 @@ from analysis.ablation.corpus import SPECIALS, Windows
 from analysis.ablation.encoder import AddendForMaskedLM
 from analysis.ablation.optimise import placed, train_step
 from analysis.ablation.presets import Pretraining
-from analysis.ablation.pretrain import build, optimiser, tensors
+from analysis.ablation.pretrain import build, half_precision, optimiser, tensors
 from analysis.peak import peak_mib
 
 BASELINE = "bert_a"

@@ -22,6 +22,7 @@ from analysis.ablation.presets import Pretraining, ablate, options
 from analysis.ablation.variants import VARIANTS
 from analysis.engine import Report
 from analysis.errors import AddendError
+from analysis.rules import training_rules
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
 
@@ -197,7 +198,7 @@ def _pretrained(job: Job, report: Report) -> Path:
 def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) -> None:
     from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
-    settings = job.pretraining
+    settings, rules = job.pretraining, training_rules()
     metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
     count = len(metric)
     columns = {
@@ -218,6 +219,8 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) ->
         "parameters": sum(p.numel() for p in model.parameters()),
         "trained_parameters": sum(p.numel() for p in trained),
         "compiled": job.place.compiled,
+        "began": progress.began,
+        **({"rules": rules.manifest()} if settings.preset == rules.preset else {}),
         "seconds_are": "processor time of one thread" if job.place.device == "cpu" else "elapsed time",
     }
     write(

@@ -17,6 +17,7 @@ from analysis.ablation.measure import score_variance
 from analysis.ablation.optimise import groups, keep_freed_memory, placed, train_step
 from analysis.ablation.presets import Pretraining
 from analysis.errors import AddendError
+from analysis.provenance import now
 
 SAVE_SECONDS = 60.0
 """Training is saved this often, so that a killed run loses no more."""
@@ -46,6 +47,8 @@ class Progress:
     step: int = 0
     seconds: float = 0.0
     rows: list[Row] = field(default_factory=list)
+    began: str = field(default_factory=now)
+    """When the first step was taken: UTC, as 2026-11-23T10:00:00Z."""
 
 
 def build(settings: Pretraining, words: Tensor | None = None) -> AddendForMaskedLM:
@@ -123,7 +126,7 @@ def pretrain(
     half = half_precision(settings, device)
     if device == "cpu":
         keep_freed_memory()
-    now = time.process_time if device == "cpu" else time.perf_counter
+    clock = time.process_time if device == "cpu" else time.perf_counter
     saved = time.monotonic()
 
     def note(metric: str, value: float) -> None:
@@ -139,7 +142,7 @@ def pretrain(
         evaluate()
     running: list[Tensor] = []
     while progress.step < settings.steps:
-        started = now()
+        started = clock()
         batch = train.step(
             progress.step,
             settings.batch,
@@ -156,7 +159,7 @@ def pretrain(
         running.append(train_step(model, forward, tensors(batch, device), adam, settings.clip, device, half))
         if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
             torch.cuda.synchronize()
-        progress.seconds += now() - started
+        progress.seconds += clock() - started
         progress.step += 1
         if progress.step % settings.evaluate_every == 0 or progress.step == settings.steps:
             mean = torch.stack(running).mean().item()
@@ -220,6 +223,7 @@ def _save(
         "step": progress.step,
         "seconds": progress.seconds,
         "rows": progress.rows,
+        "began": progress.began,
     }
     with partial.open("wb") as file:
         torch.save(state, file)
@@ -236,4 +240,4 @@ def _resume(path: Path, settings: Pretraining, model: AddendForMaskedLM, adam: t
         raise AddendError(f"{path.parent} holds a run with other settings; give this one a folder of its own.")
     model.load_state_dict(state["model"])
     adam.load_state_dict(state["optimiser"])
-    return Progress(state["step"], state["seconds"], [tuple(row) for row in state["rows"]])
+    return Progress(state["step"], state["seconds"], [tuple(row) for row in state["rows"]], state.get("began", ""))

@@ -23,8 +23,12 @@ def _parameters(config: str) -> int:
 
 
 def matched_width(config: Mapping[str, Any], reference: Mapping[str, Any]) -> int:
-    """The intermediate_size with which `config` comes nearest to the number of parameters of `reference`, 1 or more."""
+    """The intermediate_size with which `config` comes near to the number of parameters of `reference`.
+
+    A multiple of 8, in which processors compute fastest.
+    """
     width = int(config["intermediate_size"])
     # One dimension more is a row, a column and a bias in each layer.
     each = int(config["num_hidden_layers"]) * (2 * int(config["hidden_size"]) + 1)
-    return max(1, width + round((parameters(reference) - parameters(config)) / each))
+    exact = width + (parameters(reference) - parameters(config)) / each
+    return max(8, 8 * round(exact / 8))

@@ -45,10 +45,11 @@ import_all("analysis.claims.ledger")
 def _code() -> str:
     """Changes whenever the code that judges does: the claims, their helpers, the statistics they rest on."""
     digest = hashlib.sha256()
-    packages = (Path(__file__).parent, Path(__file__).parents[1] / "statistics", Path(__file__).parents[1] / "own")
-    for package in packages:
-        for path in sorted(package.rglob("*.py")):
-            digest.update(path.read_bytes())
+    root = Path(__file__).parents[1]
+    for package in ("claims", "statistics", "own", "statements", "rules", "answer"):
+        for path in sorted((root / package).rglob("*")):
+            if path.suffix in (".py", ".toml"):
+                digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 

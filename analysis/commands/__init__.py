@@ -24,6 +24,7 @@ app = typer.Typer(
 COMMANDS = (
     "sync",
     "query",
+    "answer",
     "encode",
     "probe",
     "probe_image",

@@ -205,7 +205,8 @@ def pretrainings(connection: duckdb.DuckDBPyConnection) -> None:
                 coalesce(bool_or(NOT isfinite(c.value)) FILTER (
                     c.metric IN ('training_loss', 'validation_loss', 'final_loss_1x')
                 ), false) AS diverged,
-                max(c.step) AS steps, any_value(r.created) AS created, any_value(r.config) AS config
+                max(c.step) AS steps, any_value(r.created) AS created, any_value(r.config) AS config,
+                any_value(r.config ->> '$.rules.sha256') AS rules_sha, any_value(r.config ->> '$.began') AS began
             FROM curves c JOIN runs r USING (run_id)
             GROUP BY c.run_id
         )

@@ -12,6 +12,7 @@ VERDICTS = {
     "supported": (BLUE, "circle"),
     "contradicted": (VERMILION, "cross"),
     "mixed": (ORANGE, "diamond"),
+    "open": (GREY, "square"),
     "inconclusive": (GREY, "square"),
     "not yet measured": (GREY, "triangle-up"),
 }
@@ -19,6 +20,7 @@ DARK = {BLUE: SKY}
 SIDES = {"for": (BLUE, "circle"), "against": (VERMILION, "cross"), "beside": (GREY, "diamond")}
 
 
+@drawing("claims_statements")
 @drawing("claims_verdicts")
 def verdicts(figure: Figure, look: Look) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
@@ -27,7 +29,9 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
     words = list(figure.content["words"])
     shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
     # Names in two lines leave the marks room on a narrow screen.
-    shown = shown.assign(row=["|".join(textwrap.wrap(claim, 32)) for claim in shown.claim])
+    lines = [textwrap.wrap(claim, 44, max_lines=3, placeholder=" …") for claim in shown.claim]
+    shown = shown.assign(row=["|".join(parts) for parts in lines])
+    height = sum(max(34, 15 * len(parts)) for parts in lines)
     chart = (
         alt.Chart(shown)
         .mark_point(filled=True, size=130, opacity=1)
@@ -55,7 +59,7 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
             ),
             tooltip=["claim:N", "verdict:N", "for:Q", "against:Q", "sentence:N"],
         )
-        .properties(width=420, height=34 * len(shown))
+        .properties(width=420, height=height)
     )
     return [chart]
 

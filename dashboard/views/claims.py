@@ -1,34 +1,53 @@
-"""Claims: what the documents say, and what the store says to it; or one of them in full."""
+"""Claims: which explanations hold, one statement at a time; or one claim in full."""
 
 import streamlit as st
 
-from dashboard import claim_cards, one_claim, queries, show
+from dashboard import claim_cards, one_claim, queries, show, statement_table
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
 
 PAGE = "claims"
 ORDERS = {"question": "By question", "verdict": "By verdict"}
+VERSIONS = {"2": "Statements (rules, version 2)", "1": "First verdicts (version 1, exploratory)"}
 
 show.header(
     PAGE,
-    "Five documents explain why positions are added to words. This is what they claim, guess and doubt, and what the "
-    "measurements and papers in the store say to each: for, against, or not yet.",
+    "Five documents explain why positions are added to words. Here is what they claim, taken apart into statements "
+    "that "
+    "say one thing each, and what measurements and papers say to each of them.",
 )
 entries = queries.claims()
+headings = queries.headings()
 picked = Pickers(PAGE)
-claim = picked.fixed("claim", ["", *(entry.id for entry in entries)])
+claim = picked.fixed("claim", ["", *(one.id for one in headings)])
 if claim:
     values = {**picked.values(), **picked.done()}
     show.copy_link(PAGE, values)
-    one_claim.shown(next(entry for entry in entries if entry.id == claim), PAGE, values)
+    one_claim.shown(next(one for one in headings if one.id == claim), PAGE, values)
     st.stop()
 
-claim_cards.tally(queries.verdict_counts())
+if picked.get("verdict") in set(queries.FIRST_VERDICTS) - set(queries.VERDICTS):
+    picked.set("rules", "1")  # A link from when these were the only verdicts.
 documents = queries.claim_documents()
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    verdict = picked.choice(
-        "verdict", "Verdict", ["", *queries.VERDICTS], lambda word: word or "every verdict", width=210
+rules = picked.segments("rules", "Verdicts", list(VERSIONS), VERSIONS)
+words = queries.VERDICTS if rules == "2" else queries.FIRST_VERDICTS
+counts = queries.statement_counts() if rules == "2" else queries.verdict_counts()
+if rules == "2":
+    total = sum(counts.values())
+    st.markdown(f"**{len(headings)} claims make {total} statements: {statement_table.tally(counts)}.**")
+    st.caption(
+        "The rules for our own trainings were frozen before those trainings began. The rules for other measurements "
+        "were written when most of these were known. A statement is open until what it asks for has been measured; it "
+        "then says what would decide it."
     )
+else:
+    claim_cards.tally(counts)
+    st.caption(
+        "Version 1 was exploratory: its rules were written after the first runs, and "
+        f"{queries.changed_rules()} of them were changed since. It judged each claim as a whole."
+    )
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    verdict = picked.choice("verdict", "Verdict", ["", *words], lambda word: word or "every verdict", width=210)
     document = picked.choice(
         "document",
         "Said in",
@@ -39,19 +58,43 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     by = picked.segments("by", "Order", list(ORDERS), ORDERS)
 values = picked.done()
 show.copy_link(PAGE, values)
-st.caption("On a card: dot, what was measured; bar, its 95 % interval; dotted line, what the rule asks for.")
-kept = [entry for entry in entries if verdict in ("", entry.verdict) and (not document or document in entry.documents)]
-if not kept:
-    st.info("No claim has this verdict and document together.")
-groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize() for word in queries.VERDICTS}
-for key, heading in groups.items():
-    among = [entry for entry in kept if getattr(entry, by) == key]
-    if not among:
-        continue
-    st.subheader(plain(heading), anchor=False)
-    for start in range(0, len(among), 2):
-        for place, entry in zip(st.columns(2), among[start : start + 2], strict=False):
-            with place:
-                claim_cards.card(entry)
-show.show(queries.figure("claims_verdicts", {}), PAGE, values)
+said_in = {entry.id: entry.documents for entry in entries}
+groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize() for word in words}
+anything = False
+if rules == "2":
+    st.caption("In a picture: dot, what was measured; bar, its 95 % interval; dashed line, what the rule asks for.")
+    for key, title in groups.items():
+        among = [
+            (one, [part for part in one.parts if verdict in ("", part.verdict)])
+            for one in headings
+            if (by == "verdict" or one.question == key) and (not document or document in said_in.get(one.id, ()))
+        ]
+        if by == "verdict":
+            among = [(one, [part for part in parts if part.verdict == key]) for one, parts in among]
+        among = [(one, parts) for one, parts in among if parts]
+        if not among:
+            continue
+        anything = True
+        st.subheader(plain(title), anchor=False)
+        for one, parts in among:
+            st.markdown(f"**{plain(statement_table.heading(one))}**")
+            statement_table.shown(parts)
+else:
+    kept = [
+        entry for entry in entries if verdict in ("", entry.verdict) and (not document or document in entry.documents)
+    ]
+    for key, title in groups.items():
+        chosen = [entry for entry in kept if getattr(entry, by) == key]
+        if not chosen:
+            continue
+        anything = True
+        st.subheader(plain(title), anchor=False)
+        for start in range(0, len(chosen), 2):
+            for place, entry in zip(st.columns(2), chosen[start : start + 2], strict=False):
+                with place:
+                    claim_cards.card(entry)
+if not anything:
+    st.info("Nothing has this verdict and document together.")
+figure = "claims_statements" if rules == "2" else "claims_verdicts"
+show.show(queries.figure(figure, {}), PAGE, values)
 st.caption("The same as a table: SELECT * FROM claims. Rules, queries and evidence are tables of the store as well.")

@@ -7,7 +7,8 @@ register(
         name="one_segment",
         title="One segment",
         combines="added",
-        summary="BERT-A whose tokens all have the segment embedding 0: the embedding is there and tells no text from another.",
+        summary="BERT-A whose tokens all have the segment embedding 0: the embedding is there and tells no "
+        "text from another.",
         settings={"single_segment": True, "position": "learned", "combine": "add"},
     )
 )

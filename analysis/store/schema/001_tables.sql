@@ -103,10 +103,11 @@ CREATE TABLE curves (
     seconds DOUBLE, value DOUBLE
 );
 -- One row a pre-training; losses in nats a predicted token. final_loss: on the larger sample. diverged: some loss is no
--- number; then it has no last one, whatever it was before. Filled from `curves` when these are in, as several pages ask.
+-- number; then it has no last one, whatever it was before. rules_sha: the SHA-256 of the rules that the run was begun
+-- under, NULL for runs from before there were any. Filled from `curves` when these are in, as several pages ask.
 CREATE TABLE pretrainings (
     run_id VARCHAR, variant VARCHAR, preset VARCHAR, seed INTEGER, final_loss DOUBLE, last_loss DOUBLE,
-    diverged BOOLEAN, steps BIGINT, created VARCHAR, config VARCHAR
+    diverged BOOLEAN, steps BIGINT, created VARCHAR, config VARCHAR, rules_sha VARCHAR, began VARCHAR
 );
 CREATE TABLE costs (run_id VARCHAR, variant VARCHAR, preset VARCHAR, measure VARCHAR, value DOUBLE);
 -- What interventions do over a corpus, tokens of all texts pooled. outcome: cosine (of the output before and after),

@@ -1,7 +1,10 @@
 -- Stable views: readers' SQL and our own pages rest on these, whatever the tables behind them.
 
 CREATE VIEW own_scores AS
-SELECT run_id, variant, preset, task, metric, seed, finetune_seed, value FROM scores;
+SELECT
+    s.run_id, s.variant, s.preset, s.task, s.metric, s.seed, s.finetune_seed, s.value,
+    coalesce(r.config ->> '$.rules.sha256', p.rules_sha) AS rules_sha
+FROM scores s LEFT JOIN runs r USING (run_id) LEFT JOIN pretrainings p ON p.run_id = s.pretraining;
 
 -- One row a published figure with all that is known of it: what its task and metric are called here, its unit as
 -- printed, its paper and what a reader must be told. Our own pages read it; its columns may grow.

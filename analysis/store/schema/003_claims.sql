@@ -23,8 +23,36 @@ CREATE TABLE evidence (
 );
 CREATE TABLE claim_views (id VARCHAR, number INTEGER, label VARCHAR, page VARCHAR, parameters VARCHAR);
 
+-- Version 2: what the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
+-- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
+CREATE TABLE statements (
+    id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
+    sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
+    would_decide VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR, rules_version INTEGER, rules_sha VARCHAR,
+    exploratory BOOLEAN
+);
+-- What each statement rests on: a model, a seed of a variant, a printed figure. standing: holds, fails, open or stored.
+CREATE TABLE readings (
+    id VARCHAR, number INTEGER, source VARCHAR, standing VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE,
+    family VARCHAR, citation VARCHAR, note VARCHAR
+);
+
+-- Every statement with version 2's verdict, and every claim of the documents with version 1's, which was exploratory.
 CREATE VIEW claims AS
-SELECT id, verdict, effect, low AS lower, high AS upper FROM verdicts ORDER BY id;
+SELECT id, verdict, effect, low AS lower, high AS upper, parent, statement, rules_version FROM statements
+UNION ALL BY NAME
+SELECT id, verdict, effect, low AS lower, high AS upper, NULL AS parent, statement, 1 AS rules_version
+FROM verdicts JOIN claim_rules USING (id)
+ORDER BY id;
+
+-- The answer to the question of the title, a sentence a row, from the verdicts above. bold: the words that carry the
+-- number; against: whether it speaks against adding; page and parameters (JSON): the view that shows its evidence.
+CREATE TABLE answers (
+    place INTEGER PRIMARY KEY, name VARCHAR, sentence VARCHAR, bold VARCHAR, against BOOLEAN, claim VARCHAR,
+    value DOUBLE, query VARCHAR, link VARCHAR, page VARCHAR, parameters VARCHAR
+);
+CREATE VIEW answer AS
+SELECT place AS "order", sentence, claim, value, query FROM answers ORDER BY place;
 
 -- ---- What rules ask for ----
 

@@ -1,0 +1,30 @@
+"""What concatenating costs."""
+
+from analysis.answer.base import Facts, Said, Sentence, register
+from analysis.claims.said import percent
+from analysis.statements.base import SUPPORTED, Ask
+
+
+def tell(facts: Facts, ask: Ask) -> Said | None:
+    """Parameters and operations of the wider concatenation over adding's."""
+    del ask
+    size, work = facts["C01a"], facts["C01b"]
+    if size.effect is None or work.effect is None:
+        return None
+    dear = size.verdict == work.verdict == SUPPORTED
+    return Said(
+        sentence=f"One shared matrix is {'cheaper' if dear else 'not much cheaper'}: concatenating positions to words "
+        f"of full width costs {percent(size.effect - 1)} more parameters and {percent(work.effect - 1)} more "
+        "floating-point operations per token in our encoder.",
+        bold=f"{percent(work.effect - 1)} more floating-point operations",
+        value=work.effect - 1,
+        query=work.query,
+        against=not dear,
+    )
+
+
+register(
+    Sentence(
+        name="cost", order=20, claim="C01", link="Measured costs", page="training", values={"part": "costs"}, tell=tell
+    )
+)

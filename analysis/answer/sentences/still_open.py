@@ -1,0 +1,36 @@
+"""What is open."""
+
+from analysis.answer.base import Facts, Said, Sentence, register
+from analysis.statements.base import OPEN, Ask
+
+QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statements FROM claims WHERE rules_version = 2"
+
+
+def tell(facts: Facts, ask: Ask) -> Said | None:
+    """How many statements are open, and what would decide one of them."""
+    del ask
+    undecided = [one for one in facts.values() if one.verdict == OPEN]
+    if not facts:
+        return None
+    if not undecided:
+        return Said(sentence=f"All {len(facts)} statements of the ledger are decided.", value=0.0, query=QUERY)
+    return Said(
+        sentence=f"{len(undecided)} of {len(facts)} statements are open. Each says which experiment would decide it.",
+        bold=f"{len(undecided)} of {len(facts)}",
+        value=float(len(undecided)),
+        query=QUERY,
+        against=True,
+    )
+
+
+register(
+    Sentence(
+        name="still_open",
+        order=90,
+        claim="",
+        link="Every open statement",
+        page="claims",
+        values={"verdict": "open", "by": "verdict"},
+        tell=tell,
+    )
+)

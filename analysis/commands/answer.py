@@ -1,0 +1,30 @@
+"""python -m analysis answer: why add and not concatenate, sentence by sentence, as the store has it now."""
+
+import json as text
+import textwrap
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+
+def answer(
+    json: Annotated[bool, typer.Option("--json", help="Print JSON rather than sentences.")] = False,
+) -> None:
+    """Prints the answer to the question of the title. Builds the store first when it is missing or older than files."""
+    from analysis import catalogue
+    from analysis.answer import stored
+
+    catalogue.refresh()
+    steps = stored.answer()
+    if json:
+        typer.echo(text.dumps([asdict(step) for step in steps], indent=1))
+        return
+    typer.echo("Why do transformers add position to words instead of concatenating them?\n")
+    for step in steps:
+        if not step.place:
+            typer.echo(f"{textwrap.fill(step.sentence, 100)}\n")
+            continue
+        on = f" [{step.claim}]" if step.claim else ""
+        lines = textwrap.wrap(f"{step.place}. {step.sentence}{on}", 100, subsequent_indent="   ")
+        typer.echo("\n".join(lines))

@@ -1,0 +1,119 @@
+"""The second version of the rules by which claims are decided: files that were frozen before the data they judge.
+
+`trainings.toml` holds the rules for our own pre-trainings. A run carries the file's SHA-256 in its manifest, so that
+the store can tell which runs were begun under which rules. Reading this package needs neither torch nor the store.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+TRAININGS = FOLDER / "trainings.toml"
+MEASUREMENTS = FOLDER / "measurements.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """A statement about two variants of our own trainings, as `trainings.toml` has it.
+
+    kind: `final_loss` or `steps_to_leave` (the plateau). expect: the standing that the statement claims. family: the
+    name of the statements with which its p-value is corrected for multiple tests; empty for none. plateau: whether the
+    two sides have a plateau that they must have left.
+    """
+
+    id: str
+    statement: str
+    kind: str
+    variant: str
+    baseline: str
+    expect: str
+    seeds: tuple[int, ...]
+    family: str = ""
+    plateau: bool = True
+
+    @property
+    def parent(self) -> str:
+        """The claim of the documents that it is a part of."""
+        return self.id[:3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRules:
+    """Everything that `trainings.toml` says. Losses and margins in nats a predicted token."""
+
+    version: int
+    frozen: str
+    sha256: str
+    preset: str
+    steps: int
+    learning_rate: float
+    margin: float
+    plateau: float
+    by_half: float
+    spread: float
+    earlier: float
+    orderless: tuple[str, ...]
+    statements: tuple[Contest, ...]
+
+    @property
+    def planned(self) -> dict[str, tuple[int, ...]]:
+        """The seeds of every variant that some statement needs, in order."""
+        wanted: dict[str, set[int]] = {}
+        for one in self.statements:
+            for variant in (one.variant, one.baseline):
+                wanted.setdefault(variant, set()).update(one.seeds)
+        return {variant: tuple(sorted(seeds)) for variant, seeds in wanted.items()}
+
+    def manifest(self) -> dict[str, Any]:
+        """What a run's manifest says of the rules it was begun under."""
+        return {"version": self.version, "sha256": self.sha256}
+
+    def refusal(self, config: Mapping[str, Any]) -> str:
+        """Why a run with this manifest decides nothing under these rules; empty where it may.
+
+        config: the settings of the run as its results file has them, with `rules` and `began`.
+        """
+        if config.get("preset") != self.preset:
+            return f"its preset is {config.get('preset')}, not {self.preset}"
+        rules, began = config.get("rules"), config.get("began")
+        if not isinstance(rules, Mapping) or not began:
+            return "its manifest names no rules: it was begun before they were frozen"
+        if rules.get("sha256") != self.sha256:
+            return f"it was begun under other rules ({str(rules.get('sha256'))[:12]}, not {self.sha256[:12]})"
+        if str(began) < self.frozen:
+            return f"it began at {began}, before the rules were frozen at {self.frozen}"
+        for name, wanted in (("steps", self.steps), ("learning_rate", self.learning_rate)):
+            if config.get(name) != wanted:
+                return f"its {name.replace('_', ' ')} is {config.get(name)}, not {wanted}"
+        return ""
+
+
+@cache
+def training_rules() -> TrainingRules:
+    """The rules of `trainings.toml`."""
+    text = TRAININGS.read_bytes()
+    read = tomllib.loads(text.decode())
+    recipe, analysis, seeds = read["recipe"], read["analysis"], read["seeds"]
+    return TrainingRules(
+        version=read["version"],
+        frozen=read["frozen"],
+        sha256=hashlib.sha256(text).hexdigest(),
+        preset=recipe["preset"],
+        steps=recipe["steps"],
+        learning_rate=recipe["learning_rate"],
+        margin=analysis["margin"],
+        plateau=analysis["plateau"],
+        by_half=analysis["by_half"],
+        spread=analysis["spread"],
+        earlier=analysis["earlier"],
+        orderless=tuple(analysis["orderless"]),
+        statements=tuple(
+            Contest(**one | {"seeds": tuple(seeds[one["seeds"]]), "plateau": one.get("plateau") != "none"})
+            for one in read["statement"]
+        ),
+    )

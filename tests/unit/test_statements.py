@@ -1,0 +1,279 @@
+"""Statements: rows against lines, contests by the frozen rules, and what the store says of both."""
+
+import json
+import math
+import re
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.ablation.presets import PRESETS
+from analysis.ablation.variants import VARIANTS
+from analysis.claims import CLAIMS
+from analysis.rules import MEASUREMENTS, TRAININGS, Contest, training_rules
+from analysis.statements import contests, headings, measurement_rules, rows
+from analysis.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
+
+RULES = training_rules()
+
+
+def row(value: float, low: float | None = None, high: float | None = None, *, line: float = 0.0, family: str = "a"):
+    return {"source": family, "family": family, "value": value, "low": low, "high": high, "line": line}
+
+
+def test_rows_hold_fail_or_stay_open_by_their_intervals() -> None:
+    read = rows.readings([row(1, 0.5, 1.5), row(-1, -1.5, -0.5), row(0.1, -0.4, 0.6)], "above")
+    assert [one.standing for one in read] == [HOLDS, FAILS, OPEN]
+    assert [one.standing for one in rows.readings([row(1, 0.5, 1.5)], "below")] == [FAILS]
+    exact = rows.readings([row(0.2, line=0.1), row(0.1, line=0.1), row(0.0, line=0.1)], "above")
+    assert [one.standing for one in exact] == [HOLDS, FAILS, FAILS]
+
+
+def test_many_rows_are_corrected_for() -> None:
+    """A value 2.2 standard errors beyond its line holds alone, and not among ten that were tried."""
+    beyond = row(2.2, 2.2 - 1.96, 2.2 + 1.96)
+    assert rows.readings([beyond], "above")[0].standing == HOLDS
+    among = rows.readings([beyond, *(row(0, -1.96, 1.96) for _ in range(9))], "above")
+    assert among[0].standing == OPEN
+    # Holm multiplies the smallest of ten p-values by ten; scipy says what p-value that needs.
+    least = stats.norm.isf(0.025 / 10)
+    kept = row(least + 0.01, least + 0.01 - 1.96, least + 0.01 + 1.96)
+    assert rows.readings([kept, *(row(0, -1.96, 1.96) for _ in range(9))], "above")[0].standing == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("standings", "quantifier", "least", "exhaustive", "word"),
+    [
+        ("hhh", "every", 3, False, SUPPORTED),
+        ("hh", "every", 3, False, OPEN),
+        ("hf", "every", 3, False, OPEN),
+        ("hhf", "every", 3, False, CONTRADICTED),
+        ("hho", "every", 3, False, OPEN),
+        ("hhhf", "most", 2, False, SUPPORTED),
+        ("fffh", "most", 2, False, CONTRADICTED),
+        ("hhff", "most", 2, False, MIXED),
+        ("hfoo", "most", 2, False, OPEN),
+        ("h", "most", 2, False, OPEN),
+        ("ffh", "some", 1, False, SUPPORTED),
+        ("ff", "some", 1, False, OPEN),
+        ("ff", "some", 1, True, CONTRADICTED),
+        ("fo", "some", 1, True, OPEN),
+        ("", "some", 1, True, OPEN),
+        ("", "every", 0, False, OPEN),
+    ],
+)
+def test_verdicts_follow_from_families(
+    standings: str, quantifier: str, least: int, exhaustive: bool, word: str
+) -> None:
+    values = {"h": (1, 0.9, 1.1), "f": (-1, -1.1, -0.9), "o": (0, -1, 1)}
+    read = rows.readings([row(*values[one], family=str(at)) for at, one in enumerate(standings)], "above")
+    assert rows.decide(read, quantifier, least, exhaustive=exhaustive) == word
+
+
+def test_seeds_of_one_variant_count_once() -> None:
+    read = rows.readings([row(1, family="x"), row(1, family="x"), row(-1, family="y")], "above")
+    assert rows.families(read) == {"x": HOLDS, "y": FAILS}
+    assert rows.decide(read[:2], "every", 2) == OPEN
+
+
+def contest(**changes: Any) -> Contest:
+    usual = {
+        "id": "C99a",
+        "statement": "",
+        "kind": "final_loss",
+        "variant": "tupe_a",
+        "baseline": "bert_a",
+        "expect": "better",
+        "seeds": (10, 11, 12, 13, 14),
+    }
+    return Contest(**usual | changes)
+
+
+def runs(variant: str, losses: list[float], left: int | list[int | None] | None = 2_000) -> dict[int, contests.Run]:
+    when = left if isinstance(left, list) else [left] * len(losses)
+    return {
+        10 + at: contests.Run(
+            run_id=f"{variant}{at}",
+            variant=variant,
+            seed=10 + at,
+            final_loss=None if math.isnan(loss) else loss,
+            diverged=math.isnan(loss),
+            left=when[at],
+            steps=10_000,
+            every=200,
+        )
+        for at, loss in enumerate(losses)
+    }
+
+
+def held(variant: dict[int, contests.Run], baseline: dict[int, contests.Run], **changes: Any) -> contests.Standing:
+    names = [
+        next(iter(side.values())).variant if side else name
+        for side, name in ((variant, "tupe_a"), (baseline, "bert_a"))
+    ]
+    found = contests.Stored(runs=dict(zip(names, (variant, baseline), strict=True)))
+    return contests.standing(contest(variant=names[0], baseline=names[1], **changes), found, RULES)
+
+
+BASE = [3.40, 3.41, 3.42, 3.39, 3.40]
+
+
+def test_a_contest_is_a_paired_t_test_against_the_margin() -> None:
+    shifted = [value - 0.2 + noise for value, noise in zip(BASE, (0.01, -0.01, 0, 0.005, -0.005), strict=True)]
+    made = held(runs("tupe_a", shifted), runs("bert_a", BASE))
+    assert made.word == contests.BETTER
+    theirs = stats.ttest_rel(shifted, BASE)
+    interval = theirs.confidence_interval(0.95)
+    assert made.found is not None
+    assert made.found.p == pytest.approx(theirs.pvalue, rel=1e-9)
+    assert (made.found.low, made.found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert held(runs("bert_a", BASE), runs("tupe_a", shifted)).word == contests.WORSE
+    near = [value + noise for value, noise in zip(BASE, (0.01, -0.01, 0, 0.005, -0.005), strict=True)]
+    assert held(runs("tupe_a", near), runs("bert_a", BASE)).word == contests.SAME
+    wide = [value + noise for value, noise in zip(BASE, (0.08, 0.0, 0.07, 0.01, 0.04), strict=True)]
+    open_ = held(runs("tupe_a", wide), runs("bert_a", BASE))
+    assert open_.word == contests.NOT_RESOLVED
+    assert open_.needed is not None
+    assert open_.needed > 5
+
+
+def test_a_contest_waits_for_every_seed() -> None:
+    made = held(runs("tupe_a", [2.0, 2.0]), runs("bert_a", BASE))
+    assert (made.word, made.missing) == (contests.NOT_RESOLVED, 3)
+    assert "3 of 10 trainings are still to be run" in made.reason
+
+
+def test_a_side_on_the_plateau_at_half_time_leaves_it_open() -> None:
+    far = [value - 1 + noise for value, noise in zip(BASE, (0.01, -0.01, 0, 0.005, -0.005), strict=True)]
+    late = held(runs("tupe_a", far), runs("bert_a", BASE, [2_000, 2_000, 5_200, 2_000, 2_000]))
+    assert late.word == contests.NOT_RESOLVED
+    assert "1 of 5 seeds (it left by step 5,200)" in late.reason
+    assert held(runs("tupe_a", far), runs("bert_a", BASE, 5_000)).word == contests.BETTER
+    never = held(runs("tupe_a", far), runs("bert_a", BASE, [None, *[2_000] * 4]))
+    assert "it never left" in never.reason
+    # A model without positions cannot leave it, and its contest is not open for that.
+    orderless = held(runs("no_position", [5.7 + 0.001 * at for at in range(5)], None), runs("bert_a", BASE))
+    assert orderless.word == contests.WORSE
+    causal = held(runs("tupe_a", far, None), runs("bert_a", BASE, None), plateau=False)
+    assert causal.word == contests.BETTER
+
+
+def test_a_side_whose_seeds_spread_leaves_it_open() -> None:
+    made = held(runs("tupe_a", [2.0, 2.2, 2.1, 2.0, 2.3]), runs("bert_a", BASE))
+    assert made.word == contests.NOT_RESOLVED
+    assert re.search(r"the final losses of tupe_a spread by 0\.130 nats", made.reason)
+
+
+def test_a_diverged_run_is_worse_than_any() -> None:
+    lost = [math.nan] * 5
+    assert held(runs("tupe_a", lost), runs("bert_a", BASE)).word == contests.WORSE
+    assert held(runs("tupe_a", BASE), runs("bert_a", lost)).word == contests.BETTER
+    assert held(runs("tupe_a", [*BASE[:4], math.nan]), runs("bert_a", BASE)).word == contests.NOT_RESOLVED
+
+
+def test_steps_to_leave_are_a_ratio_on_logarithms() -> None:
+    base, fast = [3_200, 3_000, 3_400, 3_200, 2_800], [1_000, 1_000, 1_200, 800, 1_000]
+    made = held(runs("tupe_a", BASE, list(fast)), runs("bert_a", BASE, list(base)), kind="steps_to_leave")
+    logs = np.log(fast) - np.log(base)
+    low, high = stats.t.interval(0.95, 4, logs.mean(), stats.sem(logs))
+    assert made.word == contests.EARLIER
+    assert made.found is not None
+    assert (made.found.mean, made.found.low, made.found.high) == pytest.approx((logs.mean(), low, high))
+    later = held(runs("tupe_a", BASE, list(base)), runs("bert_a", BASE, list(fast)), kind="steps_to_leave")
+    assert later.word == contests.NOT_EARLIER
+    same = held(runs("tupe_a", BASE, list(base)), runs("bert_a", BASE, list(base)), kind="steps_to_leave")
+    assert same.word == contests.NOT_EARLIER
+    never = held(runs("tupe_a", BASE, None), runs("bert_a", BASE, list(base)), kind="steps_to_leave")
+    assert never.word == contests.NOT_EARLIER
+    only = held(runs("tupe_a", BASE, list(base)), runs("bert_a", BASE, None), kind="steps_to_leave")
+    assert only.word == contests.EARLIER
+
+
+def test_a_family_is_corrected_for_its_size_before_all_of_it_is_there() -> None:
+    few = [value - 0.2 + noise for value, noise in zip(BASE, (0.12, -0.12, 0.1, -0.1, 0.02), strict=True)]
+    members = [
+        contest(id=f"C99{letter}", family="f", variant=name)
+        for letter, name in zip("abcd", ("concat_20", "concat_50", "concat_wide", "concat_blocked"), strict=True)
+    ]
+    found = contests.Stored(runs={"concat_20": runs("concat_20", few), "bert_a": runs("bert_a", BASE)})
+    adjusted = contests.corrected(members, found, RULES)
+    assert adjusted["C99a"] == pytest.approx(min(1, 4 * stats.ttest_rel(few, BASE).pvalue))
+    assert adjusted["C99b"] == 1.0
+
+
+def manifest(**changes: Any) -> dict[str, Any]:
+    usual: dict[str, Any] = {
+        **PRESETS[RULES.preset].described(),
+        "rules": RULES.manifest(),
+        "began": "2099-01-01T00:00:00Z",
+    }
+    return usual | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"preset": "cpu"}, "its preset is cpu, not cpu2"),
+        ({"rules": None}, "its manifest names no rules"),
+        ({"began": None}, "its manifest names no rules"),
+        ({"rules": {"version": 2, "sha256": "0" * 64}}, "it was begun under other rules (000000000000, not"),
+        ({"began": "2026-11-23T06:09:59Z"}, "before the rules were frozen"),
+        ({"steps": 20_000}, "its steps is 20000, not 10000"),
+        ({"learning_rate": 2e-3}, "its learning rate is 0.002, not 0.001"),
+    ],
+)
+def test_runs_that_the_rules_may_not_judge_are_left_out_by_name(changes: dict[str, Any], reason: str) -> None:
+    config = manifest(**changes)
+    assert reason in RULES.refusal(config)
+    record = {"run_id": "r", "variant": "bert_a", "seed": 10, "final_loss": 3.0, "diverged": False}
+    found = contests.stored([record | {"config": json.dumps(config), "rules_sha": None}], [], RULES)
+    assert not found.runs
+    assert reason in found.refused["bert_a, seed 10 (r)"]
+
+
+def test_a_run_under_the_rules_is_taken_in() -> None:
+    assert RULES.refusal(manifest()) == ""
+
+
+def test_the_rules_judge_the_preset_as_it_is() -> None:
+    preset = PRESETS[RULES.preset]
+    assert (preset.steps, preset.learning_rate) == (RULES.steps, RULES.learning_rate)
+    assert all(one.variant in VARIANTS and one.baseline in VARIANTS for one in RULES.statements)
+    assert all(
+        one.expect in contests.ALLOWED and one.kind in ("final_loss", "steps_to_leave") for one in RULES.statements
+    )
+    assert all(VARIANTS[name].needs in (None, *RULES.planned) for name in RULES.planned)
+
+
+def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
+    read, _ = measurement_rules()
+    ids = [one.id for one in RULES.statements] + [one["id"] for one in read["statement"]]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"C\d\d[a-z]", id) for id in ids)
+    assert {id[:3] for id in ids} <= set(CLAIMS) | set(headings())
+    assert {id[:3] for id in ids} >= set(CLAIMS), "a claim without a statement"
+    for one in read["statement"]:
+        assert one["scope"]
+        assert one["kind"] in ("rows", "published", "open")
+        assert one["kind"] != "rows" or (one["holds"] in ("above", "below") and one["unit"])
+
+
+def test_the_frozen_file_is_the_one_that_the_runs_name() -> None:
+    """Changed by a character, the rules would judge none of the runs that were begun under them."""
+    from analysis.store.files import KINDS, results_files
+
+    text = tomllib.loads(TRAININGS.read_text(encoding="utf-8"))
+    assert text["version"] == RULES.version
+    assert MEASUREMENTS.is_file()
+    import pyarrow.parquet as pq
+
+    named = set()
+    for path in results_files():
+        if path.parent.name == "curves" and path.name.startswith(f"{RULES.preset}-"):
+            run = json.loads(pq.read_schema(path).metadata[b"addend.run"])
+            named.add(run["config"]["rules"]["sha256"])
+    assert KINDS["curves"].folder.endswith("curves")
+    assert named == {RULES.sha256}
