@@ -29,7 +29,7 @@ def probe_image(
                 "revision": made.provenance.revision,
                 "layer": made.layer,
                 "grid": made.grid,
-                "positions_interpolated_from": made.trained_side if made.interpolated else None,
+                "positions_interpolated_from": made.trained if made.interpolated else None,
                 "tokens": len(made.tokens),
                 "max_error": made.max_error,
                 "relative_error": made.relative_error,

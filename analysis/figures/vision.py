@@ -1,6 +1,7 @@
 """Figures of models of images: stored results over the drawn images, and one image taken apart."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,16 +50,17 @@ def _run(row: Any) -> dict[str, str]:
     }
 
 
-def placed(rows: int, columns: int, side: int) -> str:
-    """How a model comes by the positions of a grid."""
-    if (rows, columns) == (side, side):
-        return f"Positions are the model's own table of {side} by {side} patches."
-    return f"Positions are interpolated (bicubic) to {rows} by {columns} patches from a table of {side} by {side}."
+def placed(grid: Sequence[int], trained: Sequence[int]) -> str:
+    """How a model comes by the positions of a grid. Both are rows and columns of patches."""
+    table = f"{trained[0]} by {trained[1]}"
+    if tuple(grid) == tuple(trained):
+        return f"Positions are the model's own table of {table} patches."
+    return f"Positions are interpolated (bicubic) to {grid[0]} by {grid[1]} patches from a table of {table}."
 
 
 def _interpolation(config: str) -> str:
     about = json.loads(config)
-    return placed(about["rows"], about["columns"], about["trained_side"])
+    return placed((about["rows"], about["columns"]), about.get("trained") or [about["trained_side"]] * 2)
 
 
 @figure("vision_layers")
@@ -262,7 +264,7 @@ def vision_maps(params: Params, made: ImageDecomposition) -> Figure:
             f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
             f"{_where(made)}, head {head}; {'less their mean over all keys' if centred else 'as they are'}; one scale "
             f"for all maps.{rest} {f'[CLS] as key: {special}. ' if special else ''}"
-            f"{placed(*made.grid, made.trained_side)} {_errors(made)}"
+            f"{placed(made.grid, made.trained)} {_errors(made)}"
         ),
         alt=(
             f"The image, and {len(maps)} maps of {made.grid[0]} by {columns} patches; of the terms shown the largest "
@@ -292,7 +294,7 @@ def vision_table(params: Params, made: ImageDecomposition) -> Figure:
         "How alike its positions are",
         similarity(made.positions),
         made.grid,
-        caption=f"{called(about.model)}. {placed(*made.grid, made.trained_side)}",
+        caption=f"{called(about.model)}. {placed(made.grid, made.trained)}",
         command=image_probes.command(made),
         provenance=facts(made.provenance, "image"),
     )

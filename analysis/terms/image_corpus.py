@@ -49,11 +49,17 @@ def measure_images(
     rows = [row for layer in range(len(measured[0])) for row in rows_of([one[layer] for one in measured], layer, draws)]
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     columns["corpus"] = [corpus] * len(rows)
-    grid, side = given.grid, family.side(loaded.model)
+    grid = given.grid
     source = loaded.source
     about: dict[str, Any] = {**loaded.facts(called), "seed": SEED}
     held = "activation" if family.gated(loaded.model.config) else None
-    place = {"rows": grid[0], "columns": grid[1], "trained_side": side, "family": family.title, "freeze": held}
+    place = {
+        "rows": grid[0],
+        "columns": grid[1],
+        "trained": family.trained(loaded.model),
+        "family": family.title,
+        "freeze": held,
+    }
     spread = {"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "clusters": count}
     named = model_options(source.name, source.revision, called)
     command = f"python -m analysis measure-images {named}"
@@ -76,7 +82,7 @@ def measure_images(
         ),
         name=name,
     )
-    cosines = similarity(family.patch_positions(loaded.model, *grid).detach().cpu().numpy())
+    cosines = similarity(family.patch_positions(loaded.model, given.inputs["pixel_values"]).cpu().numpy())
     positions = files.write(
         "patch_positions",
         {"patch": range(len(cosines)), "similarity": list(cosines.astype(np.float32))},

@@ -53,9 +53,10 @@ def decompose_image(
     with family.showing(model, masked=masked):
         given = prepared(model, family, processor, picture)
         started = time.perf_counter()
-        found, dtype = taken_apart(model, family, given.inputs, layer, freeze)
+        alone = family.by_itself(model, given.inputs)
+        found, dtype = taken_apart(model, family, given.inputs, layer, freeze, alone=alone)
     seconds = time.perf_counter() - started
-    rows, columns = given.grid
+    positions = family.patch_positions(model, given.inputs["pixel_values"])
     return ImageDecomposition(
         **found,
         token_info=tokens(family, given),
@@ -63,8 +64,8 @@ def decompose_image(
         grid=given.grid,
         kept=given.kept,
         pixels=given.pixels,
-        positions=family.patch_positions(model, rows, columns).detach().cpu().numpy().copy(),  # not the weights
-        trained_side=family.side(model),
+        positions=positions.cpu().numpy().copy(),  # not the weights
+        trained=family.trained(model),
         specials=len(family.specials),
         masked=family.hides and masked,
     )
@@ -74,6 +75,7 @@ def prepared(model: Any, family: Patches, processor: Any, picture: Image.Image) 
     """An image brought to the size and range that the model takes."""
     made: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
     inputs, grid = family.inputs(model, made.to(model.device, model.dtype))
+    down, across = family.patch(model)
     if grid.rows * grid.columns > MOST_PATCHES or not grid.rows * grid.columns:
         raise ImageError(
             f"The model's processor makes {grid.rows} by {grid.columns} patches of this image; expected 1 to "
@@ -83,20 +85,18 @@ def prepared(model: Any, family: Patches, processor: Any, picture: Image.Image) 
         {key: value.to(model.device) if isinstance(value, Tensor) else value for key, value in inputs.items()},
         (grid.rows, grid.columns),
         grid.kept,
-        seen(processor, made[0], grid.rows, grid.columns),
+        seen(processor, made[0], grid.rows * down, grid.columns * across),
     )
 
 
 def seen(
-    processor: Any, made: Float[Tensor, "3 height width"], rows: int, columns: int
+    processor: Any, made: Float[Tensor, "3 height width"], height: int, width: int
 ) -> UInt8[ndarray, "height width 3"]:
-    """What the model sees, as an image again: as large as its whole patches cover."""
+    """What the model sees, as an image again: height and width are what its whole patches cover."""
     image = made.permute(1, 2, 0).float().numpy()
     if getattr(processor, "do_normalize", True):
         image = image * np.asarray(processor.image_std) + np.asarray(processor.image_mean)
-    height, width = image.shape[:2]
-    image = image[: height // rows * rows, : width // columns * columns]
-    return (image.clip(0, 1) * 255).round().astype(np.uint8)
+    return (image[:height, :width].clip(0, 1) * 255).round().astype(np.uint8)
 
 
 def tokens(family: Patches, given: Prepared) -> tuple[TokenInfo, ...]:

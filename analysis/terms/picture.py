@@ -21,8 +21,8 @@ class ImageDecomposition(Decomposition):
     """The image as the model sees it."""
     positions: Float[ndarray, "patch width"]
     """What is added to each patch of the grid for its place."""
-    trained_side: int
-    """Rows, and columns, of the grid that the model's table of positions has."""
+    trained: tuple[int, int]
+    """Rows and columns of the grid that the model's table of positions is for."""
     specials: int
     """How many tokens stand before the patches."""
     masked: bool = False
@@ -30,7 +30,7 @@ class ImageDecomposition(Decomposition):
     @property
     def interpolated(self) -> bool:
         """Whether the positions are interpolated from the table's."""
-        return self.grid != (self.trained_side, self.trained_side)
+        return self.grid != self.trained
 
     def on_grid(self, values: Float[ndarray, " token"]) -> Float[ndarray, "row column"]:
         """One number a token, laid out as the image is; NaN where the model was shown no patch."""

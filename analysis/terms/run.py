@@ -88,10 +88,15 @@ def taken_apart(
     freeze: str,
     stored: torch.dtype | None = None,
     parts: Callable[[Tensor], Tensor] | None = None,
+    alone: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], str]:
-    """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores."""
+    """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores.
+
+    alone: what the model is given where it does as it does by itself: the scores, and so the errors, are then of that
+    pass, and the terms of the one with `inputs`.
+    """
     with torch.inference_mode():
-        seen, factors = _layer(model, family, inputs, layer, freeze, stored, parts)
+        seen, factors = _layer(model, family, inputs, layer, freeze, stored, parts, alone)
         own, total = seen.call.scores[0], sum_of_terms(factors)
         attended = seen.attended()
         hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
@@ -161,6 +166,7 @@ def _layer(
     freeze: str,
     stored: torch.dtype | None,
     parts: Callable[[Tensor], Tensor] | None,
+    alone: Mapping[str, Any] | None = None,
 ) -> tuple[Layer, Factors]:
     """What the model did at a layer at its own precision, and its sources, in float32 where that is half.
 
@@ -177,8 +183,8 @@ def _layer(
         single = _at(model, torch.float32).float()
     elif stored in HALF:
         own = _at(model, stored)
-    if own is not single:
-        follow(own, family, _cast(inputs, own.dtype), take, last=layer, sources=False)
+    if own is not single or alone is not None:
+        follow(own, family, _cast(alone or inputs, own.dtype), take, last=layer, sources=False)
     single_inputs = _cast(inputs, torch.float32) if own is not single else inputs
     with nullcontext() if parts is None else split_entering(single, family, layer, parts):
         follow(single, family, single_inputs, take, last=layer, freeze=freeze, sources=parts is None)
@@ -186,8 +192,9 @@ def _layer(
 
 
 def _cast(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
-    """Pixels at a precision; ids stay."""
-    return {name: x.to(dtype) if torch.is_floating_point(x) else x for name, x in inputs.items()}
+    """Pixels at a precision; ids stay, and what is no tensor."""
+    floating = {name: x.to(dtype) for name, x in inputs.items() if isinstance(x, Tensor) and x.is_floating_point()}
+    return {**inputs, **floating}
 
 
 def _at(model: Any, dtype: torch.dtype) -> Any:

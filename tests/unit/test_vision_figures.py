@@ -125,8 +125,10 @@ def test_of_a_large_grid_every_so_manieth_patch_has_a_map() -> None:
 
 
 def test_whether_positions_are_interpolated_is_said() -> None:
-    assert placed(14, 14, 14) == "Positions are the model's own table of 14 by 14 patches."
-    assert placed(16, 20, 37) == ("Positions are interpolated (bicubic) to 16 by 20 patches from a table of 37 by 37.")
+    assert placed((14, 14), (14, 14)) == "Positions are the model's own table of 14 by 14 patches."
+    assert placed((16, 20), (37, 37)) == (
+        "Positions are interpolated (bicubic) to 16 by 20 patches from a table of 37 by 37."
+    )
 
 
 # One image

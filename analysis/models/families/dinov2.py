@@ -1,10 +1,15 @@
 """DINOv2: a ViT with LayerScale, in its larger sizes with a SwiGLU feed-forward (Oquab et al. 2023)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isqrt
 from typing import Any
 
+from jaxtyping import Float
+from torch import Tensor
+
+from analysis.errors import ImageError
 from analysis.models.families import FAMILIES
-from analysis.models.families.patches import Patches
+from analysis.models.families.patches import Grid, Patches
 
 
 class Dinov2(Patches):
@@ -16,6 +21,23 @@ class Dinov2(Patches):
 
     title = "DINOv2"
     asks_to_interpolate = False
+
+    def trained(self, model: Any) -> tuple[int, int]:
+        """A square, for which its own code takes any table."""
+        count = len(self.table(model)) - len(self.specials)
+        return isqrt(count), isqrt(count)
+
+    def inputs(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> tuple[Mapping[str, Any], Grid]:
+        """Whatever the size, as long as its code can make a square of its table."""
+        given, grid = super().inputs(model, pixels)
+        rows, columns = self.trained(model)
+        count = len(self.table(model)) - len(self.specials)
+        if rows * columns != count and (grid.rows * grid.columns != count or pixels.shape[-2] != pixels.shape[-1]):
+            raise ImageError(
+                f"This model's table of {count} positions is of no square grid, which transformers' code for DINOv2 "
+                "takes it for, so that the model itself fails on this image. Choose another model."
+            )
+        return given, grid
 
     def layers(self, model: Any) -> Sequence[Any]:
         """Dinov2Layer."""

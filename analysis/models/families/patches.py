@@ -9,10 +9,12 @@ import torch
 from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor, nn
-from torch.nn import functional
 
+from analysis.errors import ImageError
 from analysis.models.families import Family
-from analysis.models.seeds import Input, Seed, Weight
+from analysis.models.seeds import Input, Seed, Weight, followed
+from analysis.sources import SOURCES
+from analysis.streams.tensor import stacked
 
 
 @dataclass(frozen=True)
@@ -70,30 +72,66 @@ class Patches(Family):
         return model.base_model.embeddings.position_embeddings[0]
 
     def inputs(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> tuple[Mapping[str, Any], Grid]:
-        """What the model is called with for one image, and how that cuts the image."""
-        height, width = pixels.shape[-2:]
-        size = model.config.patch_size
-        down, across = size if isinstance(size, list | tuple) else (size, size)
+        """What the model is called with for one image, and how that cuts the image.
+
+        It is asked to interpolate its positions where it would refuse the image otherwise, and only there.
+        Raises ImageError for an image of a shape that its code cannot interpolate for.
+        """
+        channels, height, width = pixels.shape[1:]
+        if channels != model.config.num_channels:
+            count = model.config.num_channels
+            raise ImageError(
+                f"This model takes images of {count} channel{'s' if count > 1 else ''} and its processor makes "
+                f"{channels}; choose a model of images in red, green and blue."
+            )
+        down, across = self.patch(model)
         rows, columns = height // down, width // across
         given: dict[str, Any] = {"pixel_values": pixels}
-        if self.asks_to_interpolate and self.interpolated(model, rows, columns):
+        if self.asks_to_interpolate and (height, width) != _pair(model.config.image_size):
+            self._check_square(model, height, width)
             given["interpolate_pos_encoding"] = True
         return given, Grid(rows, columns, torch.arange(rows * columns).numpy())
 
-    def side(self, model: Any) -> int:
-        """Rows, and columns, of the grid that the table of positions was trained on."""
-        return int((len(self.table(model)) - len(self.specials)) ** 0.5)
+    def by_itself(self, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The same inputs less what asks the model for another pass than it makes of the pixels by itself.
 
-    def interpolated(self, model: Any, rows: int, columns: int) -> bool:
-        """Whether positions for this grid are interpolated from those of the table."""
-        return (rows, columns) != (self.side(model), self.side(model))
+        An image of another size than its own, which it refuses by itself, it is asked to interpolate for.
+        """
+        own = tuple(given["pixel_values"].shape[-2:]) == _pair(model.config.image_size)
+        return {key: x for key, x in given.items() if key != "interpolate_pos_encoding" or not own}
 
-    def patch_positions(self, model: Any, rows: int, columns: int) -> Float[Tensor, "patch width"]:
-        """The positions of the patches of a grid, as the model adds them: bicubic where the grid is not the table's."""
-        own = self.table(model)[len(self.specials) :].float()
-        if not self.interpolated(model, rows, columns):
-            return own
-        side = self.side(model)
-        square = own.reshape(1, side, side, -1).permute(0, 3, 1, 2)
-        grid = functional.interpolate(square, size=(rows, columns), mode="bicubic", align_corners=False)
-        return grid[0].flatten(1).T
+    def patch(self, model: Any) -> tuple[int, int]:
+        """Height and width of a patch, in pixels."""
+        return _pair(model.config.patch_size)
+
+    def trained(self, model: Any) -> tuple[int, int]:
+        """Rows and columns of the grid that the table of positions is for."""
+        height, width = _pair(model.config.image_size)
+        down, across = self.patch(model)
+        return height // down, width // across
+
+    def _check_square(self, model: Any, height: int, width: int) -> None:
+        """transformers' code takes the table for one of a square grid, and the side of a patch for one number."""
+        rows, columns = self.trained(model)
+        if rows != columns or not isinstance(model.config.patch_size, int):
+            own = _pair(model.config.image_size)
+            raise ImageError(
+                f"This model takes images of {own[0]} by {own[1]} pixels alone, since its positions, {rows} by "
+                f"{columns}, cannot be interpolated by transformers, and its processor makes {height} by {width}. "
+                "Save it with a processor that brings images to its own size."
+            )
+
+    def patch_positions(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> Float[Tensor, "patch width"]:
+        """What the model adds to each patch of such an image for its place, by its own code: nothing is hidden."""
+        with self.showing(model, masked=False), torch.inference_mode():
+            given, _ = self.inputs(model, pixels)
+            with followed(model, self.seeds(model), given) as inputs:
+                found = model.base_model.embeddings(**inputs)
+            whole = found[0] if isinstance(found, tuple) else found
+            return stacked(whole, len(SOURCES))[SOURCES.index("position"), 0, len(self.specials) :].float()
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    """Height and width, of two numbers or of one for both."""
+    down, across = (size, size) if isinstance(size, int) else size
+    return int(down), int(across)
