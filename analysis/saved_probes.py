@@ -162,5 +162,8 @@ def _made(heads: pd.DataFrame, run: Mapping[str, Any], about: Mapping[str, Any],
         ),
         probe_id=probe_id,
         attends=about.get("attends") or ALL,
-        _measured={name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
+        _measured={
+            **{name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
+            "cancellation": np.full(len(heads["share"]), np.nan),  # which the file does not hold
+        },
     )

@@ -68,6 +68,7 @@ def probe(
                     "max_error": made.max_error,
                     "relative_error": made.relative_error,
                     "pattern_error": made.pattern_error,
+                    "cancellation": numbers(made.cancellation),
                     "terms": {
                         term: {
                             "share": numbers(shares[term]),

@@ -33,6 +33,7 @@ def probe_image(
                 "tokens": len(made.tokens),
                 "max_error": made.max_error,
                 "relative_error": made.relative_error,
+                "cancellation": numbers(made.cancellation),
                 "terms": {
                     term: {"share": numbers(shares[term]), "effect": numbers(effects[term])} for term in made.names
                 },

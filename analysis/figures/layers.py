@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis import probes
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.one_run import facts
+from analysis.figures.one_run import cancelled, facts
 from analysis.figures.terms import CITE, HELD, MEASURES, ORDER, one_of, reading, spoken
 from analysis.figures.words import begun
 from analysis.sources import FOUR, SCORE_BIAS, SOURCES, TERMS
@@ -18,7 +18,8 @@ def _assumed(run: Layers) -> str:
         f"Method frozen, exact at layer 0: patterns, norms' statistics and gates{gates} held at their true values. "
         f"The terms add up to the model's own scores to {run.errors[:, 0].max():.1e} "
         f"({run.errors[:, 1].max():.1e} of their range) at worst over layers, the sources to its hidden states to "
-        f"{run.state_error:.1e} of theirs ({run.provenance.dtype}, {run.provenance.device})."
+        f"{run.state_error:.1e} of theirs ({run.provenance.dtype}, {run.provenance.device}). "
+        f"{cancelled(run.cancellation)}"
     )
 
 

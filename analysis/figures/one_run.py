@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.errors import LinkError
 from analysis.figures.base import Params
-from analysis.terms.result import Provenance
+from analysis.terms.result import MOST_CANCELLATION, Provenance
+
+NAMED = 6
+"""Heads whose withheld shares are named one by one."""
 
 
 def facts(about: Provenance, given: str = "text") -> dict[str, str]:
@@ -21,6 +25,28 @@ def facts(about: Provenance, given: str = "text") -> dict[str, str]:
         "device": f"{about.device}, {about.dtype}",
         "versions": about.versions,
     }
+
+
+def cancelled(factors: Float[ndarray, "... head"]) -> str:
+    """How far the terms of the heads cancel, and whose shares are therefore withheld; empty where that is not known.
+
+    factors: `Decomposition.cancellation` of one layer, or a row of it for each layer.
+    """
+    known = factors[np.isfinite(factors)]
+    if not known.size:
+        return ""
+    low, high = float(known.min()), float(known.max())
+    sizes = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:,.1f}"
+    said = f"Together the terms of a head are {sizes} times as large as the scores that they add up to."
+    far = [tuple(place) for place in np.argwhere(factors > MOST_CANCELLATION).tolist()]
+    if not far:
+        return said
+    places = [f"{place[-1]}" if len(place) == 1 else f"{place[-1]} of layer {place[0]}" for place in far]
+    named = ", ".join(places[:NAMED]) + (f" and {len(places) - NAMED} more" if len(places) > NAMED else "")
+    return (
+        f"{said} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would say how large "
+        f"numbers cancel and not what a term is for: head{'s' * (len(places) > 1)} {named}."
+    )
 
 
 def head_of(params: Params, heads: int) -> int:

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.one_run import facts, head_of, map_frame
+from analysis.figures.one_run import cancelled, facts, head_of, map_frame
 from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
 from analysis.figures.words import begun, number, signed
 from analysis.sources import SCORE_BIAS, TERMS
@@ -76,7 +76,7 @@ def _live_errors(made: Decomposition) -> str:
     return (
         f"Sum of the terms against the model's own scores: {made.max_error:.1e} at most "
         f"({made.relative_error:.1e} of their range); patterns: {made.pattern_error:.1e} "
-        f"({about.dtype} on {about.device})."
+        f"({about.dtype} on {about.device}). {cancelled(made.cancellation)}"
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis import image_probes, random_vit
 from analysis.errors import LinkError, NoResults
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.one_run import facts, head_of
+from analysis.figures.one_run import cancelled, facts, head_of
 from analysis.figures.term_maps import GROUPS
 from analysis.figures.terms import MEASURES, ORDER, measure_of, one_of, reading, spoken
 from analysis.figures.words import begun, number, signed
@@ -205,7 +205,7 @@ def _errors(made: ImageDecomposition) -> str:
     about = made.provenance
     return (
         f"Sum of the terms against the model's own scores: {made.max_error:.1e} at most ({made.relative_error:.1e} of "
-        f"their range; {about.dtype} on {about.device})."
+        f"their range; {about.dtype} on {about.device}). {cancelled(made.cancellation)}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from analysis.errors import TextError
@@ -110,6 +110,7 @@ class OfInput:
     effect: Float[ndarray, "term head"]
     agreement: Float[ndarray, "term head"]
     square: Float[ndarray, "term head"]
+    centred: Float[ndarray, "term head"]
     pairs: int
     queries: int
     errors: tuple[float, float, float]
@@ -144,6 +145,7 @@ def of_input(seen: Layer) -> OfInput:
         effect=effect.cpu().numpy(),
         agreement=agreement.cpu().numpy(),
         square=measures.raw_rms(*given).cpu().numpy() ** 2,
+        centred=measures.centred_squares(*given).cpu().numpy(),
         pairs=length**2 if mask is None else int(mask.sum()),
         # A query that sees one key alone adds nothing; of a text, at most the first one does.
         queries=length * (length > 1) if mask is None else int((mask.sum(1) > 1).sum()),
@@ -155,9 +157,12 @@ def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator
     """The rows of one layer, (term, head) by (term, head), with intervals over the draws (resample, text)."""
     n = np.asarray([text.queries for text in measured], dtype=float)
     pairs = np.asarray([text.pairs for text in measured], dtype=float)
-    part, power, square = (
-        np.asarray([getattr(text, name) for text in measured], dtype=float) for name in ("parts", "power", "square")
+    part, power, square, centred = (
+        np.asarray([getattr(text, name) for text in measured], dtype=float)
+        for name in ("parts", "power", "square", "centred")
     )
+    withheld = _cancels(centred.sum(0), power.sum(0))
+    withheld_pooled = _cancels(centred.sum((0, 2))[:, None], power.sum()[None])
     effect, agreement = (
         np.nan_to_num([getattr(text, name) for text in measured]) * n[:, None, None] for name in ("effect", "agreement")
     )
@@ -169,9 +174,10 @@ def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator
             np.tensordot(weights, x, axes=1) for x in (part, power, effect, agreement)
         )
         count = (weights @ n)[:, None, None]
-        share = _over(parts, powers[:, None])
+        share = np.where(withheld, np.nan, _over(parts, powers[:, None]))
         mean_effect, mean_agreement = effects / count, agreements / count
         pooled = _over(parts.sum(-1, keepdims=True), powers.sum(-1)[:, None, None])
+        pooled = np.where(withheld_pooled, np.nan, pooled)
         over_heads = (mean_effect.mean(-1, keepdims=True), mean_agreement.mean(-1, keepdims=True))
         return {
             "head": (share, mean_effect, mean_agreement),
@@ -218,6 +224,11 @@ def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator
 def _over(part: ndarray, power: ndarray) -> ndarray:
     """Shares; not a number where there is nothing to share out: a head that is constant in every text drawn."""
     return np.divide(part, power, out=np.full(part.shape, np.nan), where=power > 0)
+
+
+def _cancels(squares: Float[ndarray, "term head"], power: Float[ndarray, " head"]) -> Bool[ndarray, " head"]:
+    """Where the terms of a head cancel too far for shares to say anything: see `measures.MOST_CANCELLATION`."""
+    return np.sqrt(squares).sum(0) > measures.MOST_CANCELLATION * np.sqrt(power)
 
 
 def draws_of(groups: Int[ndarray, " text"]) -> Float[ndarray, "resample text"]:

@@ -34,6 +34,7 @@ def layers(
     started = time.perf_counter()
     values: list[ndarray] = []
     errors: list[tuple[float, float]] = []
+    cancelled: list[ndarray] = []
     carried: list[ndarray] = []
     off: list[float] = []
 
@@ -42,11 +43,10 @@ def layers(
         given = (factors.query, factors.key, factors.scale, mask, factors.bias)
         own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
         errors.append(error_of(total, own))
-        if measure == "share":
-            parts, power = measures.share_parts(*given, total)
-            found = torch.where(power > 0, parts / power, torch.nan)
-        else:
-            found = measures.effects(*given)[0]
+        parts, power = measures.share_parts(*given, total)
+        squares = measures.centred_squares(*given)
+        cancelled.append(measures.cancellation(squares, power).cpu().numpy())
+        found = measures.told(parts, power, squares) if measure == "share" else measures.effects(*given)[0]
         values.append(found.cpu().numpy())
 
     def states(_: int, hidden: Tensor) -> None:
@@ -63,6 +63,7 @@ def layers(
         values=stack,
         carried=np.stack(carried),
         errors=np.asarray(errors),
+        cancellation=np.stack(cancelled),
         state_error=max(off),
         tokens=len(tokens),
         freeze=freeze if family.gated(model.config) else "",

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from analysis.terms.result import MOST_CANCELLATION
+
 # Below this fraction of the largest score, what is left after centring is rounding, not signal.
 ROUNDING = 1e-6
 
@@ -53,8 +55,11 @@ def share_parts(
     total = key_centred(scores, mask)
     constant = _largest(total) <= ROUNDING * _largest(scores if mask is None else torch.where(mask, scores, 0))
     total[constant] = 0
-    # Sources side by side, so that the map is read once.
-    weighted = (total @ key.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
+    # What all keys share adds nothing, and beside it small differences would be rounded away. Sources stand side by
+    # side, so that the map is read once.
+    seen = key if mask is None else key[..., mask.any(0), :]
+    centred = key - seen.mean(-2, keepdim=True)
+    weighted = (total @ centred.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
     parts = scale * torch.einsum("ahqd,hqbd->abh", query, weighted).flatten(0, 1)
     if bias is not None:
         parts = torch.cat([parts, (total * bias).sum((-1, -2))[None]])
@@ -81,10 +86,50 @@ def shares(
 ) -> Float[Tensor, "N H"]:
     """Each term's part of the variance of the total along keys; sums to 1 over the terms of a head.
 
-    May be negative. Not a number where a head's total is constant: nothing to share out.
+    May be negative. Not a number where a head's total is constant (there is nothing to share out), and where its terms
+    cancel beyond `MOST_CANCELLATION`.
     """
     parts, power = share_parts(query, key, scale, mask, bias)
-    return torch.where(power > 0, parts / power, torch.nan)
+    return told(parts, power, centred_squares(query, key, scale, mask, bias))
+
+
+def told(
+    parts: Float[Tensor, "N H"], power: Float[Tensor, " H"], squares: Float[Tensor, "N H"]
+) -> Float[Tensor, "N H"]:
+    """Shares of their two parts, withheld where they say nothing. squares: as `centred_squares` gives them."""
+    says = (power > 0) & (cancellation(squares, power) <= MOST_CANCELLATION)
+    return torch.where(says, parts / power, torch.nan)
+
+
+def cancellation(squares: Float[Tensor, "N H"], power: Float[Tensor, " H"]) -> Float[Tensor, " H"]:
+    """How many times as large as the scores the terms of each head are together: `sum_ab |c_ab| / |t|`, at least 1.
+
+    |x| is the root of the sum of squares over queries and keys, of key-centred terms c and their sum t. No share of a
+    head is larger than this. Not a number where a head's total is constant.
+    """
+    return torch.where(power > 0, squares.sqrt().sum(0) / power.sqrt(), torch.nan)
+
+
+def centred_squares(
+    query: Float[Tensor, "S H Q D"],
+    key: Float[Tensor, "S H K D"],
+    scale: float,
+    mask: Bool[Tensor, "Q K"] | None = None,
+    bias: Float[Tensor, "H Q K"] | None = None,
+) -> Float[Tensor, "N H"]:
+    """The sum of squares of each key-centred term over queries and keys, in squared score units.
+
+    Without a mask a term is centred by centring its keys, and `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>` needs no map.
+    """
+    last = [] if bias is None else [key_centred(bias, mask).square().sum((-1, -2))[None]]
+    if mask is not None:
+        maps = (key_centred(score_map(q, k, scale), mask) for q in query for k in key)
+        return torch.cat([torch.stack([x.square().sum((-1, -2)) for x in maps]), *last])
+    centred = key - key.mean(-2, keepdim=True)
+    query_gram = torch.einsum("shqd,shqe->shde", query, query)
+    key_gram = torch.einsum("shkd,shke->shde", centred, centred)
+    squares = scale**2 * torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0).flatten(0, 1)
+    return torch.cat([squares, *last])
 
 
 def effects(

@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 
+MOST_CANCELLATION = 30.0
+"""Where the terms of a head are together more than so many times as large as the scores that they add up to, a term's
+share says how large numbers cancel and not what the term is for: it is withheld."""
 PIECE_MARK = "##"
 """Begins the text of a piece that goes on with a word."""
 SPACE, LINE = BLANKS = ("␣", "⏎")
@@ -207,7 +210,10 @@ class Decomposition:
         return self.max_error / float(reach)
 
     def shares(self) -> dict[str, Float[ndarray, " head"]]:
-        """Each term's share of the key-centred total, per head; may be negative, sums to 1."""
+        """Each term's share of the key-centred total, per head; may be negative, sums to 1.
+
+        Not a number in heads whose total is constant, and in those whose terms cancel too far: see `cancellation`.
+        """
         return self._by_term("share")
 
     def effects(self) -> dict[str, Float[ndarray, " head"]]:
@@ -217,6 +223,13 @@ class Decomposition:
     def top1_agreement(self) -> dict[str, Float[ndarray, " head"]]:
         """Fraction of queries whose most attended key survives removing each term, per head."""
         return self._by_term("top1")
+
+    @cached_property
+    def cancellation(self) -> Float[ndarray, " head"]:
+        """How many times as large as each head's scores its terms are together; see `measures.cancellation`."""
+        if "cancellation" not in self._measured:
+            self._measured.update(_measure(self, "cancellation"))
+        return self._measured["cancellation"]
 
     def raw_rms(self) -> dict[str, Float[ndarray, " head"]]:
         """Root mean square of each term before centring, in score units, per head."""
@@ -246,6 +259,7 @@ class Layers:
     <source, whole> / <whole, whole>; sums to 1 over sources and may be negative.
     errors: (layer, 2), the largest |sum of terms - the model's own score|, in score units and as a fraction of
     the range of the scores.
+    cancellation: how many times as large as the scores the terms of a head are together; see `measures.cancellation`.
     state_error: the largest |sum of sources - hidden state| at any layer, as a fraction of the range of the states.
     """
 
@@ -254,6 +268,7 @@ class Layers:
     values: Float[ndarray, "layer term head"]
     carried: Float[ndarray, "layer source"]
     errors: Float[ndarray, "layer 2"]
+    cancellation: Float[ndarray, "layer head"]
     state_error: float
     tokens: int
     freeze: str
@@ -273,6 +288,10 @@ def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
         match measure:
             case "share":
                 found = {"share": measures.shares(query, key, made.scale, mask, bias)}
+            case "cancellation":
+                squares = measures.centred_squares(query, key, made.scale, mask, bias)
+                _, power = measures.share_parts(query, key, made.scale, mask, bias)
+                found = {"cancellation": measures.cancellation(squares, power)}
             case "rms":
                 found = {"rms": measures.raw_rms(query, key, made.scale, mask, bias)}
             case _:

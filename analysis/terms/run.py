@@ -22,11 +22,18 @@ from analysis.models.families import Family, family_of, longest
 from analysis.models.follow import Factors, Layer, follow
 from analysis.provenance import git_sha, library_versions, now
 from analysis.sources import MEAN_SOURCES
+from analysis.terms import measures
 from analysis.terms.masks import described
 from analysis.terms.result import Decomposition, Provenance, TokenInfo
 from analysis.terms.tokens import tokens_of
 
 HALF = (torch.float16, torch.bfloat16)
+
+PRECISE_FROM = 100.0
+"""Where the terms of a head are so many times as large as the scores that they add up to, they are computed again in
+float64: in float32 their sum would be rounded at a hundredth of their size."""
+PRECISE_BYTES = 2_000_000_000
+"""Of a model's weights in float64, up to which that is done: larger ones would not leave room for others."""
 
 METHODS = ("frozen", "mean")
 """How hidden states are split into sources; see analysis/models/follow.py and analysis/means/split.py."""
@@ -188,7 +195,23 @@ def _layer(
     single_inputs = _cast(inputs, torch.float32) if own is not single else inputs
     with nullcontext() if parts is None else split_entering(single, family, layer, parts):
         follow(single, family, single_inputs, take, last=layer, freeze=freeze, sources=parts is None)
+    if parts is None and single.dtype == torch.float32 and _cancels(found[-1]) and _fits(single):
+        precise = _at(single, torch.float64).double()
+        follow(precise, family, _cast(inputs, torch.float64), take, last=layer, freeze=freeze)
     return found[0], found[-1].factors()
+
+
+def _cancels(seen: Layer) -> bool:
+    """Whether the terms of some head are so large beside their sum that float32 would round it."""
+    factors, mask = seen.factors(), seen.attended()
+    given = (factors.query, factors.key, factors.scale, mask, factors.bias)
+    _, power = measures.share_parts(*given)
+    found = measures.cancellation(measures.centred_squares(*given), power)
+    return bool((found > PRECISE_FROM).any())
+
+
+def _fits(model: Any) -> bool:
+    return 8 * sum(weights.numel() for weights in model.parameters()) <= PRECISE_BYTES
 
 
 def _cast(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:

@@ -127,6 +127,10 @@ def token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look, 
     )
 
 
+def _share(share: float) -> str:
+    return signed(share) if share == share else UNDEFINED
+
+
 def _nats(effect: float) -> str:
     return f"{effect:.2f} nats" if effect == effect else UNDEFINED
 
@@ -143,7 +147,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             labels,
             reach,
             look,
-            title=[spoken(term), f"share {signed(share[term])}, effect {_nats(effect[term])}"],
+            title=[spoken(term), f"share {_share(share[term])}, effect {_nats(effect[term])}"],
             legend=number >= last_row,
             side=330 if figure.content["columns"] == 2 else 260,
             first=figure.content["first"],

@@ -31,6 +31,8 @@ average word at a slot, so the two methods differ even at layer 0, by a number t
   mean over keys is taken away. A term can be large and change nothing: all four *x → bias* terms do so at layer 0.
 - **Share.** $\sum_{ij} c^{ab}_{ij} t_{ij} / \sum_{ij} t_{ij}^2$, with $c$ the centred term and $t$ the centred total.
   Shares of a head add up to 1; a share may be negative.
+- **Cancellation.** $\sum_{ab} |c^{ab}| / |t|$: how many times as large as the scores the terms of a head are together.
+  No share is larger. Where it is over 30, shares are withheld; where it is over 100, terms are computed in float64.
 - **Effect.** The mean over queries of $\mathrm{KL}(\mathrm{softmax}(S) \,\|\, \mathrm{softmax}(S - T))$ in nats: what
   taking the term away does to the pattern. Effects do not add up, and may rank terms otherwise than shares do.
 - **Over heads.** The mean over heads and the value pooled over heads can tell opposite stories, because one head with
