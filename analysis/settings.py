@@ -93,6 +93,8 @@ SETTINGS: Mapping[str, Setting] = {
             "`owner/name@revision`, or `*`",
         ),
         _number("ADDEND_MODEL_MB", 0, 1000, "MB of a model's files, asked before they are downloaded", unlimited=True),
+        _number("ADDEND_DOWNLOADS", 20, 4, "downloads of models that may wait or run at once, beside the probes"),
+        _number("ADDEND_DOWNLOAD_SECONDS", 7200, 600, "seconds that the download of one model may take"),
         _number("ADDEND_TEXT_KB", 1000, 32, "kB of a text with its pair"),
         _number("ADDEND_TOKENS", 4096, 512, "tokens of a text with its pair"),
         _number("ADDEND_IMAGE_MB", 10, 5, "MB of an uploaded image"),

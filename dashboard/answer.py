@@ -19,7 +19,6 @@ STYLE = """
 .answer a { color: var(--accent); text-decoration: none; white-space: nowrap; font-size: 0.9rem; }
 .answer a:hover { text-decoration: underline; }
 .answer p { margin: 0; }
-.answer h1 { font-size: 1.75rem; line-height: 1.25; font-weight: 700; margin: 0; padding: 0; }
 .answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; }
 .answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
 .answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 8px 32px; }
@@ -54,8 +53,10 @@ FORMULA = (
 
 
 def question() -> None:
-    """The question of the product, as the title of the page."""
-    st.html(_page(f"<h1>{QUESTION}</h1>"))
+    """The question of the product, as the title of the page: smaller than other titles, since it is long."""
+    st.html("<style>.st-key-question h1{font-size:1.75rem;padding:0}</style>")
+    with st.container(key="question"):
+        st.title(QUESTION, anchor=False)
 
 
 def lead(step: Step) -> None:

@@ -80,6 +80,7 @@ _SHARED = Shared(
         results_mb=partial(_number, "ADDEND_RESULTS_MB"),
         seconds=partial(_number, "ADDEND_SECONDS"),
         most=partial(_number, "ADDEND_QUEUE"),
+        downloads=partial(_number, "ADDEND_DOWNLOADS"),
         finish=_finish,
         guard=_guard,
         waited=lambda request, seconds: log.line("turn", request=type(request).__name__, waited=round(seconds, 3)),
@@ -123,10 +124,11 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
     _count()
     note = st.empty()
     alone = shared().places.one(address()) if settings.hosted() else nullcontext()
-    with log.timed("probe", request=type(request).__name__) as facts, alone:
+    with log.timed("probe", request=type(request).__name__) as facts:
         pressed = request.place() in st.session_state.get(PRESSED, ())
         try:
-            found = service.ask(request, _teller(request, note, progress), fetch=pressed or not settings.hosted())
+            fetch = pressed or not settings.hosted()
+            found = service.ask(request, _teller(request, note, progress), fetch=fetch, place=alone)
         except NotHere as absent:
             absent.place = request.place()
             raise

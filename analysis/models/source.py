@@ -7,8 +7,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Thread
@@ -37,6 +39,8 @@ DEFAULT_REVISION = "main"
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 _downloading = Lock()
+BEAT_SECONDS = 0.2
+"""How often one who waits for another download is told so, and may leave."""
 T = TypeVar("T")
 Progress = Callable[[str], None]
 """Told, in words, what is being waited for."""
@@ -214,6 +218,10 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
 
 def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool, fetch: bool) -> Source:
     import httpx2
+
+    from analysis.models import hub_client
+
+    hub_client.install()
     from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
     from huggingface_hub import errors as hub
     from huggingface_hub.utils import validate_repo_id
@@ -266,20 +274,24 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
                 f"folder or {embedded.NAME}."
             ) from None
 
+    commit = hub_client.commit(info.sha, model)
     files = {file.rfilename: file.size or 0 for file in info.siblings or [] if "/" not in file.rfilename}
     if "config.json" not in files:
         raise _no_config(model)
     contents.check_text_files(files, model)
     try:
-        config = hf_hub_download(model, "config.json", revision=info.sha, endpoint=endpoint, token=token)
+        config = hf_hub_download(model, "config.json", revision=commit, endpoint=endpoint, token=token)
         check(read_config(Path(config).parent, model), files, model, terms)
-        with _downloading:  # one after the other, so that what is free on disk is what the next one finds
+        # One after the other, so that what is free on disk is what the next one finds.
+        with _turn(progress):
             contents.check_download(files, model, Path(constants.HF_HUB_CACHE))
             megabytes = sum(size for name, size in files.items() if contents.is_weights(name)) / 1e6
-            progress(f"Downloading {model}, {megabytes:,.0f} MB")
+            check_time = _deadline(model, megabytes, progress)
+            check_time()
             # The commit that was checked: its owner may have pushed another since. What the name meant the cache
             # remembers, for days without a network, as it does by itself where a name is downloaded.
-            folder = Path(snapshot_download(model, revision=info.sha, endpoint=endpoint, token=token, **HUB_FILES))
+            with hub_client.watched(check_time):
+                folder = Path(snapshot_download(model, revision=commit, endpoint=endpoint, token=token, **HUB_FILES))
             if revision != folder.name:
                 with whole(folder.parents[1] / "refs" / (revision or DEFAULT_REVISION)) as ref:
                     ref.write_text(folder.name)
@@ -292,6 +304,33 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             f"The download of {model} from {endpoint} broke off ({reason}). Check the network and the space on disk, "
             "and try again."
         ) from None
+
+
+@contextmanager
+def _turn(progress: Progress) -> Iterator[None]:
+    """One download at a time; while it waits, `progress` is told and may raise to leave."""
+    while not _downloading.acquire(timeout=BEAT_SECONDS):
+        progress("Waiting for another download to end")
+    try:
+        yield
+    finally:
+        _downloading.release()
+
+
+def _deadline(model: str, megabytes: float, progress: Progress) -> Callable[[], None]:
+    """Called at every piece that arrives: tells `progress`, which may raise, and raises ModelError when time is "
+    "over."""
+    seconds, began = settings.number("ADDEND_DOWNLOAD_SECONDS"), time.monotonic()
+
+    def check() -> None:
+        if time.monotonic() - began > seconds:
+            raise ModelError(
+                f"The download of {model} took more than {seconds:,} s, which is the limit (ADDEND_DOWNLOAD_SECONDS). "
+                "Choose a smaller model, or try again later."
+            )
+        progress(f"Downloading {model}, {megabytes:,.0f} MB")
+
+    return check
 
 
 def _from_cache(folder: Path, model: str, terms: bool) -> Source:

@@ -12,7 +12,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from analysis.errors import AddendError, Busy, NotEnoughMemory, TookTooLong
@@ -58,6 +59,9 @@ class Job:
         self.request, self.fetch = request, fetch
         self.ticket, self.done = Ticket(), threading.Event()
         self.waiting = 0
+        self.fetching = False
+        self.places: list[Callable[[], None]] = []
+        """What is given back when the work ends, and not when whoever asked for it leaves."""
         self.message = "Starting" if "torch" in sys.modules else "Starting PyTorch"
         self.result: Any = None
         self.error: BaseException | None = None
@@ -100,6 +104,7 @@ class Service:
         results_mb: Callable[[], int],
         seconds: Callable[[], int],
         most: Callable[[], int],
+        downloads: Callable[[], int] = lambda: 20,
         finish: Callable[[Any], None] = lambda _: None,
         guard: Callable[[Callable[[], None]], AbstractContextManager[Any]] = lambda _: nullcontext(),
         waited: Callable[[Live, float], None] = lambda *_: None,
@@ -108,23 +113,33 @@ class Service:
         model_size: Callable[[Any], int] = model_bytes,
     ) -> None:
         self._seconds, self._most, self._finish, self._guard = seconds, most, finish, guard
-        self._waited, self._before_load = waited, before_load
+        self._waited, self._before_load, self._downloads = waited, before_load, downloads
         self.models: Kept[Any] = Kept(lambda: models_mb() * MB, model_size, gone=_free, newest_stays=True)
         self.results: Kept[Any] = Kept(lambda: results_mb() * MB, size)
         self.line = Line()
         self._lock = threading.Lock()
         self._jobs: dict[Live, Job] = {}
-        self._threads = 0
+        self._threads = self._fetching = 0
         self._sources: OrderedDict[Hashable, tuple[threading.Lock, list[Any]]] = OrderedDict()
 
-    def ask(self, request: Live, tell: Tell = lambda _: None, *, fetch: bool = True) -> Any:
+    def ask(
+        self,
+        request: Live,
+        tell: Tell = lambda _: None,
+        *,
+        fetch: bool = True,
+        place: AbstractContextManager[Any] | None = None,
+    ) -> Any:
         """What a request gives: kept, or run now. `tell` is called while it waits, and may raise to leave.
 
-        Raises Busy where too many are on their way, TookTooLong, and what the run itself raises.
+        place: entered first, and left when the work ends: who asks and leaves keeps it as long as a thread works for
+        them. Raises Busy where too many are on their way, TookTooLong, and what the run itself raises.
         """
         if (found := self.results.get(request)) is not None:
             return found
-        job = self._join(request, fetch)
+        with ExitStack() as held:
+            held.enter_context(place or nullcontext())
+            job = self._join(request, fetch, held)
         try:
             while not job.done.wait(BEAT_SECONDS):
                 tell(self._stands(job))
@@ -136,7 +151,7 @@ class Service:
             raise job.error
         return job.result
 
-    def _join(self, request: Live, fetch: bool) -> Job:
+    def _join(self, request: Live, fetch: bool, held: ExitStack) -> Job:
         with self._lock:
             job = self._jobs.get(request)
             if job is None or job.fetch != fetch:
@@ -149,6 +164,7 @@ class Service:
                 self._threads += 1
                 threading.Thread(target=self._work, args=(job,), daemon=True, name="probe").start()
             job.waiting += 1
+            job.places.append(held.pop_all().close)
             return job
 
     def _leave(self, job: Job) -> None:
@@ -180,6 +196,9 @@ class Service:
                 self._threads -= 1
                 if self._jobs.get(job.request) is job:
                     del self._jobs[job.request]
+                places, job.places = job.places, []
+            for give_back in places:
+                give_back()
             job.done.set()
 
     def _in_turn(self, job: Job, found: Any) -> None:
@@ -201,17 +220,45 @@ class Service:
             self._sources.move_to_end(key)
             while len(self._sources) > SOURCES_KEPT:
                 self._sources.popitem(last=False)
-        with lock:  # of those who want one model, the first one fetches it
+        while not lock.acquire(timeout=BEAT_SECONDS):  # of those who want one model, the first one fetches it
+            job.check()
+        try:
             job.check()
             # Files may change under their name: what was found holds for as long as the model is kept.
             if not held or self.models.get((held[0].name, held[0].revision)) is None:
                 try:
-                    found = job.request.find(job.says, fetch=job.fetch)
+                    found = job.request.find(partial(self._fetches, job), fetch=job.fetch)
                 except NotEnoughMemory:
                     self.models.clear()
-                    found = job.request.find(job.says, fetch=job.fetch)
+                    found = job.request.find(partial(self._fetches, job), fetch=job.fetch)
                 held[:] = [found]
             return held[0]
+        finally:
+            lock.release()
+            self._fetched(job)
+
+    def _fetches(self, job: Job, message: str) -> None:
+        """Told by a hub's model on its way: from here on it takes a place among the downloads, and none of the "
+        "probes."""
+        with self._lock:
+            if not job.fetching:
+                if self._fetching >= self._downloads():
+                    raise Busy(
+                        f"{self._fetching} downloads are on their way, as many as this server takes at once. "
+                        "Try again in a few minutes."
+                    )
+                job.fetching, self._fetching, self._threads = True, self._fetching + 1, self._threads - 1
+        job.says(message)
+
+    def fetching(self) -> int:
+        """How many downloads are on their way."""
+        with self._lock:
+            return self._fetching
+
+    def _fetched(self, job: Job) -> None:
+        with self._lock:
+            if job.fetching:
+                job.fetching, self._fetching, self._threads = False, self._fetching - 1, self._threads + 1
 
     def _loaded(self, job: Job, found: Any) -> Any:
         key, head = (found.name, found.revision), job.request.head

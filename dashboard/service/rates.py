@@ -58,6 +58,11 @@ class Share:
                 self._held[who] -= 1
                 self._held += Counter()  # without those who have none
 
+    def held(self, who: str) -> int:
+        """How many of somebody's are on their way."""
+        with self._lock:
+            return self._held[who]
+
 
 class Rate:
     """Counts what each of many asked for in the last minute. most: asked each time; 0 is no limit."""

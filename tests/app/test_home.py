@@ -41,7 +41,7 @@ def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
     app = opened()
     shown = text(app)
     steps = stored.answer()
-    assert QUESTION in shown
+    assert [title.value for title in app.title] == [QUESTION]
     assert len(steps) > 5
     for step in steps:
         assert step.sentence in shown or step.name == "still_open", step

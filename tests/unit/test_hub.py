@@ -51,6 +51,14 @@ class Hub:
     """Bytes of a weights file after which the connection is dropped."""
     answer: tuple[int, dict[str, str], bytes] | None = None
     """Given to every question, whatever it is."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Said of every file in place of its own."""
+    sha: str | None = None
+    """The commit that descriptions name, in place of the true one."""
+    endless: str = ""
+    """The end of the paths whose answers never end: one byte every 10 ms."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set when whoever read an endless answer hangs up."""
     url: str = ""
 
     def asked_for(self, name: str) -> bool:
@@ -91,7 +99,9 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 tree = [{"type": "file", "path": path, "size": size, "oid": oid} for path, size, oid in listing]
                 return self.json(tree)
             siblings = [{"rfilename": path, "size": size, "blobId": oid} for path, size, oid in listing]
-            return self.json({"id": name, "modelId": name, "sha": commit, "siblings": siblings, "private": False})
+            return self.json(
+                {"id": name, "modelId": name, "sha": hub.sha or commit, "siblings": siblings, "private": False}
+            )
 
         def file(self, repository: Repository, commit: str, path: str) -> None:
             if repository.gated_files:
@@ -100,7 +110,8 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 return self.reply(404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": commit})
             data = repository.files[commit][path]
             etag = hashlib.sha1(data).hexdigest()
-            self.reply(200, {"ETag": f'"{etag}"', "X-Repo-Commit": commit, "X-Linked-Size": str(len(data))}, data)
+            own = {"ETag": f'"{etag}"', "X-Repo-Commit": commit, "X-Linked-Size": str(len(data))}
+            self.reply(200, own | hub.headers, data)
 
         def json(self, content: Any) -> None:
             self.reply(200, {"Content-Type": "application/json"}, json.dumps(content).encode())
@@ -109,15 +120,27 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
+            endless = bool(hub.endless and self.path.split("?")[0].endswith(hub.endless))
+            self.send_header("Content-Length", str(10**9 if endless else len(body)))
             self.end_headers()
             if self.command == "HEAD":
                 return
+            if hub.endless and self.path.split("?")[0].endswith(hub.endless):
+                return self.drip()
             if hub.cut_after is not None and self.path.endswith(".safetensors"):
                 self.wfile.write(body[: hub.cut_after])
                 self.close_connection = True
                 return
             self.wfile.write(body)
+
+        def drip(self) -> None:
+            try:
+                while True:
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                    time.sleep(0.01)
+            except OSError:
+                hub.ended.set()
 
     return Handler
 
@@ -175,7 +198,7 @@ def test_a_model_is_fetched_pinned_and_taken_apart(hub, tiny_files, tmp_path):
     source = resolve("owner/tiny", progress=told.append)
     assert (source.name, source.revision, source.folder.name) == ("owner/tiny", SHA, SHA)
     assert files_of(source.folder) == tiny_files
-    assert told == [f"Asking {hub.url} about owner/tiny", "Downloading owner/tiny, 0 MB"]
+    assert list(dict.fromkeys(told)) == [f"Asking {hub.url} about owner/tiny", "Downloading owner/tiny, 0 MB"]
     assert all(f"/resolve/{SHA}/" in request for request in hub.seen if "/resolve/" in request)
     made = probes.Request(model="owner/tiny", text=TEXT).run(load(source, device="cpu"))
     assert made.relative_error < 1e-5
@@ -297,6 +320,85 @@ def test_a_download_that_breaks_off(hub, monkeypatch):
     refused("The download of", hub.url, "broke off", "try again")
     hub.cut_after = None
     assert resolve("owner/tiny").revision == SHA
+
+
+# A hub that means harm -------------------------------------------------------------------------------------
+
+
+def everything_under(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("header", ["ETag", "X-Linked-ETag", "X-Repo-Commit"])
+@pytest.mark.parametrize("value", ["../../../../escaped", '"../escaped"', "..", "a/b", "a..b", ".hidden", "x" * 300])
+def test_a_header_that_would_name_a_file_elsewhere(hub, tmp_path, header, value):
+    hub.headers = {header: value}
+    before = everything_under(tmp_path)
+    refused(header.lower(), "outside of the cache")
+    assert not [path for path in everything_under(tmp_path) - before if "escaped" in path]
+    hub.headers = {}
+    assert resolve("owner/tiny").revision == SHA
+
+
+@pytest.mark.parametrize("sha", ["../../../../escaped", "main", "c" * 39, ".." + "c" * 38])
+def test_a_commit_that_is_none(hub, sha):
+    hub.sha = sha
+    refused("expected 40 hexadecimal digits")
+    assert not hub.asked_for("")
+
+
+def test_a_description_without_end_is_given_up_and_its_thread_ends(hub, monkeypatch):
+    from analysis.models import hub_client
+
+    monkeypatch.setattr(hub_client, "DESCRIPTION_SECONDS", 0.3)
+    hub.endless = "/api/models/owner/tiny"
+    with pytest.raises(ModelError, match="takes more than 0 s"):
+        resolve("owner/tiny")
+    assert hub.ended.wait(SECONDS), "the connection is still open"
+
+
+def test_a_description_of_many_megabytes_is_given_up(hub, monkeypatch):
+    from analysis.models import hub_client
+
+    monkeypatch.setattr(hub_client, "DESCRIPTION_BYTES", 20)
+    refused("sends more than 0 MB")
+
+
+def test_a_config_without_end_is_given_up(hub, monkeypatch):
+    from analysis.models import hub_client
+
+    monkeypatch.setattr(hub_client, "TEXT_BYTES", 30)
+    hub.endless = "/config.json"
+    refused("sends more than 0 MB")
+    assert hub.ended.wait(SECONDS)
+
+
+def test_a_download_ends_when_its_reader_has_left(hub):
+    """`progress` is where a reader may leave; it is told at every piece that arrives."""
+    hub.endless = "/model.safetensors"
+    told: list[str] = []
+
+    class HasLeft(Exception):
+        pass
+
+    def tell(message: str) -> None:
+        told.append(message)
+        if len(told) > 20:
+            raise HasLeft
+
+    with pytest.raises(HasLeft):
+        resolve("owner/tiny", progress=tell)
+    assert hub.ended.wait(SECONDS), "the download goes on though nobody waits for it"
+    hub.endless = ""
+    assert resolve("owner/tiny").revision == SHA
+
+
+def test_a_download_that_takes_too_long_ends(hub, monkeypatch):
+    monkeypatch.setenv("ADDEND_DOWNLOAD_SECONDS", "1")
+    hub.endless = "/model.safetensors"
+    with pytest.raises(ModelError, match=r"took more than 1 s.*ADDEND_DOWNLOAD_SECONDS|takes more than 1 s"):
+        resolve("owner/tiny")
+    assert hub.ended.wait(SECONDS)
 
 
 # No network ----------------------------------------------------------------------------------------------

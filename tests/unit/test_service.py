@@ -276,8 +276,9 @@ def test_the_time_limit_does_not_count_waiting(world):
 
 def test_more_than_the_line_takes_are_sent_away_with_a_sentence(world):
     ours, gate = service(most=2), world.gate("a")
-    first, second = Reader(ours, Ask("a")), Reader(ours, Ask("b"))
+    first = Reader(ours, Ask("a"))
     world.begun["a"].wait(SECONDS)
+    second = Reader(ours, Ask("b"))  # after the first has begun, or it might come before it
     waiting(ours, 1)
     third = Reader(ours, Ask("c")).ends()
     assert isinstance(third.error, Busy)
@@ -287,6 +288,69 @@ def test_more_than_the_line_takes_are_sent_away_with_a_sentence(world):
     for reader in (first, second, joins):
         assert reader.ends().error is None
     assert Reader(ours, Ask("c")).ends().error is None
+
+
+# Downloads -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Download(Ask):
+    """A model that a hub sends slowly: every piece is told, and nothing else is listened to."""
+
+    def find(self, progress: Callable[[str], None], *, fetch: bool = True) -> Found:
+        while not WORLD.gates[self.model].is_set():
+            progress("Downloading")
+            time.sleep(0.005)
+        return Found(self.model)
+
+
+def test_downloads_take_no_place_of_a_probe(world):
+    ours, gate = service(most=2, downloads=3), world.gate("slow")
+    for number in range(4):
+        world.gates[f"slow {number}"] = gate
+    readers = []
+    for number in range(3):
+        readers.append(Reader(ours, Download(str(number), model=f"slow {number}")))
+        until(lambda: ours.fetching() == len(readers))
+    assert Reader(ours, Ask("embedded")).ends().error is None
+    late = Reader(ours, Download("3", model="slow 3")).ends()
+    assert isinstance(late.error, Busy)
+    assert "3 downloads are on their way" in str(late.error)
+    gate.set()
+    for reader in readers:
+        assert reader.ends().error is None
+    until(lambda: ours.fetching() == 0)
+
+
+def test_who_presses_download_and_leaves_holds_nothing(world):
+    """Twenty sessions of one address did, and every probe of everybody was refused for minutes."""
+    ours = service(most=20, downloads=4)
+    places = Share(lambda: 10, "network address")
+    for number in range(20):
+        world.gate(f"m{number}")
+        reader = Reader(ours, Download(str(number), model=f"m{number}"), place=places.one("203.0.113.7"))
+        until(lambda reader=reader: reader.told or reader.error)
+        reader.leave.set()
+        reader.ends()
+    assert Reader(ours, Ask("embedded")).ends().error is None, "nobody else is refused"
+    until(lambda: ours.fetching() == 0)
+    until(lambda: places.held("203.0.113.7") == 0)
+
+
+def test_a_place_is_held_until_the_work_ends(world):
+    """Who leaves cannot start another of the same cost at once: a run that cannot be stopped goes on."""
+    ours, gate = service(), world.gate("long")
+    places = Share(lambda: 1, "network address")
+    reader = Reader(ours, Ask("long"), place=places.one("a"))
+    world.begun["long"].wait(SECONDS)
+    reader.leave.set()
+    reader.ends()
+    assert places.held("a") == 1
+    refused = Reader(ours, Ask("next"), place=places.one("a")).ends()
+    assert isinstance(refused.error, Busy)
+    gate.set()
+    until(lambda: places.held("a") == 0)
+    assert Reader(ours, Ask("next"), place=places.one("a")).ends().error is None
 
 
 # Once ----------------------------------------------------------------------------------------------------------

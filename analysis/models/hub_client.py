@@ -1,0 +1,124 @@
+"""The HTTP client by which huggingface_hub asks a hub: what is answered is checked before the library acts on it.
+
+The library names files of its cache by headers of the answer (ETag, X-Repo-Commit), and reads descriptions of any size
+for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+from huggingface_hub import set_client_factory
+from huggingface_hub.utils._http import default_client_factory
+
+from analysis import settings
+from analysis.errors import ModelError
+from analysis.models import contents
+
+NAMING = ("etag", "x-linked-etag", "x-repo-commit")
+"""Headers that become names of files and folders."""
+NAME = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z_-]|\.(?!\.)){0,149}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+DESCRIPTION_BYTES = 20_000_000
+TEXT_BYTES = contents.LARGEST_TOKENIZER
+"""Of a config or a tokenizer; what is stated is checked before, this is what arrives."""
+DESCRIPTION_SECONDS = 10.0
+"""How long a description of a repository may take to arrive; a reader is told earlier, and then its thread ends too."""
+
+
+def install() -> None:
+    """Has huggingface_hub use this client in this process from now on."""
+    if not getattr(install, "done", False):
+        set_client_factory(client)
+        install.done = True  # type: ignore[attr-defined]
+
+
+def client() -> httpx2.Client:
+    """The library's own client, with the checks."""
+    made = default_client_factory()
+    made.event_hooks = {**made.event_hooks, "response": [*made.event_hooks["response"], check]}
+    return made
+
+
+def check(response: httpx2.Response) -> None:
+    """Refuses headers that would lead out of the cache, and bounds what the body may hold and how long it may take."""
+    for header in NAMING:
+        value = response.headers.get(header)
+        if value is not None and not NAME.fullmatch(value.removeprefix("W/").strip('"')):
+            response.close()
+            raise ModelError(
+                f"The hub answers {response.request.url.path[:100]!r} with the {header} {value[:80]!r}, which is none "
+                "that a hub gives: it could name a file outside of the cache. The download was ended. Use another hub, "
+                "or a local folder."
+            )
+    path = response.request.url.path
+    if "/api/" in path:
+        response.stream = Bounded(response.stream, path, DESCRIPTION_BYTES, DESCRIPTION_SECONDS)
+    else:
+        weights = settings.number("ADDEND_MODEL_MB") * 1_000_000
+        most = weights if contents.is_weights(path) else TEXT_BYTES
+        response.stream = Bounded(response.stream, path, most or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
+
+
+def _unwatched() -> None:
+    """Nobody is to be asked."""
+
+
+_watch: Callable[[], None] = _unwatched
+
+
+@contextmanager
+def watched(check: Callable[[], None]) -> Iterator[None]:
+    """Within, `check` is called at every piece that arrives of any answer, and may raise to end the download.
+
+    The library downloads in threads of its own, so this is one for the process: downloads take turns.
+    """
+    global _watch
+    _watch = check
+    try:
+        yield
+    finally:
+        _watch = _unwatched
+
+
+class Bounded(httpx2.SyncByteStream):
+    """The body of an answer, up to so many bytes and seconds."""
+
+    def __init__(self, stream: Any, path: str, most: int | None, seconds: float) -> None:
+        self.stream, self.path, self.most = stream, path, most
+        self.until, self.seconds = time.monotonic() + seconds, seconds
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Raises ModelError where there is more, or where it takes longer."""
+        arrived = 0
+        for chunk in self.stream:
+            arrived += len(chunk)
+            if self.most is not None and arrived > self.most:
+                raise self._refused(f"sends more than {self.most / 1e6:,.0f} MB")
+            if time.monotonic() > self.until:
+                raise self._refused(f"takes more than {self.seconds:,.0f} s")
+            _watch()
+            yield chunk
+
+    def _refused(self, why: str) -> ModelError:
+        return ModelError(
+            f"The hub {why} for {self.path[:100]!r}. The download was ended. Try again later, use another hub, or a "
+            "local folder."
+        )
+
+    def close(self) -> None:
+        """Ends the connection's use."""
+        self.stream.close()
+
+
+def commit(sha: str | None, model: str) -> str:
+    """The commit that a hub names. Raises ModelError for what is none."""
+    if sha is None or not COMMIT.fullmatch(sha):
+        raise ModelError(
+            f"The hub names {str(sha)[:80]!r} as the commit of {model}; expected 40 hexadecimal digits. Nothing was "
+            "downloaded. Use another hub, or a local folder."
+        )
+    return sha
