@@ -107,6 +107,9 @@ SETTINGS: Mapping[str, Setting] = {
         _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes a minute of one network address", unlimited=True),
         _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries a minute of one session", unlimited=True),
         _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries a minute of one address", unlimited=True),
+        _number(
+            "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) of one address", unlimited=True
+        ),
         Setting(
             name="ADDEND_PROXIES",
             kind="number",

@@ -1,7 +1,6 @@
 """Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
 
 import gc
-import ipaddress
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from analysis.image_probes import ImageRequest
 from analysis.terms import Decomposition
 from analysis.terms.picture import ImageDecomposition
 from dashboard import log
+from dashboard.addresses import network
 from dashboard.plain import plain
 from dashboard.service import Live, Service
 from dashboard.service.kept import Kept
@@ -212,18 +212,8 @@ def _count() -> None:
 
 def address() -> str:
     """The network address that asks: the connection's, or what the trusted proxies say. Of IPv6, the network."""
-    given = st.context.ip_address or ""
-    if proxies := settings.number("ADDEND_PROXIES"):
-        forwarded = ",".join(st.context.headers.get_all("X-Forwarded-For")).split(",")
-        given = forwarded[-proxies].strip() if len(forwarded) >= proxies else ""
-    try:
-        found = ipaddress.ip_address(given)
-    except ValueError:
-        return "unknown"
-    if found.version == 4:
-        return str(found)
-    # A socket of both kinds writes IPv4 as ::ffff:203.0.113.7, and those would all be of one network.
-    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
+    forwarded = ",".join(st.context.headers.get_all("X-Forwarded-For"))
+    return network(st.context.ip_address or "", forwarded, settings.number("ADDEND_PROXIES"))
 
 
 def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | None = None) -> Decomposition:

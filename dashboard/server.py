@@ -15,7 +15,10 @@ if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
     sys.path.insert(0, str(ROOT))
 
 from analysis import settings  # noqa: E402
+from analysis.errors import Busy  # noqa: E402
 from dashboard import guards  # noqa: E402
+from dashboard.addresses import network  # noqa: E402
+from dashboard.service.rates import Share  # noqa: E402
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -53,6 +56,8 @@ def headers() -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in found.items()]
 
 
+TRY_AGAIN_LATER = 1013
+"""The code with which a WebSocket is closed that finds no room."""
 CLOSED = "/_stcore/metrics"
 """Counts of sessions and caches, which are nobody's business."""
 
@@ -64,6 +69,9 @@ class Guarded:
         self.app, self.headers = app, headers()
         self.uploads = guards.Uploads(
             guards.kept_by_streamlit, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
+        )
+        self.connections = Share(
+            lambda: settings.number("ADDEND_CONNECTIONS_ADDRESS") or sys.maxsize, "network address", "connections"
         )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -82,8 +90,15 @@ class Guarded:
                 if not (data := message.get("bytes")) or guards.taken(data):
                     return message
 
-        if scope["type"] != "http":
-            await self.app(scope, received if scope["type"] == "websocket" else receive, send)
+        scope = _as_it_came(scope)
+        if scope["type"] == "websocket":
+            try:
+                with self.connections.one(_asker(scope)):
+                    await self.app(scope, received, send)
+            except Busy:
+                await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
+        elif scope["type"] != "http":
+            await self.app(scope, receive, send)
         elif scope["path"].rstrip("/").endswith(CLOSED):
             await PlainTextResponse("Not found", 404)(scope, receive, sent)
         elif guards.UPLOAD_PATH in scope["path"] and scope["method"] == "PUT":
@@ -93,6 +108,22 @@ class Guarded:
                 await (self.app if fits else full)(scope, receive, sent)
         else:
             await self.app(scope, receive, sent)
+
+
+def _as_it_came(scope: Message) -> Message:
+    """The request with the address that it came from.
+
+    uvicorn believes X-Forwarded-For of whoever asks from this very machine, writes what it says in the address's place,
+    and gives it the port 0, which no connection has. Whether a proxy is to be believed says ADDEND_PROXIES.
+    """
+    client = scope.get("client")
+    return {**scope, "client": ("127.0.0.1", 0)} if client and client[1] == 0 else scope
+
+
+def _asker(scope: Message) -> str:
+    forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
+    peer = (scope.get("client") or ("",))[0]
+    return network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
 
 
 app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded)])

@@ -78,16 +78,14 @@ def test_the_identity_is_checked_to_rounding() -> None:
 
 
 def test_the_command_prints_it(store: Path, capsys) -> None:
-    from typer.testing import CliRunner
+    from analysis.commands.answer import answer
 
-    from analysis.__main__ import app
-
-    runner = CliRunner()
-    printed = runner.invoke(app, ["answer"]).output
-    words = " ".join(printed.split())
+    answer(json=False)
+    words = " ".join(capsys.readouterr().out.split())
     for step in stored.answer():
         assert step.sentence in words.replace("all- MiniLM", "all-MiniLM"), step.name
-    rows = json.loads(runner.invoke(app, ["answer", "--json"]).output)
+    answer(json=True)
+    rows = json.loads(capsys.readouterr().out)
     assert [row["sentence"] for row in rows] == [step.sentence for step in stored.answer()]
 
 

@@ -1,7 +1,9 @@
 """Proves that each answer of the hosted server carries its security headers, and what it holds back of what Streamlit
 would take of browsers: messages that reach into other sessions, and more uploads than there is memory for."""
 
+import tomllib
 from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,8 +15,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from dashboard import asking, guards, live
+from dashboard.addresses import network
 from dashboard.server import POLICY, Guarded
 
 
@@ -146,3 +150,60 @@ def test_an_upload_beyond_the_room_is_refused_before_it_is_read(monkeypatch):
         assert client.delete("/_stcore/upload_file/s/f").status_code == 200
         monkeypatch.undo()
         assert client.put("/_stcore/upload_file/s/f", content=b"0").text == "stored"
+
+
+# Whose a connection is ---------------------------------------------------------------------------------------
+
+
+async def who(request):
+    return PlainTextResponse(str(request.client.host))
+
+
+def test_nobody_on_this_machine_names_an_address_of_their_own():
+    """uvicorn's own middleware, as it stands before the app, believes X-Forwarded-For of loopback."""
+    app = Starlette(routes=[Route("/who", who)])
+    forwarded = {"X-Forwarded-For": "198.51.100.7"}
+    with TestClient(ProxyHeadersMiddleware(app), client=("127.0.0.1", 5000)) as believing:
+        assert believing.get("/who", headers=forwarded).text == "198.51.100.7", "what uvicorn does by itself"
+    guarded = ProxyHeadersMiddleware(Guarded(app))
+    with TestClient(guarded, client=("127.0.0.1", 5000)) as client:
+        assert client.get("/who", headers=forwarded).text == "127.0.0.1"
+    with TestClient(guarded, client=("203.0.113.9", 5000)) as client:
+        assert client.get("/who", headers=forwarded).text == "203.0.113.9"
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "proxies", "expected"),
+    [
+        ("203.0.113.9", "198.51.100.7", 0, "203.0.113.9"),
+        ("203.0.113.9", "198.51.100.7", 1, "198.51.100.7"),
+        ("203.0.113.9", "1.2.3.4, 198.51.100.7", 1, "198.51.100.7"),
+        ("203.0.113.9", "198.51.100.7", 2, "unknown"),
+        ("2001:db8::1:2:3:4", "", 0, "2001:db8::/64"),
+        ("::ffff:203.0.113.7", "", 0, "203.0.113.7"),
+        ("", "", 0, "unknown"),
+    ],
+)
+def test_the_address_is_what_can_be_trusted(peer, forwarded, proxies, expected):
+    assert network(peer, forwarded, proxies) == expected
+
+
+def test_one_address_opens_so_many_connections(monkeypatch):
+    monkeypatch.setenv("ADDEND_CONNECTIONS_ADDRESS", "2")
+    guarded = Guarded(Starlette(routes=[WebSocketRoute("/stream", socket)]))
+    with TestClient(guarded, client=("203.0.113.9", 1)) as one, TestClient(guarded, client=("203.0.113.8", 1)) as other:
+        with one.websocket_connect("/stream") as first, one.websocket_connect("/stream") as second:
+            assert first.receive_text() == second.receive_text() == "open"
+            with pytest.raises(WebSocketDisconnect) as refused, one.websocket_connect("/stream"):
+                pass
+            assert refused.value.code == 1013
+            with other.websocket_connect("/stream") as elsewhere:
+                assert elsewhere.receive_text() == "open"
+        with one.websocket_connect("/stream") as again:
+            assert again.receive_text() == "open"
+
+
+def test_messages_are_bounded_before_they_are_held():
+    config = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert config["server"]["maxMessageSize"] <= 30
+    assert config["server"]["maxWidgetStateSize"] <= config["server"]["maxMessageSize"]
