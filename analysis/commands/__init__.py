@@ -42,6 +42,7 @@ COMMANDS = (
     "ablate",
     "measure_costs",
     "surgery",
+    "checksums",
     "keep_checkpoint",
     "import_",
 )

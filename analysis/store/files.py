@@ -5,6 +5,7 @@ on which device). It is written once and never changed. Files of an older versio
 are read; the store knows the newest version only.
 """
 
+import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping
@@ -365,11 +366,12 @@ def write(
             "of the types that analysis/store/files.py lists."
         ) from None
     about = {"addend.kind": kind, "addend.version": str(entry.version), "addend.run": json.dumps(asdict(run))}
+    about["addend.check"] = check_of(about, table)
     folder = folder or data_folder() / entry.folder
     target = folder / f"{name or run.run_id}.parquet"
     try:
         with whole(target) as partial:
-            pq.write_table(table.replace_schema_metadata(about), partial, compression="zstd")
+            write_table(table.replace_schema_metadata(about), partial)
     except OSError as refused:
         raise StoreError(
             f"{target} could not be written ({refused.strerror or refused}). Free space or make the "
@@ -387,13 +389,19 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     upgraded, lacks a column, or does not say which run it holds.
     """
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, page_checksum_verification=True)
     except (OSError, pa.ArrowException) as broken:
         raise StoreError(f"{path.name} is not a readable Parquet file ({broken}). Restore or remove it.") from None
     about = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
     kind = KINDS.get(about.get(b"addend.kind", ""))
     if kind is None:
         raise StoreError(f"{path.name} is no results file of ours: it names no known kind. Remove it from data/.")
+    if (stated := about.get(b"addend.check")) is not None and stated != check_of(
+        {name.decode(): value for name, value in about.items()}, table
+    ):
+        raise StoreError(
+            f"{path.name} is damaged: what it holds is not what was written. Restore it from a copy, or remove it."
+        )
     stated = about.get(b"addend.version", "")
     if not stated.isdecimal():
         raise StoreError(f"{path.name} is of version {stated!r}; expected a whole number. Restore or remove it.")
@@ -409,6 +417,23 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
             f"{path.name} has a column of another type than expected ({broken}). Restore or remove it."
         ) from None
     return kind.name, table.replace_schema_metadata(None), run
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """One Parquet file whose pages carry checksums, which `read` verifies."""
+    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+
+
+def check_of(about: Mapping[str, str], table: pa.Table) -> str:
+    """What stands in the footer besides the pages, as a SHA-256: kind, version, run, columns and number of rows.
+
+    Parquet has checksums of pages alone; a flipped bit in the footer would give another run or fewer rows silently.
+    """
+    # What stands inside a list is called item in memory and element in a file.
+    types = [f"list<{t.value_type}>" if pa.types.is_list(t) else str(t) for t in table.schema.types]
+    columns = list(zip(table.schema.names, types, strict=True))
+    said = [about.get(f"addend.{name}", "") for name in ("kind", "version", "run")]
+    return hashlib.sha256(json.dumps([said, columns, table.num_rows]).encode()).hexdigest()
 
 
 def _upgraded(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table:

@@ -1,0 +1,27 @@
+"""python -m analysis checksums: the checksums of the committed results, renewed or checked."""
+
+from typing import Annotated
+
+import typer
+
+
+def checksums(
+    check: Annotated[
+        bool, typer.Option("--check", help="Say what differs, and end with 1 where something does.")
+    ] = False,
+) -> None:
+    """Writes data/SHA256SUMS anew, after results were added; or checks the files against it."""
+    from analysis.store import sums
+    from analysis.store.paths import data_folder
+
+    data = data_folder()
+    if not check:
+        count, rewritten = sums.renew(data)
+        typer.echo(f"{count} files listed in {data / sums.NAME}; {rewritten} results files were given page checksums.")
+        return
+    stated, found = sums.listed(data), sums.present(data)
+    differ = [path for path in stated if found.get(path) != stated[path]]
+    for path in differ:
+        typer.echo(f"{path} {'is missing' if path not in found else 'is not what was committed'}.")
+    typer.echo(f"{len(stated) - len(differ)} of {len(stated)} files are as listed.")
+    raise typer.Exit(bool(differ))
