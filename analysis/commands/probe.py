@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.options import EMBEDDED, Model, Pair, Revision, Truncate
-from analysis.errors import AddendError
+from analysis.errors import AddendError, NoFamily
 
 
 def probe(
@@ -31,6 +31,7 @@ def probe(
     from rich.table import Table
 
     from analysis import probes
+    from analysis.figures.one_run import unknown
     from analysis.sources import SOURCES
 
     asked = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
@@ -46,7 +47,14 @@ def probe(
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
         typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, measure: found, "hidden_states": carried}))
         return
-    made = probes.Request(**asked, layer=layer, method=method).run()
+    try:
+        made = probes.Request(**asked, layer=layer, method=method).run()
+    except NoFamily as none:
+        raise NoFamily(
+            f"{none} Its attention patterns, and what interventions on its positions do, can be had all the same: on "
+            "the "
+            f"pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
+        ) from None
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None
     about = made.provenance
@@ -90,6 +98,8 @@ def probe(
     console.print(table)
     if about.truncated_from:
         console.print(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens.")
+    if told := unknown(made):
+        console.print(told, soft_wrap=True)
     if made.reference:
         gap = "" if made.frozen_gap != made.frozen_gap else f"; positions {made.frozen_gap:.0%} away from frozen's"
         console.print(f"Means of {made.reference}{gap}.")

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from analysis.errors import LinkError
 from analysis.figures.base import Params
-from analysis.terms.result import MOST_CANCELLATION, Provenance
+from analysis.terms.result import MOST_CANCELLATION, Decomposition, Provenance
 
 NAMED = 6
 """Heads whose withheld shares are named one by one."""
@@ -46,6 +46,19 @@ def cancelled(factors: Float[ndarray, "... head"]) -> str:
     return (
         f"{said} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would say how large "
         f"numbers cancel and not what a term is for: head{'s' * (len(places) > 1)} {named}."
+    )
+
+
+def unknown(made: Decomposition) -> str:
+    """What to say of a text that is mostly unknown to the tokenizer; empty of any other."""
+    words = sum(not token.special for token in made.token_info)
+    if not made.unknown > words / 2:
+        return ""
+    return (
+        f"{made.unknown} of the {words} tokens of this text are unknown to the tokenizer of {made.provenance.model}: "
+        "the "
+        "model sees the same word for each of them. Choose a model that was trained on such text, or put spaces "
+        "between its parts if that is how the model reads it."
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis import probes
 from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
-from analysis.figures.one_run import cancelled, facts, head_of, map_frame
+from analysis.figures.one_run import cancelled, facts, head_of, map_frame, unknown
 from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
 from analysis.figures.words import begun, number, signed
 from analysis.sources import SCORE_BIAS, TERMS
@@ -83,7 +83,8 @@ def _live_errors(made: Decomposition) -> str:
 def _where(made: Decomposition, head: int | None = None) -> str:
     cut = f", cut from {made.provenance.truncated_from}" if made.provenance.truncated_from else ""
     which = f", head {head}" if head is not None else f", {made.heads} heads"
-    return f"{made.provenance.model}, layer {made.layer}{which}, one text of {len(made.tokens)} tokens{cut}"
+    told = f" ({unknown(made)})" if unknown(made) else ""
+    return f"{made.provenance.model}, layer {made.layer}{which}, one text of {len(made.tokens)} tokens{cut}{told}"
 
 
 def shown(made: Decomposition) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ LARGEST_TEXT_FILE = 20_000_000
 """Bytes of any other vocabulary, config or index. JSON can take 25 times as much memory as it is read."""
 LARGEST_HEADERS = 10_000_000
 """Bytes in which all weights files say what they hold, of 100,000 tensors. Read, they take 15 times as much memory."""
+MOST_ADDED = 20_000
+"""Tokens that are added to a vocabulary one by one, each kept as an object of its own."""
 TOKENIZER_CONFIG, SPECIALS = "tokenizer_config.json", "special_tokens_map.json"
 ELSEWHERE = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
 """What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
@@ -115,6 +117,13 @@ def _check_shards(path: Path, name: str) -> None:
 
 def _check_tokenizer(path: Path, name: str) -> None:
     held = _read(path, name)
+    added = held.get("added_tokens_decoder")
+    if isinstance(added, dict) and len(added) > MOST_ADDED:
+        raise ModelError(
+            f"The {path.name} of {name} adds {len(added):,} tokens to its vocabulary; at most {MOST_ADDED:,} are "
+            "taken. "
+            "Put them into the vocabulary itself, or choose another model."
+        )
     odd = [key for key in ELSEWHERE if held.get(key)]
     if path.name == SPECIALS:
         odd = [key for key in held if not key.endswith(("token", "tokens"))]

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from analysis.errors import ModelError
@@ -60,6 +61,8 @@ def followed(model: nn.Module, seeds: Sequence[Seed], inputs: Mapping[str, Tenso
             kind = type(module)
             if gate := gates.MODULES.get(kind.__name__):
                 undo.enter_context(_gate_held(module, gate))
+            elif kind.__name__ in gates.PIECEWISE and kind.__module__ in gates.HOMES:
+                undo.enter_context(_gate_held(module, None))
             elif kind.__module__ in gates.HOMES and kind.__name__ not in gates.NO_GATE:
                 raise ModelError(
                     f"The model's activation {kind.__name__} has no gate here, so that all that passes it would be "
@@ -84,8 +87,8 @@ def _swapped(module: nn.Module, name: str, number: int) -> Iterator[None]:
 
 
 @contextmanager
-def _gate_held(module: nn.Module, gate: gates.Gate) -> Iterator[None]:
-    """The activation computes the whole by its own code; the parts get its gate."""
+def _gate_held(module: nn.Module, gate: gates.Gate | None) -> Iterator[None]:
+    """The activation computes the whole by its own code; the parts get its gate, or what it made of the whole."""
     waiting: list[Streams] = []
 
     def before(_module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -94,7 +97,8 @@ def _gate_held(module: nn.Module, gate: gates.Gate) -> Iterator[None]:
         return (plain(args[0]), *args[1:])
 
     def after(_module: nn.Module, _args: tuple[Any, ...], output: Tensor) -> Tensor:
-        return activation(waiting.pop(), output, gate) if waiting else output
+        made = gate or (lambda whole: torch.where(whole == 0, 0, output / whole))
+        return activation(waiting.pop(), output, made) if waiting else output
 
     hooks = [module.register_forward_pre_hook(before), module.register_forward_hook(after)]
     try:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, TypeVar
@@ -32,6 +33,14 @@ IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
 PARTS = {"clip": ("vision_config", "clip_vision_model")}
 """Checkpoints of several models: where the config of the one that is read stands, and its `model_type`."""
 BYTES_PER_FLOAT32 = 4
+SIZES = {
+    *("hidden_size", "d_model", "n_embd", "dim", "num_hidden_layers", "num_layers", "n_layer", "n_layers"),
+    *("num_attention_heads", "num_heads", "n_head", "n_heads", "num_key_value_heads", "head_dim", "intermediate_size"),
+    *("d_ff", "d_kv", "ffn_dim", "hidden_dim", "vocab_size", "num_channels", "embedding_size"),
+}
+"""Numbers of a config that are at least 1 in every architecture."""
+MOST_LABELS = 50_000
+"""Names of classes: each is kept three times over."""
 REVISION = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)*")
 """A branch, tag or commit; a part that begins with a dot would be a way out of the cache's folder."""
 DEFAULT_REVISION = "main"
@@ -94,7 +103,7 @@ def resolve(
     is_path = model.startswith(("/", ".", "~"))
     if not settings.hosted():
         path = os.path.expanduser(model)
-        if is_path or os.path.isdir(path):
+        if is_path or os.path.exists(path):
             return _from_folder(Path(path), model, terms)
     elif is_path:  # whether there is such a folder is nobody's business
         raise ModelError(
@@ -128,7 +137,9 @@ def _check_allowed(model: str, revision: str | None) -> None:
 def read_config(folder: Path, name: str) -> dict[str, Any]:
     """config.json of a model folder."""
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = json.loads(
+            (folder / "config.json").read_text(encoding="utf-8"), parse_constant=partial(_no_number, name)
+        )
     except FileNotFoundError:
         raise _no_config(name) from None
     except OSError as refused:
@@ -136,13 +147,44 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
-        raise ModelError(f"The config.json of {name} names no model_type; expected one of {', '.join(FAMILIES)}.")
+        raise ModelError(
+            f"The config.json of {name} names no model_type, so nobody knows which model it is. Save the model again "
+            "with "
+            "transformers' save_pretrained, or name the folder that holds the transformer itself (of a sentence "
+            f"encoder, one of its subfolders); terms exist for: {', '.join(FAMILIES)}."
+        )
+    _check_sizes(config, name)
     if config["model_type"] in PARTS:
         part, architecture = PARTS[config["model_type"]]
         stored = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
         inside = config.get(part, {})
         return {**stored, **(inside if isinstance(inside, dict) else {}), "model_type": architecture}
     return config
+
+
+def _no_number(name: str, constant: str) -> float:
+    raise ModelError(
+        f"The config.json of {name} holds {constant}, which is no number that a model can have. Save the model "
+        "again, or "
+        "put the number right."
+    )
+
+
+def _check_sizes(config: Mapping[str, Any], name: str) -> None:
+    """Refuses sizes that are none, of the model and of the parts that it is made of."""
+    for key, value in config.items():
+        if isinstance(value, Mapping) and key.endswith("config"):
+            _check_sizes(value, name)
+        if key in SIZES and isinstance(value, int | float) and not isinstance(value, bool) and not value >= 1:
+            raise ModelError(
+                f"The config.json of {name} says {key}: {value}; expected a whole number from 1 on. Save the model "
+                "again, or put the number right."
+            )
+    if isinstance(labels := config.get("id2label"), Mapping) and len(labels) > MOST_LABELS:
+        raise ModelError(
+            f"The config.json of {name} names {len(labels):,} labels; at most {MOST_LABELS:,} are taken. Remove "
+            "id2label and label2id, which terms do not need."
+        )
 
 
 def _no_config(name: str) -> ModelError:
@@ -203,6 +245,14 @@ def _check_known_to_transformers(architecture: str, name: str) -> None:
 
 
 def _from_folder(path: Path, given: str, terms: bool) -> Source:
+    if os.path.isfile(path):
+        how = (
+            "Addend reads safetensors. transformers reads many GGUF files: load it with from_pretrained(folder, "
+            "gguf_file=...) and save it with save_pretrained"
+            if path.suffix.lower() == ".gguf"
+            else "Name the folder that holds it, with its config.json and tokenizer"
+        )
+        raise ModelError(f"{given[:100]!r} is a file, and a model is a folder. {how}.")
     if not os.path.isdir(path):
         raise ModelError(
             f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."

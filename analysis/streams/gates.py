@@ -55,6 +55,19 @@ MODULES: dict[str, Gate] = {
     "ReLUSquaredActivation": functional.relu,
 }
 """By the name of the module's class, as transformers and torch have them. All are 0 at 0."""
+PIECEWISE = (
+    "LinearActivation",
+    "Identity",
+    "ReLU6",
+    "LeakyReLU",
+    "PReLU",
+    "RReLU",
+    "Hardtanh",
+    "Hardshrink",
+    "Hardswish",
+)
+"""Linear between a few points, and 0 at 0 (Hardswish: quadratic in between). Their gate is what they did: act(z) / "
+"z."""
 HOMES = ("transformers.activations", "torch.nn.modules.activation")
 """Modules of Python whose classes are activations; one that is not in `MODULES` is refused."""
 NO_GATE = ("Softmax", "LogSoftmax", "MultiheadAttention")

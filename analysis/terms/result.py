@@ -33,6 +33,8 @@ __all__ = [
 MOST_CANCELLATION = 30.0
 """Where the terms of a head are together more than so many times as large as the scores that they add up to, a term's
 share says how large numbers cancel and not what the term is for: it is withheld."""
+UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]")
+"""How tokenizers show what they do not know."""
 PIECE_MARK = "##"
 """Begins the text of a piece that goes on with a word."""
 SPACE, LINE = BLANKS = ("␣", "⏎")
@@ -137,6 +139,11 @@ class Decomposition:
     def tokens(self) -> list[str]:
         """The tokens, special ones included."""
         return [token.text for token in self.token_info]
+
+    @property
+    def unknown(self) -> int:
+        """How many tokens of the text itself stand for something that the tokenizer does not know."""
+        return sum(token.text in UNKNOWN for token in self.token_info if not token.special)
 
     @property
     def heads(self) -> int:

@@ -5,6 +5,7 @@ import streamlit as st
 from analysis import probes
 from analysis.errors import AddendError
 from analysis.figures.compare import SIDES, common
+from analysis.figures.one_run import unknown
 from analysis.figures.terms import MEASURES, spoken
 from analysis.terms.result import Decomposition
 from dashboard import live, probe_form, show
@@ -40,6 +41,8 @@ for side, made in zip(SIDES, both, strict=True):
             f"The text of the {side} was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, "
             "the model's limit."
         )
+    if told := unknown(made):
+        st.warning(plain(told))
 picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 place = st.container()
 terms = common((both[0], both[1]))

@@ -4,6 +4,7 @@ import streamlit as st
 
 from analysis import probes
 from analysis.errors import AddendError, NoFamily
+from analysis.figures.one_run import unknown
 from analysis.figures.term_maps import NO_SOURCE
 from analysis.figures.terms import MEASURES, ORDER, spoken
 from analysis.sources import SCORE_BIAS
@@ -39,6 +40,8 @@ except AddendError as problem:
 
 if about.truncated_from:
     st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
+if told := unknown(made):
+    st.warning(plain(told))
 if made.position_kind in NO_SOURCE:
     st.info(NO_SOURCE[made.position_kind], icon=":material/info:")
 with st.container(horizontal=True, gap="large"):
