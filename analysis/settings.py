@@ -107,6 +107,10 @@ SETTINGS: Mapping[str, Setting] = {
         _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes a minute of one network address", unlimited=True),
         _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries a minute of one session", unlimited=True),
         _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries a minute of one address", unlimited=True),
+        _number("ADDEND_IMPORTED_MB", 0, 200, "MB of all imports together", unlimited=True),
+        _number(
+            "ADDEND_IMPORTS_A_MINUTE", 0, 10, "readings of uploads a minute of one network address", unlimited=True
+        ),
         _number(
             "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) of one address", unlimited=True
         ),

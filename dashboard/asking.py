@@ -21,6 +21,7 @@ class Shared:
 
 
 _number = settings.number
+_IMPORTS = Rate(partial(_number, "ADDEND_IMPORTS_A_MINUTE"), "network address", what="readings of uploads")
 _SHARED = Shared(
     sessions=Rate(partial(_number, "ADDEND_QUERIES_A_MINUTE"), "session", what="queries"),
     addresses=Rate(partial(_number, "ADDEND_QUERIES_A_MINUTE_ADDRESS"), "network address", what="queries"),
@@ -31,6 +32,13 @@ _SHARED = Shared(
 def shared() -> Shared:
     """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
     return _SHARED
+
+
+def count_import() -> None:
+    """One more reading of uploaded files. Raises Busy where this address asks for too many."""
+    here = live.address()
+    _IMPORTS.check(here)
+    _IMPORTS.count(here)
 
 
 @contextmanager

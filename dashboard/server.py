@@ -4,6 +4,7 @@ import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -32,7 +33,7 @@ POLICY = {
     "img-src": "'self' data: blob:",
     "font-src": "'self' data:",
     "worker-src": "'self' blob:",
-    "connect-src": "'self' ws: wss:",
+    "connect-src": "'self'",  # its WebSocket included; `headers` adds the public address, for older browsers
     "object-src": "'none'",
     "base-uri": "'self'",
     "form-action": "'self'",
@@ -44,6 +45,8 @@ def headers() -> list[tuple[bytes, bytes]]:
     """The headers that every answer carries."""
     framed_by = " ".join(settings.names("ADDEND_FRAMED_BY"))
     policy = POLICY | {"frame-ancestors": framed_by or "'none'"}
+    if host := urlsplit(settings.text("ADDEND_PUBLIC_URL")).netloc:
+        policy["connect-src"] += f" wss://{host}"
     found = {
         "content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "x-content-type-options": "nosniff",

@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 from analysis.errors import ImportProblem, StoreError
 from analysis.imports.base import Bad, Files, Row, Said
-from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, MOST_ROWS
+from analysis.imports.limits import LEFT_SECONDS, MOST_BAD, MOST_FILES, MOST_MIB, MOST_PROBLEMS, MOST_ROWS, most_stored
 from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, Wrong, checked
 from analysis.provenance import git_sha
@@ -122,6 +123,8 @@ def plan(files: Files, said: Said | None = None) -> Plan:
         made.left += reading.left
         settings |= reading.settings
         for row in reading.rows:
+            if len(made.bad) > MOST_BAD:
+                break
             count += 1
             try:
                 kind, values = checked(row.values)
@@ -138,6 +141,8 @@ def plan(files: Files, said: Said | None = None) -> Plan:
             elif key not in seen or seen[key][0] is row:
                 grouped.setdefault((form, kind, *(values[name] for name in GROUPS)), []).append((row, values))
     made.bad += [Bad(path, None, f"is of no known form; expected {_forms()}.") for path in _strange(waiting)]
+    if len(made.bad) > MOST_BAD:
+        made.bad.append(Bad("all files", None, f"more than {MOST_BAD} bad rows; the rest was not read."))
     if count > MOST_ROWS:
         made.bad.append(Bad("all files", None, f"{count:,} rows; expected at most {MOST_ROWS:,} in one import."))
     made.bad.sort(key=lambda bad: (bad.file, bad.line or 0))
@@ -208,10 +213,12 @@ def carry_out(made: Plan) -> Path | None:
     name = hashlib.sha256("".join(sorted(run.run_id for run in made.runs)).encode()).hexdigest()[:24]
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        _clear(parent)
         partial = Path(tempfile.mkdtemp(dir=parent, prefix="."))
         try:
             for run in made.runs:
                 _write(run, partial)
+            _check_room(parent, partial)
             os.chmod(partial, 0o755)
             os.rename(partial, parent / name)
             mirror.send()
@@ -227,6 +234,26 @@ def carry_out(made: Plan) -> Path | None:
             "writable."
         ) from None
     return parent / name
+
+
+def _clear(parent: Path) -> None:
+    """Removes what imports that were killed left behind."""
+    for folder in parent.glob(".*"):
+        if folder.is_dir() and time.time() - folder.stat().st_mtime > LEFT_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_room(parent: Path, partial: Path) -> None:
+    """Raises ImportProblem where all imports together would be more than may be stored."""
+    most = most_stored()
+    stored = sum(file.stat().st_size for file in parent.rglob("*") if file.is_file())  # the new one is among them
+    if most and stored > most:
+        new = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
+        raise ImportProblem(
+            f"This import takes {new / 1e6:,.1f} MB, and with it all imports would take {stored / 1e6:,.1f} MB; at "
+            "most "
+            f"{most / 1e6:,.0f} MB are stored (ADDEND_IMPORTED_MB). Remove older imports, or run Addend yourself."
+        )
 
 
 def _write(run: Planned, folder: Path) -> None:

@@ -29,6 +29,8 @@ class Wrong(AddendError):
 
 
 def _name(value: Any) -> str:
+    if isinstance(value, list | dict | bool):
+        raise Wrong(f"{_cut(value)}; expected a name of 1 to {LONGEST} visible characters")
     text = str(value).strip()
     if not 0 < len(text) <= LONGEST or any(unicodedata.category(sign)[0] == "C" for sign in text):
         raise Wrong(f"{text[:40]!r}; expected a name of 1 to {LONGEST} visible characters")
@@ -38,7 +40,7 @@ def _name(value: Any) -> str:
 def _whole(value: Any) -> int:
     try:
         number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or number != int(number) or not 0 <= number < 2**53:
         raise Wrong(f"{_cut(value)}; expected a whole number from 0")
@@ -54,7 +56,7 @@ def _small(value: Any) -> int:
 def _real(value: Any) -> float:
     try:
         number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         raise Wrong(f"{_cut(value)}; expected a finite number")
@@ -68,8 +70,13 @@ def _not_negative(value: Any) -> float:
 
 
 def _cut(value: Any) -> str:
-    text = repr(value)
+    text = f"a number of {value.bit_length() * 0.30103:.0f} digits" if _long(value) else repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def _long(value: Any) -> bool:
+    """Whether it is a whole number so long that Python would not write it out."""
+    return isinstance(value, int) and value.bit_length() > 1_000
 
 
 Check = Callable[[Any], Any]

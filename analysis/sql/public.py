@@ -4,6 +4,7 @@ It is made anew when the store changes, in a folder of this process's own that g
 """
 
 import atexit
+import os
 import shutil
 import tempfile
 import threading
@@ -11,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import duckdb
+import psutil
 
 from analysis.errors import StoreError
 from analysis.store import read
@@ -22,6 +24,8 @@ PRIVATE = {"saved_probes": "VIEW", "probe_heads": "TABLE", "probes": "TABLE"}
 PUBLIC_ROWS = {"runs": "kind <> 'probe'", "problems": "file NOT LIKE 'probes/%'"}
 """What is kept of tables that speak of saved probes among other things."""
 NAME = "store.duckdb"
+PREFIX = "addend-sql-"
+"""Begins the name of a process's folder; the number of the process follows."""
 
 _making = threading.Lock()
 _made: list[tuple[tuple[str, int, int], Path]] = []
@@ -29,9 +33,18 @@ _made: list[tuple[tuple[str, int, int], Path]] = []
 
 @lru_cache(maxsize=1)
 def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="addend-sql-"))
+    _clear(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def _clear(place: Path) -> None:
+    """Removes the copies of processes that were killed, which could not remove them themselves."""
+    for left in place.glob(f"{PREFIX}*"):
+        owner = left.name.removeprefix(PREFIX).partition("-")[0]
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def folder() -> Path:

@@ -95,9 +95,11 @@ def _whole(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems)
 
 
 def _in_a_line(error: Exception) -> str:
-    return " ".join(str(error).split("\n\nLINE ")[0].split())
+    """An error in one line, and without the folders of this machine: readers see `problems`."""
+    return FOLDERS.sub("", " ".join(str(error).split("\n\nLINE ")[0].split()))
 
 
+FOLDERS = re.compile(r"(?<![\w:.~])/(?:[^/\s'\"()]+/)+")
 Taken = tuple[str, str, pa.Table, dict[str, Any]]
 """A results file that has been read: its name, kind, rows and run."""
 

@@ -10,7 +10,7 @@ from analysis.imports.confined import confined
 from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, uploads
 from analysis.imports.plan import Plan, carry_out, plan
 from analysis.imports.rows import CURVES, METRICS, NEEDS
-from dashboard import show
+from dashboard import asking, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain as safe
 
@@ -106,6 +106,7 @@ if sent:
         st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send their parts.")
         st.stop()
     try:
+        asking.count_import()
         made = confined if settings.hosted() else plan
         preview(made({one.name.replace("\\", "/"): one.getvalue() for one in sent}, asked))
     except AddendError as problem:

@@ -4,7 +4,10 @@ The files are laid out as the tools document and write them: run_glue.py of tran
 trainer_state.json, the model card), MLflow's file store and runs table, W&B's runs table and API export.
 """
 
+import io
 import json
+import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from analysis import catalogue, figures, own
 from analysis.errors import AddendError, ImportProblem, NoResults
 from analysis.figures import runs, training
 from analysis.imports.base import READERS, Said
+from analysis.imports.limits import MOST_BAD
 from analysis.imports.plan import carry_out, gather, plan
 from analysis.store import read
 from dashboard import charts
@@ -446,3 +450,76 @@ def test_every_form_says_what_it_expects():
     assert list(READERS) == ["mlflow", "run_glue", "tidy", "wandb"]
     for name in READERS:
         assert READERS[name].expects
+
+
+# ---- Files that mean harm, or are broken beyond use ----
+
+
+HEAD = "variant,metric,seed,step,value\n"
+
+
+def planned(content: bytes, name: str = "a.csv"):
+    return plan({name: content})
+
+
+def test_nothing_more_is_read_after_some_hundred_bad_rows(data):
+    """3.4 kB of empty rows kept a server busy for a minute."""
+    made = planned((HEAD + ",,,,\n" * 150_000).encode())
+    assert MOST_BAD < len(made.bad) < 2 * MOST_BAD
+    assert any("the rest was not read" in bad.problem for bad in made.bad)
+    table = pa.table({name: pa.nulls(150_000, pa.float64()) for name in HEAD.strip().split(",")})
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    assert len(stream.getvalue()) < 10_000
+    again = planned(stream.getvalue(), "a.parquet")
+    assert MOST_BAD < len(again.bad) < 2 * MOST_BAD
+
+
+@pytest.mark.parametrize("name", [["a", "b"], {"a": 1}, True, []])
+def test_lists_and_objects_are_no_names(data, name):
+    row = {"variant": name, "metric": "validation_loss", "seed": 0, "step": 1, "value": 2.0}
+    made = planned(json.dumps(row).encode(), "a.jsonl")
+    assert "variant is" in made.bad[0].problem or "says no variant" in made.bad[0].problem
+
+
+@pytest.mark.parametrize("digits", [400, 4_000, 10_000])
+@pytest.mark.parametrize("column", ["seed", "step", "value"])
+def test_a_number_of_thousands_of_digits_is_a_bad_row(data, digits, column):
+    row = {"variant": "a", "metric": "validation_loss", "seed": 0, "step": 1, "value": 2.0}
+    text = json.dumps(row | {column: "HERE"}).replace('"HERE"', "9" * digits)
+    made = planned(text.encode(), "a.jsonl")
+    assert len(made.bad) == 1
+    assert made.bad[0].line == 1
+    assert len(made.bad[0].problem) < 200
+
+
+def test_all_imports_together_are_bounded(data, monkeypatch):
+    monkeypatch.setenv("ADDEND_IMPORTED_MB", "1")
+    rows = "".join(f"{random.Random(n).random()},validation_loss,0,1,{n}\n" for n in range(100))
+    assert carry_out(planned((HEAD + rows).encode())) is not None
+    monkeypatch.setattr("analysis.imports.plan.most_stored", lambda: 1_000)
+    more = planned((HEAD + "another,validation_loss,0,1,2.5\n").encode())
+    with pytest.raises(ImportProblem, match="ADDEND_IMPORTED_MB"):
+        carry_out(more)
+    assert not [path for path in (data / "imported").iterdir() if path.name.startswith(".")]
+
+
+def test_what_a_killed_import_left_is_cleared(data):
+    left = data / "imported" / ".killed"
+    left.mkdir(parents=True)
+    fresh = data / "imported" / ".running"
+    fresh.mkdir()
+    os.utime(left, (0, 0))
+    assert carry_out(planned((HEAD + "a,validation_loss,0,1,2.5\n").encode())) is not None
+    assert not left.exists()
+    assert fresh.exists(), "another process may be writing there"
+
+
+def test_problems_name_no_folder_of_this_machine(data):
+    broken = data / "results" / "curves" / "broken.parquet"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"PAR1 not really PAR1")
+    catalogue.refresh()
+    told = read.query("SELECT problem FROM problems").problem.tolist()
+    assert told
+    assert not any(str(data) in problem or str(data.parent) in problem for problem in told), told

@@ -54,6 +54,15 @@ def test_every_answer_carries_them_and_ours_win(client):
 def test_nothing_is_fetched_from_elsewhere():
     assert not any("http" in value or "*" in value for value in POLICY.values())
     assert POLICY["default-src"] == "'self'"
+    assert POLICY["connect-src"] == "'self'", "a text that got itself shown as HTML could tell nobody of it"
+
+
+def test_the_public_address_is_the_one_host_that_is_named(monkeypatch):
+    monkeypatch.setenv("ADDEND_PUBLIC_URL", "https://addend.example.org/lab")
+    with TestClient(Starlette(routes=[Route("/", page)], middleware=[Middleware(Guarded)])) as client:
+        policy = client.get("/").headers["content-security-policy"]
+    assert "connect-src 'self' wss://addend.example.org;" in policy
+    assert "ws:" not in policy.replace("wss://", "")
 
 
 def test_the_sites_that_a_setting_names_may_frame_it(monkeypatch):

@@ -583,3 +583,14 @@ def test_every_kind_of_chart_is_drawn(world, mark, x):
     assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
     assert drawn["encoding"]["y"]["title"] == "<b>"
     assert pa.Table.from_pandas(made.content["rows"]).num_rows == 9
+
+
+def test_copies_of_killed_processes_are_cleared(tmp_path):
+    gone, ours = tmp_path / "addend-sql-999999999-x", tmp_path / f"addend-sql-{os.getpid()}-x"
+    other = tmp_path / "something-else"
+    for folder in (gone, ours, other):
+        folder.mkdir()
+    public._clear(tmp_path)
+    assert not gone.exists()
+    assert ours.exists()
+    assert other.exists()

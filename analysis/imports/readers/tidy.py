@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from analysis.errors import AddendError
 from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Row, Said
-from analysis.imports.limits import MOST_ROWS
+from analysis.imports.limits import MOST_BAD, MOST_ROWS
 from analysis.imports.rows import COLUMNS, LONGEST
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
@@ -27,6 +27,8 @@ def read(files: Files, said: Said) -> Reading:
         lines = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}["." + path.lower().rpartition(".")[2]]
         try:
             for line, row in lines(content):
+                if len(reading.bad) > MOST_BAD:
+                    break
                 if isinstance(row, str):
                     reading.bad.append(Bad(path, line, row))
                 else:
