@@ -81,10 +81,15 @@ def write_predictions(
 def write_losses(losses: Mapping[str, Sequence[float]], **changes: Any) -> dict[tuple[str, int], str]:
     """Pre-trainings that end at these losses, one a seed from 0 on, and their run ids."""
     return {
-        (variant, seed): trainings.write(variant, seed, trainings.line([0, 100], [7.0, end], final=end), **changes)
+        (variant, seed): trainings.write(variant, seed, _curve(end), **changes)
         for variant, ends in losses.items()
         for seed, end in enumerate(ends)
     }
+
+
+def _curve(end: float) -> trainings.Rows:
+    """A fall in the first half of the steps, as of a run that decides something."""
+    return trainings.line([0, 40, 100], [7.0, end, end], final=end)
 
 
 def _write(kind: str, rows: list[dict[str, Any]], preset: str, created: str = "2026-01-01T00:00:00Z") -> None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from analysis.figures.training import CAUSAL, ORDERLESS, UNIT, Trained, plural, title
 from analysis.figures.words import signed
+from analysis.rules import training_rules
+from analysis.statements.contests import on_plateau
 from analysis.statistics import difference
 
 
@@ -24,6 +26,14 @@ class Verdict:
     def word(self) -> str:
         """The verdict in a few words."""
         return "The recipe learns order" if self.holds else f"Inconclusive: {self.why_not}"
+
+
+def _left(found: Trained, variant: str) -> list[int | None]:
+    """Of every seed, the first step at which the validation loss was below the plateau; None where it never was."""
+    plateau = training_rules().plateau
+    curves = found.curves("validation_loss", variants=[variant])
+    below = curves[curves.value < plateau].groupby("seed").step.min()
+    return [int(below[seed]) if seed in below.index else None for seed in sorted(set(curves.seed))]
 
 
 def verdict(found: Trained) -> Verdict | None:
@@ -56,6 +66,13 @@ def verdict(found: Trained) -> Verdict | None:
     if min(map(len, sides)) < 2:
         return Verdict("too few seeds", f"{ends} One seed has no spread to hold the difference against.")
     if gap < -max(spreads):
+        if late := on_plateau(_left(found, names[0]), int(found.runs.steps.max())):
+            return Verdict(
+                "decided inside a transition",
+                f"{ends} {title(names[0])} {late}: until then a model predicts words without their order, and which "
+                "seed "
+                "leaves first decides how the runs end. By the rules no contest of final losses is decided here.",
+            )
         return Verdict(
             "",
             f"{ends} {title(names[0])} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "

@@ -202,18 +202,25 @@ def _late(contest: Contest, sides: Sequence[Side], rules: TrainingRules) -> str:
     """Which side was still on the plateau after half of the steps; empty where neither was."""
     if not contest.plateau:
         return ""
-    half = rules.by_half * rules.steps
     for side in sides:
         name = next(iter(side.values())).variant
-        late = [run for run in side.values() if run.left is None or run.left > half]
-        if name not in rules.orderless and late:
-            last = max(run.censored for run in late)
-            never = any(run.left is None for run in late)
-            return (
-                f"{name} was still on the plateau after half of the steps in {len(late)} of {len(side)} seeds "
-                f"({'it never left' if never else f'it left by step {last:,}'})"
-            )
+        if name not in rules.orderless and (why := on_plateau([run.left for run in side.values()], rules.steps, rules)):
+            return f"{name} {why}"
     return ""
+
+
+def on_plateau(left: Sequence[int | None], steps: int, rules: TrainingRules | None = None) -> str:
+    """Why a variant's runs are no ground for a contest of final losses; empty where they are.
+
+    left: of every seed, the step of the first evaluation below the plateau; None where there was none.
+    """
+    rules = rules or training_rules()
+    late = [step for step in left if step is None or step > rules.by_half * steps]
+    if not late:
+        return ""
+    stepped = [step for step in late if step is not None]
+    ended = f"it left by step {max(stepped):,}" if len(stepped) == len(late) else "it never left"
+    return f"was still on the plateau after half of the steps in {len(late)} of {len(left)} seeds ({ended})"
 
 
 def _needed(effect: float, sd: float) -> int | None:

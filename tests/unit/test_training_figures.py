@@ -408,9 +408,9 @@ def test_a_plateau_that_is_never_left_is_said(data):
 # ---- The recipe ----
 
 
-def judged(*, added, orderless):
+def judged(*, added, orderless, early=True):
     for seed, end in enumerate(added):
-        run("bert_a", seed, (8, 7, 7, 7, end))
+        run("bert_a", seed, (8, 7, min(end + 0.2, 7), min(end + 0.1, 7), end) if early else (8, 7, 7, 7, end))
     for seed, end in enumerate(orderless):
         run("no_position", seed, (8, 7, 7, 7, end))
     catalogue.refresh()
@@ -432,6 +432,14 @@ def test_the_recipe_is_judged_by_the_spread_over_seeds(data, added, orderless, w
     assert found is not None
     assert found.word == word
     assert found.holds == (word == "The recipe learns order")
+
+
+def test_a_contest_inside_the_transition_is_not_decided(data):
+    """By the frozen rules: the ledger leaves it open, so no page calls it anything else."""
+    found = judged(added=(5.0, 5.1, 5.2), orderless=(6.2, 6.3, 6.2), early=False)
+    assert found is not None
+    assert found.word == "Inconclusive: decided inside a transition"
+    assert "still on the plateau after half of the steps in 3 of 3 seeds (it left by step 400)" in found.sentence
 
 
 def test_causal_models_are_not_judged(whole):
