@@ -13,7 +13,7 @@ from dashboard import show
 STYLE = """
 <style>
 .answer { --ink: #1f2430; --soft: #5b6372; --line: #e2e5ea; --panel: #f7f8fa; --accent: #0b5cad; --ground: #fff;
-  --word: #1d64ab; --position: #a8520a; color: var(--ink); font-size: 1rem; line-height: 1.5; }
+  --word: #1d64ab; --position: #a8520a; color: var(--ink); font-size: 1rem; line-height: 1.45; }
 .answer.dark { --ink: #eceef2; --soft: #a9b1bf; --line: #2b313d; --panel: #161a23; --accent: #7db8f0; --ground: #0e1117;
   --word: #8cc0f4; --position: #f6ac74; }
 .answer a { color: var(--accent); text-decoration: none; white-space: nowrap; font-size: 0.9rem; }
@@ -21,14 +21,14 @@ STYLE = """
 .answer p { margin: 0; }
 .answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; }
 .answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
-.answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 8px 32px; }
+.answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 7px 32px; }
 .answer li::before { content: counter(step); position: absolute; left: 0; top: 2px; width: 21px; height: 21px;
   border-radius: 50%; background: var(--panel); border: 1px solid var(--line); color: var(--soft); font-size: 12px;
   line-height: 19px; text-align: center; }
 .answer li.against::before { background: var(--ink); border-color: var(--ink); color: var(--ground); }
 .answer .cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 18px; }
 .answer .card { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; display: flex;
-  flex-direction: column; gap: 8px; }
+  flex-direction: column; gap: 6px; }
 .answer .kind { font-size: 0.8rem; letter-spacing: 0.05em; text-transform: uppercase; color: var(--soft);
   font-weight: 600; }
 .answer .card .below { margin-top: auto; }
@@ -54,7 +54,10 @@ FORMULA = (
 
 def question() -> None:
     """The question of the product, as the title of the page: smaller than other titles, since it is long."""
-    st.html("<style>.st-key-question h1{font-size:1.75rem;padding:0}</style>")
+    st.html(
+        "<style>.st-key-question h1{font-size:1.75rem;padding:0}.stMainBlockContainer{padding-top:2.2rem}"
+        ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}</style>"
+    )
     with st.container(key="question"):
         st.title(QUESTION, anchor=False)
 

@@ -98,13 +98,12 @@ def _measured() -> Card | None:
         return None
     verdict = next((one.verdict for one in statements.parts("C10") if one.id == "C10d"), OPEN)
     said = {
-        SUPPORTED: "A real model keeps its skill when its sum is made a concatenation.",
-        CONTRADICTED: "A real model loses skill when its sum is made a concatenation.",
+        SUPPORTED: "A real model keeps its skill at sentence similarity when its sum is made a concatenation.",
+        CONTRADICTED: "A real model loses skill at sentence similarity when its sum is made a concatenation.",
     }
     return Card(
         kind="measured",
-        sentence=said.get(verdict, "What a real model does when its sum is made a concatenation.")
-        + " (Sentence similarity, no training.)",
+        sentence=said.get(verdict, "Sentence similarity of a real model when its sum is made a concatenation."),
         link="The experiment",
         page="claims",
         values={"claim": "C10"},

@@ -14,9 +14,11 @@ LABEL = "Spearman's correlation"
 def surgery(figure: Figure, look: Look) -> list[Chart]:
     """A row for each operation; and separation by the number of directions."""
     frame: Any = figure.frame()
-    low, high = float(frame.low.min()), float(frame.high.max())
-    scale = alt.Scale(domain=[low - 0.02, high + 0.02], nice=False, zero=False)
-    return [_rows(figure, look, frame, scale), _by_rank(figure, look, frame, scale)]
+    return [_rows(figure, look, frame), _by_rank(figure, look, frame)]
+
+
+def _scale(shown: Any) -> alt.Scale:
+    return alt.Scale(domain=[float(shown.low.min()) - 0.01, float(shown.high.max()) + 0.01], nice=False, zero=False)
 
 
 def _tooltip(*more: alt.Tooltip) -> list[alt.Tooltip]:
@@ -29,8 +31,9 @@ def _tooltip(*more: alt.Tooltip) -> list[alt.Tooltip]:
     ]
 
 
-def _rows(figure: Figure, look: Look, frame: Any, scale: alt.Scale) -> Chart:
+def _rows(figure: Figure, look: Look, frame: Any) -> Chart:
     shown = frame[frame["rank"].isna() | (frame["rank"] == figure.content["rank"])]
+    scale = _scale(shown)
     order = [name for name in figure.content["order"] if name in set(shown.done)]
     axis = alt.Axis(title=LABEL, titleAnchor="end")
     base = alt.Chart(shown).encode(
@@ -49,9 +52,10 @@ def _rows(figure: Figure, look: Look, frame: Any, scale: alt.Scale) -> Chart:
     return (intact + spans + dots).properties(width=300, height=24 * len(order))
 
 
-def _by_rank(figure: Figure, look: Look, frame: Any, scale: alt.Scale) -> Chart:
+def _by_rank(figure: Figure, look: Look, frame: Any) -> Chart:
     curves = figure.content["curves"]
     shown = frame[frame.operation.isin(list(curves))].assign(along=lambda rows: rows.operation.map(curves))
+    scale = _scale(shown)
     x = alt.X("rank:Q", scale=alt.Scale(type="log", base=2), axis=alt.Axis(title="directions of the positions"))
     y = alt.Y("value:Q", scale=scale, axis=alt.Axis(title=LABEL))
     hues = alt.Color(

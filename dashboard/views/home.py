@@ -8,7 +8,7 @@ steps, cards, apart = queries.answer(), queries.answer_cards(), queries.separate
 answer.question()
 for step in steps[:1]:
     answer.lead(step)
-said, moves = st.columns([11, 12], gap="medium")
+said, moves = st.columns([6, 5], gap="medium")
 with said:
     answer.sentences(step for step in steps[1:] if step.name != "still_open")
 with moves:
@@ -24,7 +24,7 @@ with moves:
     )
     hero.shown(after, dark=show.look().dark)
 answer.cards(cards)
-with st.container(horizontal=True, key="home.ways"):
+with st.container(horizontal=True, key="ways"):
     st.page_link("views/read.py", label="Walk me through it (10 minutes)", icon=":material/auto_stories:")
     st.page_link("views/probe.py", label="Try my own sentence", icon=":material/experiment:")
     st.page_link("views/claims.py", label="How sure are we? Every statement", icon=":material/fact_check:")
