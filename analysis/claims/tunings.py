@@ -99,6 +99,7 @@ def _of(preset: str, rows: list[dict[str, Any]], majority: Rows, variant: str, b
         titles={baseline: baseline, variant: variant},
         tasks=about.assign(title=about.task_title, partial="", train_examples=math.nan),
         majority=levels,
+        without_encoder={},
         pretrained=None,
         left_out=0,
         runs=None,

@@ -41,6 +41,7 @@ COMMANDS = (
     "measure_models",
     "ablate",
     "measure_costs",
+    "measure_baselines",
     "surgery",
     "checksums",
     "keep_checkpoint",

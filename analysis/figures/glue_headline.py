@@ -10,6 +10,8 @@ from analysis.own import AVERAGE, Study
 from analysis.own.results import Frame
 
 NEEDED_SEEDS = 3
+NEEDED_TASKS = 3
+"""Tasks on which an encoder has to beat what needs none before anything is ranked by GLUE."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ def headline(study: Study) -> list[str]:
 
     Where nothing can be said, the first one says why in a few words, and the others with the numbers.
     """
-    why_not = [reason for reason in (_untaught(study), _nothing_to_compare(study)) if reason]
+    why_not = [reason for reason in (_below_baselines(study), _untaught(study), _nothing_to_compare(study)) if reason]
     if why_not:
         named = words(list(dict.fromkeys(reason.word for reason in why_not)))
         return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
@@ -96,6 +98,34 @@ def _nothing_to_compare(study: Study) -> Reason | None:
         "too few seeds",
         f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
         f"{have}, and no other has more than {most} in common with it.",
+    )
+
+
+def _below_baselines(study: Study) -> Reason | None:
+    """Why these models cannot be ranked by GLUE: the baseline encoder beats what needs none on too few tasks.
+
+    It beats a task's baseline where its t interval over pre-training seeds lies above both the best score without an
+    encoder and the mean of the model without position.
+    """
+    wins, losses, tried = [], [], 0
+    for task in study.glue:
+        best = study.best_without_encoder(task)
+        own = study.interval(study.baseline, task)
+        if best is None or own is None:
+            continue
+        tried += 1
+        orderless = study.interval("no_position", task)
+        least = max(best[1], orderless.mean if orderless else best[1])
+        name = f"{study.title(task)} ({own.mean:.1f} against {best[1]:.1f})"
+        (wins if own.low == own.low and own.low > least else losses).append(name)
+    if not tried or len(wins) >= NEEDED_TASKS:
+        return None
+    return Reason(
+        "models of this size cannot be ranked by GLUE",
+        f"{study.name} scores above both the model without position and the best baseline that needs no encoder on "
+        f"{len(wins) or 'none'} of {tried} tasks; {NEEDED_TASKS} are asked for. In points, {study.name} against the "
+        "best "
+        f"of word overlap, TF-IDF and word vectors: {words(losses)}. Those baselines never see the order of the words.",
     )
 
 

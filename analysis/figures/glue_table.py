@@ -24,6 +24,14 @@ class Table:
     notes: tuple[str, ...]
 
 
+WITHOUT_ENCODER = {
+    "word_overlap": "Word overlap, logistic regression",
+    "tf_idf": "TF-IDF, logistic regression",
+    "bag_of_vectors": "Mean of word vectors, logistic regression",
+}
+"""Baselines that need no encoder, as they are named in tables; of STS-B, which is a regression, ridge."""
+
+
 def table(study: Study, beside: Beside | None, *, relative: bool) -> Table:
     """Values x100 with half the width of their t interval, or differences to the baseline; marked where they differ."""
     every = rows(study, beside)
@@ -46,6 +54,9 @@ def table(study: Study, beside: Beside | None, *, relative: bool) -> Table:
             levels = {AVERAGE: study.majority_average, **study.results.majority}
             known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}
             lines.append({"variant": "Majority class", "from": "no model", **known})
+            for name, values in study.results.without_encoder.items():
+                known = {heads[t]: f"{value:.1f}" for t, value in values.items() if t in heads}
+                lines.append({"variant": WITHOUT_ENCODER.get(name, name), "from": "no encoder", **known})
     cells: Frame = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
     return Table(cells=cells.astype(object).fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
 

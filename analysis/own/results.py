@@ -44,6 +44,8 @@ class Results:
     titles: Mapping[str, str]
     tasks: Frame
     majority: Mapping[str, float]
+    without_encoder: Mapping[str, Mapping[str, float]]
+    """Baseline that needs no encoder -> task -> its main metric, in points; empty where none was measured."""
     pretrained: tuple[str, ...] | None
     left_out: int
     runs: Frame
@@ -116,6 +118,15 @@ def _counted(preset: str, those: tuple[str, ...] | None) -> tuple[str, list[Any]
     return "preset = ? AND pretraining IN (SELECT unnest(?))", [preset, list(those)]
 
 
+def _without_encoder(preset: str) -> dict[str, dict[str, float]]:
+    found = read.query(
+        f"SELECT baseline, task, {POINTS} * value AS value FROM encoder_free_scores "
+        "WHERE preset = ? AND baseline <> ? ORDER BY baseline, task",
+        [preset, MAJORITY],
+    )
+    return {str(name): dict(zip(rows.task, rows.value, strict=True)) for name, rows in found.groupby("baseline")}
+
+
 def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
     preset = resolve(preset)
@@ -147,6 +158,7 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
         titles=titles,
         tasks=tasks.set_index("task"),
         majority=dict(zip(levels.task, levels.value, strict=True)),
+        without_encoder=_without_encoder(preset),
         pretrained=counted,
         left_out=0 if counted is None else len(set(pretrained(preset)) - set(counted)),
         runs=read.query(

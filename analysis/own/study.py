@@ -100,6 +100,11 @@ class Study:
         """A task's name on screen."""
         return "Average" if task == AVERAGE else str(self.results.tasks.title.get(task, task))
 
+    def best_without_encoder(self, task: str) -> tuple[str, float] | None:
+        """The baseline without an encoder that scores best on a task, and its points; None where none was measured."""
+        found = {name: values[task] for name, values in self.results.without_encoder.items() if task in values}
+        return max(found.items(), key=lambda one: one[1]) if found else None
+
     # ---- Scores ----
 
     @property
@@ -154,6 +159,11 @@ class Study:
         if task != AVERAGE:
             return self.scores[variant].get(task)
         return self.averages[variant].per_seed if variant in self.averages else None
+
+    def interval(self, variant: str, task: str) -> statistics.MeanInterval | None:
+        """The mean over pre-training seeds with its t interval; None where the variant has no score of the task."""
+        runs = self._runs(variant, task) if variant in self.scores else None
+        return None if runs is None else statistics.mean_interval(runs, within=self.protocol, confidence=CONFIDENCE)
 
     def _median(self, variant: str, task: str) -> float:
         tasks = self.kept if task == AVERAGE else [task]

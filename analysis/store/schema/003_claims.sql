@@ -81,6 +81,13 @@ FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.m
 WHERE s.variant = 'majority' AND s.value IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY s.preset, s.task ORDER BY r.created DESC, r.run_id) = 1;
 
+-- What needs no encoder scores on each task, a fraction: the most frequent answer, word overlap, TF-IDF, word vectors.
+CREATE VIEW encoder_free_scores AS
+SELECT s.preset, s.task, s.variant AS baseline, s.metric, s.value, s.train_examples, s.dev_examples
+FROM scores s JOIN runs r USING (run_id) JOIN tasks t ON t.task = s.task AND t.metric = s.metric
+WHERE s.variant IN ('majority', 'word_overlap', 'tf_idf', 'bag_of_vectors') AND s.seed IS NULL AND s.value IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY s.preset, s.task, s.variant ORDER BY r.created DESC, r.run_id) = 1;
+
 -- Every two rows of a published table that differ in variant, and where it says so in steps; values as printed.
 CREATE VIEW published_pairs AS
 SELECT

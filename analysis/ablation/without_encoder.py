@@ -1,0 +1,102 @@
+"""What needs no encoder on GLUE: word overlap, TF-IDF and the mean of word vectors, each with a linear model on top.
+
+They see the rows that our fine-tunings see and never the order of the words, so an encoder that scores below them
+cannot be said to have been measured by the task.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from analysis.ablation.glue.examples import Data, Split
+from analysis.ablation.glue.metrics import score
+from analysis.ablation.glue.tasks import TASKS, Task
+
+WORD = re.compile(r"\w+")
+Features = Callable[[Split], ndarray | csr_matrix]
+Embed = Callable[[Sequence[str]], Float[ndarray, "text width"]]
+"""Texts -> the mean of the word vectors of each."""
+
+
+def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dict[str, float]]]:
+    """Baseline -> dev set -> metric -> value, a fraction. word_overlap is of pairs alone; bag_of_vectors needs "
+    "`embed`."""
+    made: dict[str, Features] = {"tf_idf": _tf_idf(data.train)}
+    if data.train.pairs is not None:
+        made["word_overlap"] = _overlap
+    if embed is not None:
+        made["bag_of_vectors"] = _bag(embed)
+    found = {}
+    for name, features in made.items():
+        task = TASKS[data.task]
+        model = _model(task, sparse=name == "tf_idf")
+        model.fit(features(data.train), data.train.labels)
+        found[name] = {dev: _scored(TASKS[dev], model, features, split) for dev, split in data.dev.items()}
+    return found
+
+
+def _scored(task: Task, model: Any, features: Features, split: Split) -> dict[str, float]:
+    return score(task, split.labels, np.asarray(model.predict(features(split))))
+
+
+def _model(task: Task, *, sparse: bool) -> Any:
+    """Ridge for a regression, else logistic regression, at scikit-learn's own strengths, on features of one scale."""
+    scaler = MaxAbsScaler() if sparse else StandardScaler()
+    return make_pipeline(scaler, Ridge() if task.regression else LogisticRegression(max_iter=2_000))
+
+
+def _tf_idf(train: Split) -> Features:
+    """Words and pairs of words by TF-IDF; of two texts, how they differ and what they have in common."""
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit([*train.texts, *(train.pairs or ())])
+
+    def features(split: Split) -> csr_matrix:
+        first = csr_matrix(vectorizer.transform(split.texts))
+        if split.pairs is None:
+            return first
+        second = csr_matrix(vectorizer.transform(split.pairs))
+        return csr_matrix(hstack([abs(first - second), first.multiply(second)]))
+
+    return features
+
+
+def _overlap(split: Split) -> Float[ndarray, "row feature"]:
+    """Of two sets of words: their intersection over their union, over each one's size, and the ratio of sizes."""
+    rows = []
+    for one, other in zip(split.texts, split.pairs or (), strict=True):
+        first, second = (set(WORD.findall(text.lower())) for text in (one, other))
+        shared = len(first & second)
+        sizes = [max(1, len(words)) for words in (first | second, first, second)]
+        rows.append([shared / size for size in sizes] + [min(sizes[1:]) / max(sizes[1:])])
+    return np.asarray(rows)
+
+
+def _bag(embed: Embed) -> Features:
+    """The mean word vector; of two texts both, their difference and their product."""
+
+    def features(split: Split) -> Float[ndarray, "row feature"]:
+        first = embed(split.texts)
+        if split.pairs is None:
+            return first
+        second = embed(split.pairs)
+        return np.hstack([first, second, np.abs(first - second), first * second])
+
+    return features
+
+
+def bag_of(tokenizer: Any, table: Float[ndarray, "word width"]) -> Embed:
+    """Means of the rows of a model's word table over the tokens of each text, special tokens left out."""
+
+    def embed(texts: Sequence[str]) -> Float[ndarray, "text width"]:
+        ids: Mapping[str, list[list[int]]] = tokenizer(list(texts), add_special_tokens=False)
+        return np.stack([table[row].mean(0) if row else np.zeros(table.shape[1]) for row in ids["input_ids"]])
+
+    return embed

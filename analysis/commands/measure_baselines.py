@@ -1,0 +1,62 @@
+"""python -m analysis measure-baselines: what needs no encoder on GLUE, into a results file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+TASKS = "cola,sst2,mrpc,stsb,qqp,mnli,qnli,rte,wnli"
+
+
+def measure_baselines(
+    glue_dir: Annotated[Path, typer.Option(help="The folder that holds the tasks' folders.")],
+    preset: Annotated[str, typer.Option(help="The preset beside whose scores they stand.")] = "cpu",
+    tasks: Annotated[str, typer.Option(help="Names with commas between.")] = TASKS,
+    max_train: Annotated[int, typer.Option(help="Rows of train, as the preset's fine-tunings took them.")] = 4_000,
+    max_dev: Annotated[int, typer.Option(help="Rows of dev, likewise.")] = 2_000,
+    words: Annotated[str, typer.Option(help="The checkpoint whose word vectors are averaged.")] = "cpu-bert_a-0",
+) -> None:
+    """Scores word overlap, TF-IDF and a bag of word vectors on the rows that fine-tunings are scored on."""
+    import time
+
+    from rich.progress import track
+
+    from analysis import catalogue
+    from analysis.ablation.glue.examples import subsample
+    from analysis.ablation.glue.read import read_task
+    from analysis.ablation.glue.tasks import TASKS as KNOWN
+    from analysis.ablation.without_encoder import bag_of, baselines
+    from analysis.models.load import load
+    from analysis.models.source import resolve
+    from analysis.store.files import KINDS, Run, write
+
+    loaded = load(resolve(words))
+    model: Any = loaded.model
+    embed = bag_of(loaded.tokenizer, model.get_input_embeddings().weight.detach().float().numpy())
+    started = time.perf_counter()
+    rows = []
+    for name in track([name.strip() for name in tasks.split(",") if name.strip()], description="tasks"):
+        data = subsample(read_task(KNOWN[name], glue_dir), max_train=max_train, max_dev=max_dev)
+        for baseline, devs in baselines(data, embed).items():
+            rows += [
+                {
+                    **dict.fromkeys(KINDS["scores"].schema.names),
+                    **{"variant": baseline, "preset": preset, "task": dev, "metric": metric, "value": value},
+                    **{"data": data.data, "train_examples": len(data.train), "dev_examples": len(data.dev[dev])},
+                    "seconds": 0.0,
+                }
+                for dev, metrics in devs.items()
+                for metric, value in metrics.items()
+            ]
+    run = Run(
+        kind="scores",
+        command=f"python -m analysis measure-baselines --glue-dir GLUE --preset {preset} --max-train {max_train} "
+        f"--max-dev {max_dev} --words {words}",
+        variant="baselines",
+        preset=preset,
+        config={"max_train": max_train, "max_dev": max_dev, "words": f"{words} ({loaded.source.revision})"},
+        seconds=time.perf_counter() - started,
+    )
+    path = write("scores", {c: [row[c] for row in rows] for c in KINDS["scores"].schema.names}, run)
+    catalogue.refresh()
+    typer.echo(f"{path} written and in the store.")
