@@ -51,6 +51,7 @@ def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
         kinds = ("exception", "error", "warning", "info", "caption")
         said[page] = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
         said[page]["charts"] = [str(len(app.get("vega_lite_chart")))]
+        said[page]["html"] = [block.value for block in app.get("html")]
     assert not set(REFUSED) & {name.split(".")[0] for name in sys.modules}
     return said
 
@@ -69,7 +70,8 @@ def test_every_page_without_what_models_need(weights: bool, tmp_path: Path) -> N
         assert all("pip install" in text and "requirements.txt" in text for text in told)
         assert not kinds["error"], (page, kinds["error"])
         assert not kinds["warning"], (page, kinds["warning"])
-    for page in ("", "terms", "encodings", "published", "vision", "interventions"):
+    assert "is already a sum" in " ".join(said[""]["html"]), "Home gives its answer"
+    for page in ("terms", "encodings", "published", "vision", "interventions"):
         assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
     about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
     assert bool(about_tables) != weights

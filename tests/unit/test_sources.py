@@ -105,7 +105,7 @@ def test_no_such_folder(tmp_path):
     refused(lambda: resolve("~nobody-of-that-name/x"), "There is no folder '~nobody-of-that-name/x'")
     refused(lambda: resolve("./" + "x" * 5000), "There is no folder './xxx")
     (tmp_path / "file").touch()
-    refused(lambda: resolve(str(tmp_path / "file")), "There is no folder")
+    refused(lambda: resolve(str(tmp_path / "file")), "is a file, and a model is a folder")
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "owner/na me", "owner/", "/", "a..b", "-", "x" * 5000, "a\0b", "owner/näme"])
@@ -134,7 +134,7 @@ def test_a_config_that_is_not_json(tiny, content):
 @pytest.mark.parametrize("content", ["{}", "[]", "3", '"bert"', '{"hidden_size": 3}', '{"model_type": null}'])
 def test_a_config_without_a_model_type(tiny, content):
     (tiny / "config.json").write_text(content)
-    refused(lambda: resolve(str(tiny)), "names no model_type; expected one of addend, bert")
+    refused(lambda: resolve(str(tiny)), "names no model_type, so nobody knows", "terms exist for: addend, bert")
 
 
 @pytest.mark.parametrize("architecture", ["ctrl", "xlnet", "my-own"])
