@@ -22,7 +22,7 @@ import psutil
 from analysis import checkpoints, embedded, settings
 from analysis.errors import ModelError, NotEnoughMemory, NotHere
 from analysis.models import contents
-from analysis.models.families import FAMILIES, family_of, known_family
+from analysis.models.families import family_of, known_family
 from analysis.whole import whole
 
 HUB_SECONDS = 4.0
@@ -150,8 +150,9 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
         raise ModelError(
             f"The config.json of {name} names no model_type, so nobody knows which model it is. Save the model again "
             "with "
-            "transformers' save_pretrained, or name the folder that holds the transformer itself (of a sentence "
-            f"encoder, one of its subfolders); terms exist for: {', '.join(FAMILIES)}."
+            "transformers' save_pretrained, or name the folder that holds the transformer itself: of a sentence "
+            "encoder, "
+            "one of its subfolders."
         )
     _check_sizes(config, name)
     if config["model_type"] in PARTS:
