@@ -44,8 +44,7 @@ def shown(heading: Heading, page: str, values: dict[str, Value]) -> None:
         st.subheader("The first verdict, on the claim as a whole", anchor=False)
         st.caption(
             "Version 1 of the rules was exploratory: they were written after the first runs, and many were changed "
-            "while "
-            "results came in. What follows is what they make of the store."
+            "while results came in. What follows is what they make of the store."
         )
         _first(entry, page, values)
     with st.expander("How to cite this claim and its verdicts"):

@@ -52,8 +52,7 @@ def probe(
     except NoFamily as none:
         raise NoFamily(
             f"{none} Its attention patterns, and what interventions on its positions do, can be had all the same: on "
-            "the "
-            f"pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
+            f"the pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
         ) from None
     shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
     probe_id = probes.save(made) if save else None

@@ -124,8 +124,8 @@ def _below_baselines(study: Study) -> Reason | None:
         "models of this size cannot be ranked by GLUE",
         f"{study.name} scores above both the model without position and the best baseline that needs no encoder on "
         f"{len(wins) or 'none'} of {tried} tasks; {NEEDED_TASKS} are asked for. In points, {study.name} against the "
-        "best "
-        f"of word overlap, TF-IDF and word vectors: {words(losses)}. Those baselines never see the order of the words.",
+        f"best of word overlap, TF-IDF and word vectors: {words(losses)}. Those baselines never see the order of the "
+        "words.",
     )
 
 

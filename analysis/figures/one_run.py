@@ -56,8 +56,7 @@ def unknown(made: Decomposition) -> str:
         return ""
     return (
         f"{made.unknown} of the {words} tokens of this text are unknown to the tokenizer of {made.provenance.model}: "
-        "the "
-        "model sees the same word for each of them. Choose a model that was trained on such text, or put spaces "
+        "the model sees the same word for each of them. Choose a model that was trained on such text, or put spaces "
         "between its parts if that is how the model reads it."
     )
 

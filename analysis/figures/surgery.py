@@ -48,8 +48,8 @@ def surgery(params: Params) -> Figure:
     mean = by.mean()
     told = (
         f"{mean['intact']:.3f} as trained, {mean['separated']:.3f} with words and positions apart in {RANK} "
-        "directions, "
-        f"{mean['separated_at_random']:.3f} along random ones, {mean['mean_position']:.3f} with no position"
+        f"directions, {mean['separated_at_random']:.3f} along random ones, {mean['mean_position']:.3f} with no "
+        "position"
     )
     config = json.loads(first.config)
     return Figure(

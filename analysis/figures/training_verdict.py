@@ -70,8 +70,7 @@ def verdict(found: Trained) -> Verdict | None:
             return Verdict(
                 "decided inside a transition",
                 f"{ends} {title(names[0])} {late}: until then a model predicts words without their order, and which "
-                "seed "
-                "leaves first decides how the runs end. By the rules no contest of final losses is decided here.",
+                "seed leaves first decides how the runs end. By the rules no contest of final losses is decided here.",
             )
         return Verdict(
             "",

@@ -251,8 +251,7 @@ def _check_room(parent: Path, partial: Path) -> None:
         new = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
         raise ImportProblem(
             f"This import takes {new / 1e6:,.1f} MB, and with it all imports would take {stored / 1e6:,.1f} MB; at "
-            "most "
-            f"{most / 1e6:,.0f} MB are stored (ADDEND_IMPORTED_MB). Remove older imports, or run Addend yourself."
+            f"most {most / 1e6:,.0f} MB are stored (ADDEND_IMPORTED_MB). Remove older imports, or run Addend yourself."
         )
 
 

@@ -149,10 +149,8 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise ModelError(
             f"The config.json of {name} names no model_type, so nobody knows which model it is. Save the model again "
-            "with "
-            "transformers' save_pretrained, or name the folder that holds the transformer itself: of a sentence "
-            "encoder, "
-            "one of its subfolders."
+            "with transformers' save_pretrained, or name the folder that holds the transformer itself: of a sentence "
+            "encoder, one of its subfolders."
         )
     _check_sizes(config, name)
     if config["model_type"] in PARTS:

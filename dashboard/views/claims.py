@@ -13,8 +13,7 @@ VERSIONS = {"2": "Statements (rules, version 2)", "1": "First verdicts (version 
 show.header(
     PAGE,
     "Five documents explain why positions are added to words. Here is what they claim, taken apart into statements "
-    "that "
-    "say one thing each, and what measurements and papers say to each of them.",
+    "that say one thing each, and what measurements and papers say to each of them.",
 )
 entries = queries.claims()
 headings = queries.headings()

@@ -21,8 +21,7 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
     but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models position is read less well."
     return Said(
         sentence=f"{'Nothing is lost' if kept else 'Not all survives'} in the sum: a simple decoder reads the word "
-        "from "
-        f"it in {word} of cases and the position in {place}.{but}",
+        f"from it in {word} of cases and the position in {place}.{but}",
         bold="Nothing is lost" if kept else "Not all survives",
         value=found["position"],
         query=QUERY,

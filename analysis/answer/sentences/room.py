@@ -31,8 +31,7 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
         how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
         sentence += (
             " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: "
-            "sentence "
-            f"similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}."
+            f"sentence similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}."
         )
     return Said(
         sentence=sentence,
