@@ -55,7 +55,8 @@ FORMULA = (
 def question() -> None:
     """The question of the product, as the title of the page: smaller than other titles, since it is long."""
     st.html(
-        "<style>.st-key-question h1{font-size:1.75rem;padding:0}.stMainBlockContainer{padding-top:2.2rem}"
+        "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
+        "@media(min-width:900px){.stMainBlockContainer{padding-top:2.2rem}}"
         ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}</style>"
     )
     with st.container(key="question"):
