@@ -337,11 +337,20 @@ def test_who_presses_download_and_leaves_holds_nothing(world):
     until(lambda: places.held("203.0.113.7") == 0)
 
 
+class Stuck(Ask):
+    """A model that takes its time to be found, and listens to nobody meanwhile."""
+
+    def find(self, progress: Callable[[str], None], *, fetch: bool = True) -> Found:
+        WORLD.begun[self.text].set()
+        WORLD.gates[self.text].wait(SECONDS)
+        return Found(self.model)
+
+
 def test_a_place_is_held_until_the_work_ends(world):
-    """Who leaves cannot start another of the same cost at once: a run that cannot be stopped goes on."""
+    """Who leaves cannot start another of the same cost at once: work that cannot be stopped goes on."""
     ours, gate = service(), world.gate("long")
     places = Share(lambda: 1, "network address")
-    reader = Reader(ours, Ask("long"), place=places.one("a"))
+    reader = Reader(ours, Stuck("long", model="slow"), place=places.one("a"))
     world.begun["long"].wait(SECONDS)
     reader.leave.set()
     reader.ends()
