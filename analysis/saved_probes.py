@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis import settings
 from analysis.errors import StoreError
-from analysis.sources import MEAN_SOURCES, SOURCES
+from analysis.sources import MEAN_SOURCES, SCORE_BIAS, SOURCES
 from analysis.store import files
 from analysis.store.paths import data_folder
 from analysis.store.storage import Storage, is_address
@@ -59,6 +59,7 @@ def write(made: Decomposition, command: str, title: str = "", *, name: str | Non
             "held": made.freeze,
             "method": made.method,
             "reference": made.reference,
+            "added": list(made.added),
             "frozen_gap": None if np.isnan(made.frozen_gap) else made.frozen_gap,
             "truncated_from": about.truncated_from,
         },
@@ -76,7 +77,7 @@ def write(made: Decomposition, command: str, title: str = "", *, name: str | Non
         "top1": by_head(made.top1_agreement()),
         "rms": by_head(made.raw_rms()),
         "score_bias": [
-            [] if made.score_bias is None else made.score_bias[head].astype(np.float32).ravel()
+            np.asarray([added[head] for added in made.added.values()], dtype=np.float32).ravel()
             for head in range(made.heads)
         ],
     }
@@ -136,15 +137,16 @@ def _made(heads: pd.DataFrame, run: Mapping[str, Any], about: Mapping[str, Any],
     query, key = factors("query"), factors("key")
     scale = float(about["scale"])
     scores = scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
-    bias = None
-    if len(heads.score_bias.iloc[0]):
-        bias = np.stack([np.asarray(flat).reshape(scores.shape[1:]) for flat in heads.score_bias])
-        scores = scores + bias
+    names = about.get("added") or ([SCORE_BIAS] if len(heads.score_bias.iloc[0]) else [])
+    maps = [np.asarray(flat).reshape(len(names), *scores.shape[1:]) for flat in heads.score_bias]
+    added = dict(zip(names, np.stack(maps, 1), strict=True))
+    for each in added.values():
+        scores = scores + each
     return Decomposition(
         query=query,
         key=key,
         scale=scale,
-        score_bias=bias,
+        added=added,
         layer=int(about["layer"]),
         freeze=about.get("held") or "",
         sources=MEAN_SOURCES if about.get("method") == "mean" else SOURCES,

@@ -9,8 +9,12 @@ TERMS = tuple(f"{a}_to_{b}" for a in SOURCES for b in SOURCES)
 FOUR = ("word_to_word", "word_to_position", "position_to_word", "position_to_position")
 """The terms that the question is about."""
 SCORE_BIAS = "score_bias"
-"""The seventeenth: what a model adds to its scores: a function of where query and key stand, or (DeBERTa) of that and
-what one of them is."""
+"""A term beyond the sixteen: what a model adds to its scores, a function of where query and key stand."""
+DISENTANGLED = ("content_to_distance", "distance_to_content")
+"""DeBERTa's c2p and p2c: the query's content against an embedding of the distance, and the distance's against the key's
+content."""
+ADDED_TERMS = (SCORE_BIAS, *DISENTANGLED)
+"""The terms that are no products of two sources of the hidden states."""
 MEAN_SOURCES = ("context", "position", "residual", "mean")
 """The sources of method `mean`; what no source owns (a norm's beta, the biases of projections) goes to the last."""
 

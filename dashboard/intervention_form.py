@@ -10,7 +10,7 @@ from analysis.figures.terms import spoken
 from analysis.interventions import INTERVENTIONS
 from analysis.interventions.kinds.swap_positions import ENCODINGS
 from analysis.interventions.request import ORDER
-from analysis.sources import SCORE_BIAS
+from analysis.sources import ADDED_TERMS
 from dashboard import probe_form
 from dashboard.pickers import Pickers
 
@@ -48,7 +48,7 @@ def intervention_pickers(picked: Pickers) -> None:
         with column:
             ask()
     if "drop_terms" in chosen:
-        known = (*TERMS, SCORE_BIAS)
+        known = (*TERMS, *ADDED_TERMS)
         picked.set("terms", picked.several("terms", "Terms to drop (query → key)", known, known, spoken))
         first, second = st.columns(2)
         for column, name in ((first, "layers"), (second, "heads")):

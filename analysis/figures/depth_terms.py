@@ -7,7 +7,7 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.terms import AGGREGATIONS, MEASURES, measure_of, provenance, spoken, stored_terms
 from analysis.figures.words import begun
 from analysis.published import Frame
-from analysis.sources import FOUR, SCORE_BIAS, TERMS
+from analysis.sources import ADDED_TERMS, FOUR, TERMS
 
 HOW = (
     "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
@@ -27,8 +27,8 @@ def _where(row: Any, found: Frame) -> str:
 def heads(params: Params) -> Figure:
     """One term in every layer and head."""
     measure, term = measure_of(params), str(params["term"])
-    if term not in (*TERMS, SCORE_BIAS):
-        raise LinkError(f"The link says term={term!r}; expected one of: {', '.join(TERMS)}, {SCORE_BIAS}.")
+    if term not in (*TERMS, *ADDED_TERMS):
+        raise LinkError(f"The link says term={term!r}; expected one of: {', '.join((*TERMS, *ADDED_TERMS))}.")
     found = stored_terms(params, ("head",), every_layer=True)
     found = found[found.term == term]
     if found.empty:

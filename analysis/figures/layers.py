@@ -8,7 +8,7 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.one_run import cancelled, facts
 from analysis.figures.terms import CITE, HELD, MEASURES, ORDER, one_of, reading, spoken
 from analysis.figures.words import begun
-from analysis.sources import FOUR, SCORE_BIAS, SOURCES, TERMS
+from analysis.sources import ADDED_TERMS, FOUR, SOURCES, TERMS
 from analysis.terms.result import Layers
 
 
@@ -26,13 +26,13 @@ def _assumed(run: Layers) -> str:
 def present(run: Layers) -> list[str]:
     """The terms that are not zero everywhere, the four first."""
     there = [term for number, term in enumerate(run.terms) if np.nan_to_num(run.values[:, number]).any()]
-    return [term for term in (*ORDER, SCORE_BIAS) if term in there]
+    return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
 
 
 @figure("probe_layers", live=probes.obtain_layers)
 def probe_layers(params: Params, run: Layers) -> Figure:
     """One term's share or effect, layer by head."""
-    term = one_of(params, "term", (*TERMS, SCORE_BIAS))
+    term = one_of(params, "term", (*TERMS, *ADDED_TERMS))
     if term not in run.terms:
         values = np.zeros((len(run.values), run.values.shape[2]))
     else:
@@ -63,7 +63,7 @@ def probe_layers(params: Params, run: Layers) -> Figure:
 def probe_depth(params: Params, run: Layers) -> Figure:
     """The mean over heads of every term against depth, and what carries each source on."""
     terms = present(run)
-    named = [term for term in (*FOUR, SCORE_BIAS) if term in terms]
+    named = [term for term in (*FOUR, *ADDED_TERMS) if term in terms]
     mean = np.nanmean(run.values, axis=-1)
     rows = [
         (layer, spoken(term), float(mean[layer, run.terms.index(term)])) for term in named for layer in range(len(mean))

@@ -11,7 +11,7 @@ from analysis.figures.base import Figure, Params, figure
 from analysis.figures.one_run import cancelled, facts, head_of, map_frame, unknown
 from analysis.figures.terms import CITE, MEASURES, ORDER, held, measure_of, one_of, reading, spoken
 from analysis.figures.words import begun, number, signed
-from analysis.sources import SCORE_BIAS, TERMS
+from analysis.sources import ADDED_TERMS, TERMS
 from analysis.terms.arrange import Arranged, arrange
 from analysis.terms.result import FOUR, SOURCES, Decomposition
 
@@ -24,8 +24,8 @@ NO_SOURCE = {
     "states is position, and it sits inside every term. Scores against distance show it; so do interventions.",
     "score_bias": "This model adds a bias for the distance to its scores: no summand of its hidden states is position. "
     "The term score_bias holds it.",
-    "disentangled": "This model compares words with relative positions in its scores: the term score_bias holds those "
-    "comparisons, content to position and position to content together.",
+    "disentangled": "This model compares content with embeddings of the distance in its scores: the terms content to "
+    "distance and distance to content hold those comparisons.",
 }
 """Why there is no position among the sources, by how positions enter."""
 
@@ -89,14 +89,14 @@ def _where(made: Decomposition, head: int | None = None) -> str:
 
 def shown(made: Decomposition) -> tuple[str, ...]:
     """The terms that this model has here: those of word and position (of context and position, by means) first."""
-    order = (*ORDER, SCORE_BIAS, *made.names)
+    order = (*ORDER, *ADDED_TERMS, *made.names)
     return tuple(dict.fromkeys(sorted(made.present, key=lambda term: (term not in four(made), order.index(term)))))
 
 
 def four(made: Decomposition) -> tuple[str, ...]:
     """The terms that the question is about, under the method's own names; and the score bias."""
     own = FOUR if made.method != "mean" else tuple(term.replace("word", "context") for term in FOUR)
-    return (*own, SCORE_BIAS)
+    return (*own, *ADDED_TERMS)
 
 
 def assumed(made: Decomposition) -> str:

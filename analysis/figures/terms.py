@@ -9,7 +9,7 @@ from analysis.errors import LinkError
 from analysis.figures.base import Figure, Params, figure
 from analysis.figures.words import begun, percent
 from analysis.provenance import model_options
-from analysis.sources import FOUR, SCORE_BIAS, TERMS
+from analysis.sources import ADDED_TERMS, FOUR, TERMS
 from analysis.store import read
 
 ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
@@ -24,7 +24,7 @@ CITE = ("ke2021tupe", "reimers2019sbert")
 
 def spoken(term: str) -> str:
     """word_to_position as "word → position": query first."""
-    return term.replace("_to_", " → ")
+    return term.replace("_to_", " → ").replace("_", " ")
 
 
 def measure_of(params: Params) -> str:
@@ -76,7 +76,7 @@ def provenance(row: Any) -> dict[str, str]:
 def shown(found: Any) -> list[str]:
     """The terms that the model has, the four first; those of a source that it lacks are zero everywhere."""
     there = set(found.term[found.rms > 0])
-    return [term for term in (*ORDER, SCORE_BIAS) if term in there]
+    return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
 
 
 HELD = {"activation": "activation", "other": "other factor", "half": "mean of both ways"}

@@ -4,7 +4,7 @@ transformers returns attention patterns but no scores, so an attention function 
 beside its own. It computes what `eager` computes and hands scores and pattern to whoever listens.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -49,6 +49,8 @@ class Call:
     """What is added to hide keys: 0 where a query attends."""
     looked: Looked | None = None
     """Where `bias` depends on content: how it comes about."""
+    parts: Sequence[Float[Tensor, "batch head query key"]] = ()
+    """What `bias` is the sum of, where that is more than one term: one for each of the family's `bias_terms`."""
 
     @property
     def attended(self) -> Bool[Tensor, "batch query key"] | None:

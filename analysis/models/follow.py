@@ -20,7 +20,7 @@ from analysis.models.capture import Call, Enough, listen
 from analysis.models.families import Family
 from analysis.models.seeds import followed
 from analysis.models.softmax import watched
-from analysis.sources import SCORE_BIAS, SOURCES, term_pair
+from analysis.sources import ADDED_TERMS, SOURCES, TERMS, term_pair
 from analysis.streams.rules import FREEZE
 from analysis.streams.tensor import stacked
 
@@ -35,7 +35,14 @@ class Factors:
     query: Float[Tensor, "S H T D"]
     key: Float[Tensor, "S H T D"]
     scale: float
-    bias: Float[Tensor, "H Q K"] | None = None
+    bias: Float[Tensor, "A H Q K"] | None = None
+    """What is added, a map for each of `bias_terms`."""
+    bias_terms: tuple[str, ...] = ()
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The names of all terms, in the order in which `measures` gives them."""
+        return (*TERMS, *self.bias_terms)
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,8 @@ class Layer:
     index: int
     call: Call
     pattern: Float[Tensor, "batch head query key"]
-    bias_term: str
-    """The term that the model's score bias is: score_bias, or one of the sixteen."""
+    bias_terms: tuple[str, ...]
+    """The terms that the model's score bias is: of `ADDED_TERMS`, or one of the sixteen."""
 
     def factors(self, row: int = 0) -> Factors:
         """The sources of one text of the batch."""
@@ -54,11 +61,12 @@ class Layer:
         query, key = (stacked(x[row : row + 1], len(SOURCES))[:, 0] for x in (call.query, call.key))
         if call.bias is None:
             return Factors(query, key, call.scale)
-        bias = call.bias.expand(len(call.scores), *call.scores.shape[1:])[row]
-        if self.bias_term == SCORE_BIAS:
-            return Factors(query, key, call.scale, bias)
+        each = [x.expand(len(call.scores), *call.scores.shape[1:])[row] for x in call.parts or (call.bias,)]
+        if self.bias_terms[0] in ADDED_TERMS:
+            return Factors(query, key, call.scale, torch.stack(each), self.bias_terms)
         # A term of the sixteen that is no product of hidden states gets dimensions that no other source uses.
-        a, b = term_pair(self.bias_term)
+        (bias,), (term,) = each, self.bias_terms
+        a, b = term_pair(term)
         own, one = bias / call.scale, torch.eye(bias.shape[-1], dtype=bias.dtype, device=bias.device)
         query, key = (nn.functional.pad(x, (0, bias.shape[-1])) for x in (query, key))
         query[a, ..., -bias.shape[-1] :], key[b, ..., -bias.shape[-1] :] = own, one
@@ -77,18 +85,18 @@ class _Listener:
     each: Callable[[Layer], None]
     edit: Callable[[Layer], Tensor] | None
     last: int | None
-    bias_term: str
+    bias_terms: tuple[str, ...]
     count: int = 0
 
     def scores(self, call: Call) -> Tensor:
         if self.edit is None or id(call.module) not in self.order:
             return call.scores
-        return self.edit(Layer(self.count, call, call.scores, self.bias_term))
+        return self.edit(Layer(self.count, call, call.scores, self.bias_terms))
 
     def pattern(self, call: Call, pattern: Tensor) -> None:
         if id(call.module) not in self.order:
             return
-        self.each(Layer(self.count, call, pattern, self.bias_term))
+        self.each(Layer(self.count, call, pattern, self.bias_terms))
         self.count += 1
         if self.last is not None and self.count > self.last:
             raise Enough
@@ -123,7 +131,7 @@ def follow(
         raise ModelError(f"Of a gated unit {freeze!r} cannot be held; expected one of {', '.join(FREEZES)}.")
     attentions = family.attentions(model)
     listener = _Listener(
-        family, {id(module): 0 for module in attentions}, each, edit, last, family.bias_term(model.config)
+        family, {id(module): 0 for module in attentions}, each, edit, last, family.bias_terms(model.config)
     )
     frozen = FREEZE.set(freeze)
     try:

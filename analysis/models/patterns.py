@@ -34,11 +34,11 @@ class Counter:
 
     def scores(self, call: Call) -> Tensor:
         """The call's own, or what the edit makes of them."""
-        return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, SCORE_BIAS))
+        return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, (SCORE_BIAS,)))
 
     def pattern(self, call: Call, pattern: Tensor) -> None:
         """Hands the layer on."""
-        self.each(Layer(self.count, call, pattern, SCORE_BIAS))
+        self.each(Layer(self.count, call, pattern, (SCORE_BIAS,)))
         self.count += 1
 
 

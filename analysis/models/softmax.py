@@ -5,11 +5,13 @@ keys; what the mask is put on, or else what the softmax is given, are the scores
 The same listener is told of the same Call as by `capture.attend`, and may put other scores in their place.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -30,8 +32,8 @@ class Own(Protocol):
         """What the product of the two factors is multiplied by."""
         ...
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
-        """What is added to the scores, from what the module was given or its own methods."""
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+        """What is added to the scores, term by term, from what the module was given or its own methods."""
         ...
 
 
@@ -82,13 +84,14 @@ class _Watch(TorchFunctionMode):
         query, key = (x.reshape(*scores.shape[:2], *x.shape[-2:]) for x in self.factors)
         scale = self.own.scale(self.module)
 
-        def at(**instead: Tensor) -> Tensor | None:
+        def at(**instead: Tensor) -> Sequence[Tensor]:
             return self.own.added(self.module, {**self.given, **instead}, plain(query), plain(key))
 
-        added, name, looked = at(), self.own.distances, None
-        if name and added is not None:
-            looked = Looked(self.given[name], lambda distances: cast("Tensor", at(**{name: distances})))
-        self.call = Call(self.module, query, key, scale, added, scores, mask, looked)
+        parts, name, looked = at(), self.own.distances, None
+        added = functools.reduce(torch.add, parts) if parts else None
+        if name and parts:
+            looked = Looked(self.given[name], lambda distances: functools.reduce(torch.add, at(**{name: distances})))
+        self.call = Call(self.module, query, key, scale, added, scores, mask, looked, parts)
         return self.listener.scores(self.call)
 
 

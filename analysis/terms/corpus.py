@@ -17,7 +17,7 @@ from analysis.models.families import Family
 from analysis.models.follow import Layer, follow
 from analysis.models.load import Loaded
 from analysis.provenance import model_options
-from analysis.sources import SCORE_BIAS, TERMS
+from analysis.sources import TERMS
 from analysis.statistics.resampling import INTERVAL, RESAMPLES, bootstrap
 from analysis.store import files
 from analysis.store.unfinished import Unfinished
@@ -66,9 +66,11 @@ def measure_corpus(
             "else; expected one of two tokens or more."
         )
     groups = groups_of(texts)
-    draws = draws_of(groups)
+    draws, bias_terms = draws_of(groups), family.bias_terms(loaded.model.config)
     rows = [
-        row for layer in range(len(measured[0])) for row in rows_of([text[layer] for text in measured], layer, draws)
+        row
+        for layer in range(len(measured[0]))
+        for row in rows_of([text[layer] for text in measured], layer, draws, bias_terms)
     ]
     queries = np.sort([text[0].queries for text in measured])
     source = loaded.source
@@ -153,8 +155,13 @@ def of_input(seen: Layer) -> OfInput:
     )
 
 
-def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator[dict[str, object]]:
-    """The rows of one layer, (term, head) by (term, head), with intervals over the draws (resample, text)."""
+def rows_of(
+    measured: Sequence[OfInput], layer: int, draws: ndarray, bias_terms: Sequence[str]
+) -> Iterator[dict[str, object]]:
+    """The rows of one layer, (term, head) by (term, head), with intervals over the draws (resample, text).
+
+    bias_terms: the terms that the model's score bias is, where it has one: `Family.bias_terms`.
+    """
     n = np.asarray([text.queries for text in measured], dtype=float)
     pairs = np.asarray([text.pairs for text in measured], dtype=float)
     part, power, square, centred = (
@@ -192,11 +199,10 @@ def rows_of(measured: Sequence[OfInput], layer: int, draws: ndarray) -> Iterator
         "mean_over_heads": np.sqrt(mean_square).mean(-1, keepdims=True),
         "pooled_over_heads": np.sqrt(mean_square.mean(-1, keepdims=True)),
     }
-    names = TERMS if len(mean_square) == len(TERMS) else (*TERMS, SCORE_BIAS)
     for aggregation, (share, mean_effect, mean_agreement) in found.items():
         share_ends, effect_ends = (np.percentile(x, INTERVAL, axis=0) for x in resampled[aggregation][:2])
         for head in range(share.shape[-1]):
-            for number, term in enumerate(names):
+            for number, term in enumerate((*TERMS, *bias_terms)[: len(mean_square)]):
                 at = (number, head)
                 yield {
                     "method": "exact" if layer == 0 else "frozen",

@@ -46,7 +46,12 @@ def measure_images(
             measured.append(of_layers(loaded, family, given.inputs, "activation", unfinished, index))
     count = len(measured)
     draws = draws_of(np.arange(count))
-    rows = [row for layer in range(len(measured[0])) for row in rows_of([one[layer] for one in measured], layer, draws)]
+    bias_terms = family.bias_terms(loaded.model.config)
+    rows = [
+        row
+        for layer in range(len(measured[0]))
+        for row in rows_of([one[layer] for one in measured], layer, draws, bias_terms)
+    ]
     columns = {column: [row[column] for row in rows] for column in rows[0]}
     columns["corpus"] = [corpus] * len(rows)
     grid = given.grid

@@ -9,7 +9,7 @@ from numpy import ndarray
 from torch import Tensor
 
 from analysis.models.follow import Layer, follow
-from analysis.sources import SCORE_BIAS, SOURCES, TERMS
+from analysis.sources import SOURCES
 from analysis.streams.tensor import plain, stacked
 from analysis.terms import measures
 from analysis.terms.result import Layers
@@ -33,6 +33,7 @@ def layers(
     inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
     started = time.perf_counter()
     values: list[ndarray] = []
+    names: list[tuple[str, ...]] = []
     errors: list[tuple[float, float]] = []
     cancelled: list[ndarray] = []
     carried: list[ndarray] = []
@@ -40,6 +41,7 @@ def layers(
 
     def each(seen: Layer) -> None:
         factors, mask = seen.factors(), seen.attended()
+        names.append(factors.terms)
         given = (factors.query, factors.key, factors.scale, mask, factors.bias)
         own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
         errors.append(error_of(total, own))
@@ -56,11 +58,10 @@ def layers(
 
     with torch.inference_mode():
         follow(model, family, inputs, each, states=states, freeze=freeze)
-    stack = np.stack(values)
     return Layers(
         measure=measure,
-        terms=TERMS if stack.shape[1] == len(TERMS) else (*TERMS, SCORE_BIAS),
-        values=stack,
+        terms=names[0],
+        values=np.stack(values),
         carried=np.stack(carried),
         errors=np.asarray(errors),
         cancellation=np.stack(cancelled),

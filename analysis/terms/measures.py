@@ -1,9 +1,9 @@
 """How much a term of the scores matters: shares before the softmax, effects after it.
 
-Shapes: S source, H head, Q query, K key, D head dimension, N term: the S * S pairs of sources, query first,
-and the score bias last where there is one. All functions are pure and run on the device of their
+Shapes: S source, H head, Q query, K key, D head dimension, A what is added to the scores, N term: the S * S pairs of
+sources, query first, and what is added last. All functions are pure and run on the device of their
 arguments. `mask` marks the keys that a query attends to; None means every one. `bias` is what the model
-adds to its scores; None means nothing.
+adds to its scores, a map for each such term; None means nothing.
 Definitions: shares and effects as in the page Method and data; the algebra that spares the sixteen
 maps is in each docstring.
 """
@@ -23,7 +23,7 @@ def score_map(query: Float[Tensor, "H Q D"], key: Float[Tensor, "H K D"], scale:
     return (query * scale) @ key.transpose(-1, -2)
 
 
-def key_centred(scores: Float[Tensor, "H Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Float[Tensor, "H Q K"]:
+def key_centred(scores: Float[Tensor, "... Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Float[Tensor, "... Q K"]:
     """Scores less their mean over the keys each query attends to; 0 at the other keys.
 
     Softmax ignores whatever is constant along the keys of one query, so only this part matters.
@@ -40,7 +40,7 @@ def share_parts(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-    bias: Float[Tensor, "H Q K"] | None = None,
+    bias: Float[Tensor, "A H Q K"] | None = None,
     scores: Float[Tensor, "H Q K"] | None = None,
 ) -> tuple[Float[Tensor, "N H"], Float[Tensor, " H"]]:
     """Numerators `sum_ij c_ab t` and the common denominator `sum_ij t^2` of the shares of each head.
@@ -62,7 +62,7 @@ def share_parts(
     weighted = (total @ centred.permute(1, 2, 0, 3).flatten(2)).unflatten(-1, (len(key), -1))
     parts = scale * torch.einsum("ahqd,hqbd->abh", query, weighted).flatten(0, 1)
     if bias is not None:
-        parts = torch.cat([parts, (total * bias).sum((-1, -2))[None]])
+        parts = torch.cat([parts, (total * bias).sum((-1, -2))])
     return parts, torch.linalg.vector_norm(total, dim=-1).square().sum(-1)
 
 
@@ -74,7 +74,7 @@ def _largest(scores: Float[Tensor, "H Q K"]) -> Float[Tensor, " H"]:
 def total_map(query: Tensor, key: Tensor, scale: float, bias: Tensor | None) -> Float[Tensor, "H Q K"]:
     """The scores that all sources give together."""
     scores = score_map(query.sum(0), key.sum(0), scale)
-    return scores if bias is None else scores + bias
+    return scores if bias is None else scores + bias.sum(0)
 
 
 def shares(
@@ -82,7 +82,7 @@ def shares(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-    bias: Float[Tensor, "H Q K"] | None = None,
+    bias: Float[Tensor, "A H Q K"] | None = None,
 ) -> Float[Tensor, "N H"]:
     """Each term's part of the variance of the total along keys; sums to 1 over the terms of a head.
 
@@ -115,13 +115,13 @@ def centred_squares(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-    bias: Float[Tensor, "H Q K"] | None = None,
+    bias: Float[Tensor, "A H Q K"] | None = None,
 ) -> Float[Tensor, "N H"]:
     """The sum of squares of each key-centred term over queries and keys, in squared score units.
 
     Without a mask a term is centred by centring its keys, and `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>` needs no map.
     """
-    last = [] if bias is None else [key_centred(bias, mask).square().sum((-1, -2))[None]]
+    last = [] if bias is None else [key_centred(bias, mask).square().sum((-1, -2))]
     if mask is not None:
         maps = (key_centred(score_map(q, k, scale), mask) for q in query for k in key)
         return torch.cat([torch.stack([x.square().sum((-1, -2)) for x in maps]), *last])
@@ -137,7 +137,7 @@ def effects(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-    bias: Float[Tensor, "H Q K"] | None = None,
+    bias: Float[Tensor, "A H Q K"] | None = None,
 ) -> tuple[Float[Tensor, "N H"], Float[Tensor, "N H"]]:
     """What removing each term does to the pattern: mean KL in nats, and top-1 agreement in [0, 1].
 
@@ -152,7 +152,7 @@ def effects(
     log_sum, top = scores.logsumexp(-1), scores.argmax(-1, keepdim=True)
     counted = torch.full_like(top[0, :, 0], key.shape[2] > 1, dtype=torch.bool) if mask is None else mask.sum(-1) > 1
     sources, heads = query.shape[:2]
-    kl = query.new_zeros(sources * sources + (bias is not None), heads)
+    kl = query.new_zeros(sources * sources + (0 if bias is None else len(bias)), heads)
     agreement = torch.ones_like(kl)
     if not counted.any():
         return kl + torch.nan, agreement + torch.nan
@@ -175,9 +175,9 @@ def effects(
         for a in range(sources):
             torch.baddbmm(scores, query[a], keys_across, alpha=-scale, out=without)
             removed(a * sources + b, scale * (query[a] * attended).sum(-1))
-    if bias is not None:
-        torch.sub(scores, bias, out=without)
-        removed(sources * sources, (pattern * bias).sum(-1))
+    for number, added in enumerate(() if bias is None else bias):
+        torch.sub(scores, added, out=without)
+        removed(sources * sources + number, (pattern * added).sum(-1))
     return kl, agreement
 
 
@@ -186,15 +186,15 @@ def raw_rms(
     key: Float[Tensor, "S H K D"],
     scale: float,
     mask: Bool[Tensor, "Q K"] | None = None,
-    bias: Float[Tensor, "H Q K"] | None = None,
+    bias: Float[Tensor, "A H Q K"] | None = None,
 ) -> Float[Tensor, "N H"]:
     """Root mean square of each term's scores as they stand, before any centring, in score units.
 
     Misleading on its own: a term that is constant along keys may be large and change nothing.
     Without a mask `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>`, and no map is needed.
     """
-    own = [] if bias is None else [bias.flatten(1) if mask is None else bias[:, mask]]
-    extra = torch.stack([x.square().mean(-1) for x in own]) if own else query.new_zeros(0, query.shape[1])
+    none = query.new_zeros(0, query.shape[1])
+    extra = none if bias is None else (bias.flatten(2) if mask is None else bias[:, :, mask]).square().mean(-1)
     if mask is not None:
         rows = [score_map(q, k, scale)[:, mask].square().mean(-1) for q in query for k in key]
         return torch.cat([torch.stack(rows), extra]).sqrt()

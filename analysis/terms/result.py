@@ -14,13 +14,13 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy.special import softmax
 
-from analysis.sources import FOUR, MEAN_SOURCES, SCORE_BIAS, SOURCES, TERMS, term_pair, terms_among
+from analysis.sources import ADDED_TERMS, FOUR, MEAN_SOURCES, SOURCES, TERMS, term_pair, terms_among
 from analysis.terms.masks import ALL, attended_keys
 
 __all__ = [
+    "ADDED_TERMS",
     "FOUR",
     "MEAN_SOURCES",
-    "SCORE_BIAS",
     "SOURCES",
     "TERMS",
     "Decomposition",
@@ -97,7 +97,7 @@ class _TermMaps(Mapping[str, ndarray]):
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The scores of one layer on one text, as a sum of sixteen terms, and of a score bias where there is one.
+    """The scores of one layer on one text, as a sum of sixteen terms, and of what the model adds to them.
 
     query, key: (source, head, token, head_dim), in the order of `sources`.
     scores: the model's own pre-softmax scores (head, query, key), captured from its real forward pass;
@@ -122,8 +122,8 @@ class Decomposition:
     probe_id: str | None = None
     attends: str = ALL
     """Which keys a query attends to, as `attended_keys` takes it."""
-    score_bias: Float[ndarray, "head query key"] | None = None
-    """What the model adds to its scores, a function of where query and key stand."""
+    added: Mapping[str, Float[ndarray, "head query key"]] = field(default_factory=dict)
+    """What the model adds to its scores, by the names of the terms (of `ADDED_TERMS`)."""
     freeze: str = ""
     """What is held of gated units on the way here; empty where the model has none."""
     sources: tuple[str, ...] = SOURCES
@@ -160,8 +160,7 @@ class Decomposition:
     @property
     def names(self) -> tuple[str, ...]:
         """Every term, also those that are zero because a source is absent."""
-        own = terms_among(self.sources)
-        return own if self.score_bias is None else (*own, SCORE_BIAS)
+        return (*terms_among(self.sources), *self.added)
 
     @cached_property
     def present(self) -> tuple[str, ...]:
@@ -170,7 +169,7 @@ class Decomposition:
         return tuple(
             term
             for term in self.names
-            if term == SCORE_BIAS or all(there[index] for index in term_pair(term, self.sources))
+            if term in self.added or all(there[index] for index in term_pair(term, self.sources))
         )
 
     @property
@@ -180,9 +179,8 @@ class Decomposition:
 
     def terms_of(self, term: str, head: int | slice = slice(None)) -> Float[ndarray, "... query key"]:
         """One term of one head, or of all."""
-        if term == SCORE_BIAS:
-            assert self.score_bias is not None
-            return self.score_bias[head]
+        if term in self.added:
+            return self.added[term][head]
         a, b = term_pair(term, self.sources)
         return (self.query[a, head] @ self.key[b, head].swapaxes(-1, -2)) * self.scale
 
@@ -290,7 +288,8 @@ def _measure(made: Decomposition, measure: str) -> dict[str, ndarray]:
 
     device = made.provenance.device if made.provenance.device == "cpu" or torch.cuda.is_available() else "cpu"
     query, key = (torch.tensor(x, device=device) for x in (made.query, made.key))  # copies: ours may be read-only
-    mask, bias = (None if x is None else torch.tensor(x, device=device) for x in (made.attended, made.score_bias))
+    added = np.stack(list(made.added.values())) if made.added else None
+    mask, bias = (None if x is None else torch.tensor(x, device=device) for x in (made.attended, added))
     with torch.inference_mode():
         match measure:
             case "share":

@@ -114,7 +114,7 @@ def taken_apart(
         "query": query,
         "key": key,
         "scale": factors.scale,
-        "score_bias": None if factors.bias is None else factors.bias.cpu().numpy(),
+        "added": {} if factors.bias is None else dict(zip(factors.bias_terms, factors.bias.cpu().numpy(), strict=True)),
         "layer": layer,
         "layers": len(family.attentions(model)),
         "position_kind": family.position_kind(model.config),
@@ -233,7 +233,7 @@ def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
     for query in factors.query:
         for key in factors.key:
             total.baddbmm_(query, key.transpose(-1, -2), alpha=factors.scale)
-    return total if factors.bias is None else total + factors.bias
+    return total if factors.bias is None else total + factors.bias.sum(0)
 
 
 def error_of(total: Float[Tensor, "head query key"], own: Float[Tensor, "head query key"]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.errors import NoResults
 from analysis.figures.terms import MEASURES, spoken
-from analysis.sources import FOUR, SCORE_BIAS, TERMS
+from analysis.sources import ADDED_TERMS, FOUR, TERMS
 from dashboard import queries, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
@@ -57,7 +57,7 @@ if part == "terms":
             "SELECT DISTINCT term FROM newest_terms WHERE model = ? AND corpus = ? AND rms > 0",
             [model, picked.get("corpus")],
         )
-        every = [*FOUR, *(term for term in (*TERMS, SCORE_BIAS) if term not in FOUR)]
+        every = [*FOUR, *(term for term in (*TERMS, *ADDED_TERMS) if term not in FOUR)]
         terms = [term for term in every if term in set(there.term)]
         picked.choice("term", "Term", terms, spoken)
     with fourth:

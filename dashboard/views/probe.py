@@ -7,7 +7,7 @@ from analysis.errors import AddendError, NoFamily
 from analysis.figures.one_run import unknown
 from analysis.figures.term_maps import NO_SOURCE
 from analysis.figures.terms import MEASURES, ORDER, spoken
-from analysis.sources import SCORE_BIAS
+from analysis.sources import ADDED_TERMS
 from dashboard import live, probe_form, show
 from dashboard.pickers import Pickers
 from dashboard.plain import plain
@@ -63,7 +63,7 @@ except AddendError as problem:
 if everywhere:
     with overview:
         st.header("Every layer", anchor=False)
-        picked.choice("term", "Term", [t for t in (*ORDER, SCORE_BIAS) if t in everywhere.terms], spoken)
+        picked.choice("term", "Term", [t for t in (*ORDER, *ADDED_TERMS) if t in everywhere.terms], spoken)
     with layer:
         st.header("One layer", anchor=False)
         picked.slider("layer", "Layer", list(range(len(everywhere.values))))

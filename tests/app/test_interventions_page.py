@@ -37,7 +37,7 @@ def test_a_link_brings_its_interventions_their_strengths_and_its_map():
     [
         ({"do": "drop_terms", "layers": "9"}, "There is no layer 9"),
         ({"do": "drop_terms", "layers": "first"}, "expected terms, layers and heads"),
-        ({"do": "drop_terms", "terms": "score_bias"}, "adds no bias to its scores"),
+        ({"do": "drop_terms", "terms": "score_bias"}, "adds no score bias to its scores"),
         ({"text": "word " * 600}, "Shorten it, or have it cut to 512"),
         ({"layer": "17"}, "There is no layer 17"),
     ],

@@ -110,7 +110,7 @@ def test_a_corpus_withholds_them_too(tokenizer):
         seen: list[Layer] = []
         follow(made, FAMILIES["bert"], inputs, lambda layer, seen=seen: seen.append(layer))
         with torch.inference_mode():
-            found.append(list(rows_of([of_input(seen[0])], 0, np.ones((2, 1)))))
+            found.append(list(rows_of([of_input(seen[0])], 0, np.ones((2, 1)), ())))
     plain, far = ({(row["aggregation"], row["head"], row["term"]): row for row in rows} for rows in found)
     assert all(np.isfinite(row["share"]) for row in plain.values())
     assert all(np.isnan(row["share"]) and np.isnan(row["share_low"]) for row in far.values())
@@ -133,7 +133,7 @@ def test_in_every_family_the_factor_is_at_least_one_and_bounds_the_shares(name):
             for q in factors.query
             for k in factors.key
         ]
-        maps += [] if factors.bias is None else [measures.key_centred(factors.bias.double(), mask)]
+        maps += [] if factors.bias is None else [*measures.key_centred(factors.bias.double(), mask)]
         exact = torch.stack([(term * sum(maps)).sum((-1, -2)) for term in maps])
         size = exact.abs().amax(0)
         assert ((parts - exact).abs().amax(0)[told] <= 1e-2 * size[told]).all(), "what all keys share is rounded away"

@@ -483,7 +483,7 @@ def test_an_unknown_intervention_is_answered_with_the_known_ones() -> None:
         (tiny_bert, "one_position:30", "There is no position 30 in a text of"),
         (tiny_bert, "drop_terms:word_to_word/9", "There is no layer 9: tiny has layers 0 to 1"),
         (tiny_bert, "drop_terms:word_to_word/0/4", "There is no head 4: tiny has heads 0 to 3"),
-        (tiny_bert, "drop_terms:score_bias", "adds no bias to its scores"),
+        (tiny_bert, "drop_terms:score_bias", "adds no score bias to its scores"),
     ],
 )
 def test_what_makes_no_sense_for_a_model_is_refused_with_the_reason(model: Any, spec: str, said: str) -> None:

@@ -98,11 +98,11 @@ def test_measures_are_their_definitions(seed):
 def test_a_score_bias_is_a_term_like_any_other(mask: np.ndarray | None):
     """The bias written as a source's queries and keys, in dimensions of its own, measures the same."""
     query, key = made_up()
-    bias = torch.tensor(np.random.default_rng(5).normal(size=(H, N, N)))
+    bias = torch.tensor(np.random.default_rng(5).normal(size=(1, H, N, N)))
     given = None if mask is None else torch.tensor(mask)
     wide = [torch.cat([x, torch.zeros(S, H, N, N, dtype=x.dtype)], -1) for x in (query, key)]
     rows = [torch.zeros(1, H, N, D + N, dtype=x.dtype) for x in (query, key)]
-    rows[0][..., D:], rows[1][..., D:] = bias / SCALE, torch.eye(N)
+    rows[0][..., D:], rows[1][..., D:] = bias[0] / SCALE, torch.eye(N)
     five = [torch.cat(pair) for pair in zip(wide, rows, strict=True)]
     for measure in (measures.shares, measures.effects, measures.raw_rms):
         found, expected = measure(query, key, SCALE, given, bias), measure(*five, SCALE, given)

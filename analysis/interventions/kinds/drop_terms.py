@@ -6,7 +6,7 @@ from typing import Self
 
 from analysis.errors import InterventionError
 from analysis.interventions.kinds.base import Intervention, intervention
-from analysis.sources import SCORE_BIAS, TERMS, term_pair
+from analysis.sources import ADDED_TERMS, TERMS, term_pair
 
 
 @intervention
@@ -14,8 +14,9 @@ from analysis.sources import SCORE_BIAS, TERMS, term_pair
 class DropTerms(Intervention):
     """Scores less some of their terms, in some layers and heads; the terms are those of this same intervened pass.
 
-    terms: of the sixteen, or score_bias. layers, heads: empty for all. Deeper than layer 0 the terms are those of
-    the method `frozen`. Its spec: drop_terms:word_to_word+word_to_position/LAYERS/HEADS, lists joined by +.
+    terms: of the sixteen, or of what the model adds (ADDED_TERMS). layers, heads: empty for all. Deeper than layer 0
+    the terms are those of the method `frozen`. Its spec: drop_terms:word_to_word+word_to_position/LAYERS/HEADS, lists joined
+    by +.
     """
 
     terms: tuple[str, ...] = ()
@@ -29,8 +30,8 @@ class DropTerms(Intervention):
 
     def __post_init__(self) -> None:
         for term in self.terms:
-            if term not in (*TERMS, SCORE_BIAS):
-                raise InterventionError(f"There is no term {term!r}; expected of: {', '.join((*TERMS, SCORE_BIAS))}.")
+            if term not in (*TERMS, *ADDED_TERMS):
+                raise InterventionError(f"There is no term {term!r}; expected of: {', '.join((*TERMS, *ADDED_TERMS))}.")
 
     @classmethod
     def of(cls, strength: str) -> Self:
@@ -76,12 +77,14 @@ class DropTerms(Intervention):
         for row in range(len(scores)):
             found = layer.factors(row)
             for term in self.terms:
-                if term == SCORE_BIAS:
-                    if found.bias is None:
+                if term in ADDED_TERMS:
+                    if found.bias is None or term not in found.bias_terms:
+                        there = f" It adds {', '.join(found.bias_terms)}." if found.bias_terms else ""
                         raise InterventionError(
-                            "This model adds no bias to its scores, so score_bias cannot be dropped; drop others."
+                            f"This model adds no {term.replace('_', ' ')} to its scores, so {term} cannot be dropped; "
+                            f"drop others.{there}"
                         )
-                    dropped = found.bias[heads]
+                    dropped = found.bias[found.bias_terms.index(term), heads]
                 else:
                     a, b = term_pair(term)
                     dropped = found.query[a, heads] @ found.key[b, heads].mT * found.scale

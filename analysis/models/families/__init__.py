@@ -80,20 +80,21 @@ class Family:
         """Of `own_attention`: what the product of the two factors that its code multiplies is multiplied by."""
         raise NotImplementedError
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """Of `own_attention`: what is added to its scores, from what the module was given or its own methods.
 
-        query, key: the factors that were multiplied, (batch head token dim), wholes.
+        query, key: the factors that were multiplied, (batch head token dim), wholes. One tensor for each of
+        `bias_terms`, or none where nothing is added.
         """
-        return None
+        return ()
 
     def gated(self, config: Any) -> bool:
         """Whether its feed-forward is a gated unit, of which one factor has to be held."""
         return False
 
-    def bias_term(self, config: Any) -> str:
-        """The term that whatever the model adds to its scores is: score_bias, or one of the sixteen."""
-        return SCORE_BIAS
+    def bias_terms(self, config: Any) -> tuple[str, ...]:
+        """The terms that whatever the model adds to its scores is: of `ADDED_TERMS`, or one of the sixteen."""
+        return (SCORE_BIAS,)
 
 
 FAMILIES: Registry[Family] = Registry("model family")

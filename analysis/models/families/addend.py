@@ -66,9 +66,9 @@ class Addend(Family):
         biased = config.alibi or config.relative_buckets
         return "score_bias" if biased and config.combine == "none" and not config.untied else self.positions
 
-    def bias_term(self, config: Any) -> str:
+    def bias_terms(self, config: Any) -> tuple[str, ...]:
         """TUPE's position scores are position_to_position; a bias for the distance is none of the sixteen."""
-        return "position_to_position" if config.untied in ("own", "word") else SCORE_BIAS
+        return ("position_to_position",) if config.untied in ("own", "word") else (SCORE_BIAS,)
 
 
 FAMILIES.add("addend", Addend())

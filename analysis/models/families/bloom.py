@@ -32,10 +32,10 @@ class Bloom(Family):
         """1 / sqrt(head dim)."""
         return float(module.inv_norm_factor)
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor:
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """ALiBi, one row for all queries: softmax sees only differences along keys."""
         alibi = given["alibi"].unflatten(0, query.shape[:2])
-        return alibi.expand(*query.shape[:3], key.shape[2])
+        return [alibi.expand(*query.shape[:3], key.shape[2])]
 
 
 FAMILIES.add("bloom", Bloom())

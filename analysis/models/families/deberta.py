@@ -1,10 +1,12 @@
 """DeBERTa: words are compared with words, and with relative positions in terms of their own.
 
-c2p and p2c are products of hidden states with embeddings of the distance, which are no source of the input: their
-sum is the score bias here. The sixteen terms take the rest apart, c2c, which holds absolute positions too where
-`position_biased_input` adds them to the words (as the defaults of transformers have it).
+c2p and p2c are products of hidden states with embeddings of the distance, which are no source of the input: each is
+a term of its own, `content_to_distance` and `distance_to_content`. The sixteen terms take the rest apart, c2c, which
+holds absolute positions too where `position_biased_input` adds them to the words (as the defaults of transformers have
+it).
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +15,10 @@ from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES, Family
 from analysis.models.seeds import Output, Seed
+from analysis.sources import DISENTANGLED
+
+KINDS = dict(zip(("c2p", "p2c"), DISENTANGLED, strict=True))
+"""What the config's `pos_att_type` calls the terms, in the order in which the model adds them."""
 
 
 class Deberta(Family):
@@ -51,13 +57,19 @@ class Deberta(Family):
         """1: the queries are divided before they meet the keys."""
         return 1.0
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
+    def bias_terms(self, config: Any) -> tuple[str, ...]:
+        """c2p and p2c, those that the model has."""
+        return tuple(term for kind, term in KINDS.items() if kind in (config.pos_att_type or ()))
+
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """c2p and p2c, by the module's own method."""
         if not module.relative_attention:
-            return None
+            return ()
         factor = 1 + len(module.pos_att_type)
-        bias = module.disentangled_att_bias(query, key, given["relative_pos"], given["rel_embeddings"], factor)
-        return bias if isinstance(bias, Tensor) else None
+        return [
+            alone.disentangled_att_bias(query, key, given["relative_pos"], given["rel_embeddings"], factor)
+            for alone in _each_alone(module)
+        ]
 
 
 class DebertaV2(Deberta):
@@ -74,15 +86,29 @@ class DebertaV2(Deberta):
             )
         return super().refusal(config)
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """c2p and p2c, by the module's own method, which wants the keys before they are divided."""
         if not module.relative_attention:
-            return None
+            return ()
         factor = 1 + sum(kind in module.pos_att_type for kind in ("c2p", "p2c"))
         whole = key * torch.tensor(key.shape[-1] * factor, dtype=torch.float).sqrt().to(key.dtype)
-        flat = (x.flatten(0, 1) for x in (query, whole))
-        bias = module.disentangled_attention_bias(*flat, given["relative_pos"], given["rel_embeddings"], factor)
-        return bias.view(*query.shape[:3], key.shape[2]) if isinstance(bias, Tensor) else None
+        flat = [x.flatten(0, 1) for x in (query, whole)]
+        each = [
+            alone.disentangled_attention_bias(*flat, given["relative_pos"], given["rel_embeddings"], factor)
+            for alone in _each_alone(module)
+        ]
+        return [bias.view(*query.shape[:3], key.shape[2]) for bias in each]
+
+
+def _each_alone(module: Any) -> list[Any]:
+    """Copies of an attention module that share its weights, each of which adds one of its terms."""
+    copies = []
+    for kind in KINDS:
+        if kind in module.pos_att_type:
+            alone = copy.copy(module)
+            alone.pos_att_type = [kind]
+            copies.append(alone)
+    return copies
 
 
 FAMILIES.add("deberta", Deberta())

@@ -36,9 +36,10 @@ class MpNet(Family):
         """As in Vaswani et al. 2017."""
         return module.attention_head_size**-0.5
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Tensor | None:
+    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """The bias, made once and given to every layer."""
-        return given.get("position_bias")
+        bias = given.get("position_bias")
+        return [] if bias is None else [bias]
 
 
 FAMILIES.add("mpnet", MpNet())
