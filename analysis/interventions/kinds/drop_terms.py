@@ -15,8 +15,8 @@ class DropTerms(Intervention):
     """Scores less some of their terms, in some layers and heads; the terms are those of this same intervened pass.
 
     terms: of the sixteen, or of what the model adds (ADDED_TERMS). layers, heads: empty for all. Deeper than layer 0
-    the terms are those of the method `frozen`. Its spec: drop_terms:word_to_word+word_to_position/LAYERS/HEADS, lists joined
-    by +.
+    the terms are those of the method `frozen`. Its spec: drop_terms:word_to_word+word_to_position/LAYERS/HEADS, lists
+    joined by +.
     """
 
     terms: tuple[str, ...] = ()
