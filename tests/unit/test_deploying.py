@@ -43,6 +43,48 @@ def test_pins_stand_once_and_results_are_a_part_of_everything() -> None:
     assert everything[PACKAGE] == VERSION
 
 
+LOCKS = {
+    "requirements-results.lock": ("requirements-results.txt",),
+    "requirements.lock": ("requirements.txt",),
+    "tests/requirements.lock": ("requirements.txt", "requirements-s3.txt", "tests/requirements.txt"),
+}
+
+
+def locked(name: str) -> dict[str, set[str]]:
+    """The versions that a lock file gives of each package: more than one where they differ by machine."""
+    found: dict[str, set[str]] = {}
+    for entry in re.sub(r"\\\n\s*", "", (ROOT / name).read_text()).splitlines():
+        if entry.strip() and not entry.lstrip().startswith("#"):
+            matched = PIN.match(entry)
+            assert matched, f"{name} says {entry[:80]!r}; expected an exact pin"
+            assert re.search(r"--hash=sha256:[0-9a-f]{64}(\s|$)", entry), f"{name}: {matched[1]} has no hash"
+            found.setdefault(matched[1].lower(), set()).add(matched[2])
+    return found
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_files_hold_every_pin_and_no_pytorch(name: str) -> None:
+    """A pin that is changed without `.ci/renew-pins` is found here."""
+    wanted: dict[str, str] = {}
+    for source in LOCKS[name]:
+        for line in lines(source):
+            if matched := PIN.match(re.sub(r"\[.*?\]", "", line)):
+                wanted[matched[1].lower()] = matched[2]
+    held = locked(name)
+    for package, version in wanted.items():
+        if package != "torch":
+            assert held.get(package) == {version}, f"{name}: {package} {version}. Run .ci/renew-pins"
+    assert not {"torch", "triton"} & set(held)
+    assert not any(package.startswith("nvidia") for package in held)
+
+
+def test_what_is_installed_is_what_is_tested() -> None:
+    tested = locked("tests/requirements.lock")
+    for name in ("requirements.lock", "requirements-results.lock"):
+        for package, versions in locked(name).items():
+            assert versions <= tested[package], package
+
+
 def instructions() -> list[tuple[str, str]]:
     text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.M).replace("\\\n", " ")
     return [(line.split()[0], line.split(maxsplit=1)[1]) for line in text.splitlines() if line.strip()]
