@@ -32,6 +32,8 @@ PRESSED = "live.pressed"
 """In a session's state: the models whose download its reader asked for."""
 STOPPED = "live.stopped"
 """In a session's state: the requests that its reader stopped."""
+ASKED = "live.asked"
+"""In a session's state: hashes of the requests that it was answered."""
 STOP_SECONDS = 1.0
 """After so long a button to stop is offered."""
 
@@ -112,11 +114,20 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
 
     progress: told in words what is waited for. Raises what the service raises, NotInstalled where
     there is no PyTorch, and Busy where this session, or the address it is at, asks too often.
+
+    On a hosted server, what another reader asked before takes as long as its run took and counts as one probe of the
+    session: else whoever guesses a text could tell by the time, or by the count, that somebody asked it.
     """
     installed.models_can_run()
     service = shared().service
-    if (found := service.results.get(request)) is not None:
-        return found
+    asked: set[int] = st.session_state.setdefault(ASKED, set())
+    if (kept := service.results.get(request)) is not None:
+        if settings.hosted() and hash(request) not in asked:
+            shared().sessions.check(session())
+            shared().sessions.count(session())
+            time.sleep(kept.seconds)
+            asked.add(hash(request))
+        return kept.result
     if request in st.session_state.get(STOPPED, ()):
         stopped = Stopped("You stopped this, so that there is nothing to show yet.")
         stopped.request = request
@@ -134,6 +145,7 @@ def made(request: Live, progress: Callable[[str], None] | None = None) -> Any:
             raise
         finally:
             note.empty()
+        asked.add(hash(request))
         facts["tokens"] = len(getattr(found, "token_info", ())) or None
     return found
 

@@ -367,8 +367,7 @@ def _turn(progress: Progress) -> Iterator[None]:
 
 
 def _deadline(model: str, megabytes: float, progress: Progress) -> Callable[[], None]:
-    """Called at every piece that arrives: tells `progress`, which may raise, and raises ModelError when time is "
-    "over."""
+    """Called at every piece that arrives: tells `progress`, which may raise; raises ModelError when time is over."""
     seconds, began = settings.number("ADDEND_DOWNLOAD_SECONDS"), time.monotonic()
 
     def check() -> None:

@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
@@ -50,6 +51,14 @@ class Live(Hashable, Protocol):
     def run(self, loaded: Any) -> Any:
         """What is asked, of the loaded model."""
         ...
+
+
+@dataclass(frozen=True)
+class Made:
+    """A result that is kept, and how many seconds its run took."""
+
+    result: Any
+    seconds: float
 
 
 class Job:
@@ -115,7 +124,7 @@ class Service:
         self._seconds, self._most, self._finish, self._guard = seconds, most, finish, guard
         self._waited, self._before_load, self._downloads = waited, before_load, downloads
         self.models: Kept[Any] = Kept(lambda: models_mb() * MB, model_size, gone=_free, newest_stays=True)
-        self.results: Kept[Any] = Kept(lambda: results_mb() * MB, size)
+        self.results: Kept[Made] = Kept(lambda: results_mb() * MB, lambda made: size(made.result))
         self.line = Line()
         self._lock = threading.Lock()
         self._jobs: dict[Live, Job] = {}
@@ -135,8 +144,8 @@ class Service:
         place: entered first, and left when the work ends: who asks and leaves keeps it as long as a thread works for
         them. Raises Busy where too many are on their way, TookTooLong, and what the run itself raises.
         """
-        if (found := self.results.get(request)) is not None:
-            return found
+        if (kept := self.results.get(request)) is not None:
+            return kept.result
         with ExitStack() as held:
             held.enter_context(place or nullcontext())
             job = self._join(request, fetch, held)
@@ -203,15 +212,17 @@ class Service:
 
     def _in_turn(self, job: Job, found: Any) -> None:
         if (kept := self.results.get(job.request)) is not None:  # the same, asked with and without `fetch`
-            job.result = kept
+            job.result = kept.result
             return
         job.starts(self._seconds())
         loaded = self._loaded(job, found)
         job.says("Taking the attention apart")
+        began = time.monotonic()
         with self._guard(job.check):
             job.result = job.request.run(loaded)
             self._finish(job.result)
-        self.results.put(job.request, job.result, bytes_of(job.request))  # an uploaded image is part of what was asked
+        made = Made(job.result, time.monotonic() - began)
+        self.results.put(job.request, made, bytes_of(job.request))  # an uploaded image is part of what was asked
 
     def _find(self, job: Job) -> Any:
         key = job.request.place()
@@ -238,8 +249,7 @@ class Service:
             self._fetched(job)
 
     def _fetches(self, job: Job, message: str) -> None:
-        """Told by a hub's model on its way: from here on it takes a place among the downloads, and none of the "
-        "probes."""
+        """Told by a hub's model on its way: now it takes a place among the downloads, and none of the probes."""
         with self._lock:
             if not job.fetching:
                 if self._fetching >= self._downloads():

@@ -8,8 +8,10 @@ import io
 import json
 import logging
 import sys
+import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from PIL import Image
 from streamlit.error_util import handle_uncaught_app_exception
 from streamlit.testing.v1 import AppTest
 
-from dashboard import log
+from dashboard import live, log
 from dashboard.links import VIEWS
 from dashboard.plain import plain
 from tests.app.shown import shown
@@ -343,6 +345,39 @@ def test_a_session_may_probe_so_often_a_minute_and_what_is_kept_is_free(monkeypa
     stands(app)
     assert "This server takes 2 probes a minute of one session" in told(app)
     assert not opened("probe", text="rates three").error
+
+
+def test_a_reader_cannot_tell_by_the_time_that_another_asked_the_same(monkeypatch):
+    """Not with a server that is idle: a first answer takes its run's time whether it is kept or not."""
+    waited: list[float] = []
+    monkeypatch.setattr(live, "time", SimpleNamespace(sleep=waited.append, monotonic=time.monotonic))
+    first = opened("probe", text="a secret of one reader")
+    assert not waited, "the first reader waits for the run itself"
+    runs = [kept.seconds for kept in (live.shared().service.results.get(key) for key, _ in results()) if kept]
+    first.run()
+    assert not waited, "and not again for what was answered"
+    opened("probe", text="a secret of one reader")
+    assert len(waited) == 2, "a layer, and every layer"
+    assert set(waited) <= set(runs)
+    assert min(waited) > 0
+    monkeypatch.delenv("ADDEND_HOSTED")
+    waited.clear()
+    opened("probe", text="a secret of one reader")
+    assert not waited, "on a machine of one's own nothing is hidden"
+
+
+def results():
+    return live.shared().service.results.contents()
+
+
+def test_what_another_asked_counts_as_a_probe_of_ones_own(monkeypatch):
+    opened("probe", text="counted one")
+    opened("probe", text="counted two")
+    monkeypatch.setenv("ADDEND_PROBES_A_MINUTE", "2")
+    app = opened("probe", text="counted one")
+    app.query_params["text"] = "counted two"
+    app.run()
+    assert "This server takes 2 probes a minute of one session" in told(app)
 
 
 def test_nothing_is_saved_unless_the_owner_says_so():
