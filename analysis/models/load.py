@@ -125,6 +125,7 @@ def load(
     kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
     with _loading:
         try:
+            source.check_unchanged()
             _check_counts(source.config, source.name)
             if settings.hosted() and source.strange:
                 tried.check(source.folder)
@@ -143,6 +144,7 @@ def load(
         except ModelError:
             raise
         except Exception as broken:
+            source.check_unchanged()
             # Each library below raises kinds of its own for a damaged file, and tokenizers plain Exception.
             reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
             raise ModelError(
@@ -150,6 +152,7 @@ def load(
                 f"Save it again with save_pretrained, {'image processor' if images else 'tokenizer'} included, or "
                 "choose another."
             ) from broken
+    source.check_unchanged()
     if not images and not tokenizer.is_fast:
         raise ModelError(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
@@ -55,6 +55,25 @@ Progress = Callable[[str], None]
 """Told, in words, what is being waited for."""
 
 
+Stamp = tuple[int, int]
+"""A file's size in bytes and the time of its last change in nanoseconds."""
+OPENED = (".json", ".safetensors", ".txt", ".model")
+"""Ends of the names of files that a model and its tokenizer are read from."""
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_size, about.st_mtime_ns
+
+
+def _stamps(folder: Path) -> dict[str, Stamp]:
+    found = {path.name: _stamp(path) for path in folder.iterdir() if path.name.endswith(OPENED) and path.is_file()}
+    return {name: stamp for name, stamp in found.items() if stamp is not None}
+
+
 @dataclass(frozen=True)
 class Source:
     """A model whose files lie in a folder, and what to call it."""
@@ -65,6 +84,19 @@ class Source:
     config: Mapping[str, Any]
     strange: bool = False
     """Whether it comes from a hub, where anybody may put what they like."""
+    stamps: Mapping[str, Stamp] = field(default_factory=dict)
+    """The folder's files as they were when they were looked at, before the revision was computed from them."""
+
+    def check_unchanged(self) -> None:
+        """Raises ModelError where a file has gone or changed since: the revision would be that of other weights."""
+        for name, before in self.stamps.items():
+            now = _stamp(self.folder / name)
+            if now != before:
+                what = "is gone" if now is None else "was written anew"
+                raise ModelError(
+                    f"{self.name} changed while it was being opened: {name} {what}. Open it again when its files are "
+                    "complete."
+                )
 
     @property
     def family(self) -> str:
@@ -256,13 +288,14 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
         raise ModelError(
             f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
         )
+    stamps = _stamps(path)
     contents.check(path, given)
     config = read_config(path, given)
     check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
     digest = hashlib.sha256()
     for file in sorted(path.glob("*.safetensors")):
         digest.update(embedded.file_sha256(file).encode())
-    return Source(str(path.resolve()), f"sha256:{digest.hexdigest()[:12]}", path, config)
+    return Source(str(path.resolve()), f"sha256:{digest.hexdigest()[:12]}", path, config, stamps=stamps)
 
 
 def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool, fetch: bool) -> Source:
@@ -390,7 +423,7 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     config = read_config(folder, model)
     check(config, files, model, terms)
     contents.check_megabytes(files, model)
-    return Source(model, folder.name, folder, config, strange=True)
+    return Source(model, folder.name, folder, config, strange=True, stamps=_stamps(folder))
 
 
 def _within(seconds: float, ask: Callable[[], T]) -> T:

@@ -1,13 +1,21 @@
 """Proves that nobody holds other readers' exports: of one address few wait, nobody waits long, and both are said."""
 
+import io
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
+from pypdf import PdfReader
+from specimens import embedded_loaded
 
 from analysis.errors import Busy
+from analysis.figures import FIGURES
+from analysis.probes import LayersRequest
 from dashboard import exports
+from dashboard.charts import render
 
 SECONDS = 10.0
 
@@ -61,3 +69,40 @@ def test_what_fails_gives_its_turn_and_its_place_back(monkeypatch):
         with pytest.raises(ValueError, match="no"):
             exports.in_turn(fails, "192.0.2.1")
     assert exports.in_turn(lambda: b"mine", "192.0.2.1") == b"mine"
+
+
+def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch):
+    """Twelve readers of twelve addresses, five forms of two figures: no file is another's, cut short or mixed."""
+    monkeypatch.setenv("ADDEND_HOSTED", "1")
+    monkeypatch.setattr(exports, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(render, "now", lambda: "2026-01-01T00:00:00Z")
+    params = {"model": "", "revision": "", "text": "The cat sat on the mat.", "pair": "", "truncate": False}
+    params |= {"layer": 0, "measure": "share", "term": "word_to_word"}
+    run = LayersRequest.of(params).run(embedded_loaded())
+    figures = [FIGURES[name].build(params, run) for name in ("probe_layers", "probe_depth")]
+    asked = [(figure, form) for figure in figures for form in render.FORMATS]
+    alone = [same(render.render(figure, form, "https://addend.example")) for figure, form in asked]
+    assert len(set(alone)) == len(asked)
+
+    def reader(number: int) -> list[bytes]:
+        address = f"192.0.2.{number}"
+        order = [(number + step) % len(asked) for step in range(len(asked))]
+        got = {
+            place: exports.in_turn(partial(render.render, *asked[place], "https://addend.example"), address)
+            for place in order
+        }
+        return [same(got[place]) for place in range(len(asked))]
+
+    with ThreadPoolExecutor(12) as readers:
+        for files in readers.map(reader, range(12)):
+            assert files == alone
+    assert not exports._places._held
+    assert not exports._making.locked()
+
+
+def same(file: bytes) -> bytes:
+    """A file without what its library counts up or makes anew each time; of a PDF, its words and its manifest."""
+    if file.startswith(b"%PDF"):
+        reader = PdfReader(io.BytesIO(file))
+        return reader.pages[0].extract_text().encode() + reader.attachments["manifest.json"][0]
+    return re.sub(rb"(clip|gradient_?)\d+", b"", file)

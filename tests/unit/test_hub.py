@@ -60,6 +60,10 @@ class Hub:
     ended: threading.Event = field(default_factory=threading.Event)
     """Set when whoever read an endless answer hangs up."""
     url: str = ""
+    moved: dict[str, str] = field(default_factory=dict)
+    """Ends of paths, and where they are answered instead (a redirect)."""
+    tokens: list[tuple[str, str]] = field(default_factory=list)
+    """Path and token of every request that carried one."""
 
     def asked_for(self, name: str) -> bool:
         """Whether the content of a file of that name was asked for."""
@@ -78,6 +82,11 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             hub.seen.append(f"{self.command} {self.path}")
+            if token := self.headers.get("Authorization"):
+                hub.tokens.append((self.path, token))
+            for end, elsewhere in hub.moved.items():
+                if self.path.split("?")[0].endswith(end):
+                    return self.reply(302, {"Location": elsewhere} | self.described(end))
             if hub.answer:
                 return self.reply(*hub.answer)
             parts = self.path.split("?")[0].strip("/").split("/")
@@ -112,6 +121,15 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             etag = hashlib.sha1(data).hexdigest()
             own = {"ETag": f'"{etag}"', "X-Repo-Commit": commit, "X-Linked-Size": str(len(data))}
             self.reply(200, own | hub.headers, data)
+
+        def described(self, path: str) -> dict[str, str]:
+            """What a hub says of a file that lies elsewhere."""
+            data = next(iter(hub.repositories["owner/tiny"].files.values())).get(path.strip("/"), b"")
+            return {
+                "X-Linked-ETag": f'"{hashlib.sha256(data).hexdigest()}"',
+                "X-Linked-Size": str(len(data)),
+                "X-Repo-Commit": SHA,
+            }
 
         def json(self, content: Any) -> None:
             self.reply(200, {"Content-Type": "application/json"}, json.dumps(content).encode())
@@ -399,6 +417,57 @@ def test_a_download_that_takes_too_long_ends(hub, monkeypatch):
     with pytest.raises(ModelError, match=r"took more than 1 s.*ADDEND_DOWNLOAD_SECONDS|takes more than 1 s"):
         resolve("owner/tiny")
     assert hub.ended.wait(SECONDS)
+
+
+# Redirects ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(hub, tiny_files) -> Iterator[Hub]:
+    """Another host, to which hubs send readers for large files."""
+    made = Hub({"owner/tiny": Repository({SHA: dict(tiny_files)})})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    made.url = f"http://localhost:{server.server_port}"
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+def test_weights_that_lie_on_another_host_come_from_there_without_the_token(hub, elsewhere, tiny_files, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_of_the_owner")
+    path = f"/owner/tiny/resolve/{SHA}/model.safetensors"
+    hub.moved = {"/model.safetensors": elsewhere.url + path}
+    source = resolve("owner/tiny")
+    assert files_of(source.folder) == tiny_files
+    assert elsewhere.asked_for("model.safetensors")
+    assert hub.tokens, "the hub itself is shown the token"
+    assert not elsewhere.tokens, "the token went to another host"
+
+
+@pytest.mark.parametrize("path", ["/model.safetensors", "/config.json", "/api/models/owner/tiny"])
+def test_redirects_in_a_circle_end_in_a_sentence(hub, path):
+    hub.moved = {path: f"{hub.url}/again{path}"}
+    refused()
+    assert len(hub.seen) < 200
+
+
+@pytest.mark.parametrize("to", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "//", "data:text/plain,x"])
+@pytest.mark.parametrize("path", ["/model.safetensors", "/config.json", "/api/models/owner/tiny"])
+def test_redirects_to_what_is_no_web_address_open_nothing(hub, tmp_path, path, to):
+    hub.moved = {path: to}
+    refused()
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"root:" in file.read_bytes()]
+
+
+def test_what_another_host_sends_is_bounded_too(hub, elsewhere, monkeypatch):
+    monkeypatch.setenv("ADDEND_DOWNLOAD_SECONDS", "1")
+    hub.moved = {"/model.safetensors": f"{elsewhere.url}/owner/tiny/resolve/{SHA}/model.safetensors"}
+    elsewhere.endless = "/model.safetensors"
+    with pytest.raises(ModelError, match=r"took more than 1 s|takes more than 1 s"):
+        resolve("owner/tiny")
+    assert elsewhere.ended.wait(SECONDS)
 
 
 # No network ----------------------------------------------------------------------------------------------

@@ -77,6 +77,29 @@ def test_a_folder_loads_in_evaluation_mode_with_its_weights(tiny, monkeypatch):
     assert resolve("~/tiny").folder == tiny
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer_config.json"])
+def test_a_file_that_goes_between_the_look_and_the_reading_is_named(tiny, name):
+    source = resolve(str(tiny))
+    (tiny / name).unlink()
+    refused(lambda: load(source, device="cpu"), "changed while it was being opened", f"{name} is gone", "Open it again")
+
+
+def test_weights_that_change_while_they_are_read_are_not_shown_under_the_old_revision(tiny, monkeypatch):
+    source = resolve(str(tiny))
+    own = embedded.file_sha256
+
+    def halfway(path: Path) -> str:
+        """Another process writes the next checkpoint while the old one's hash is being computed."""
+        found = own(path)
+        edit_weights(tiny, lambda weights: weights.update({"embeddings.LayerNorm.bias": np.ones(32, np.float32)}))
+        return found
+
+    edit_weights(tiny, lambda weights: weights.update({"embeddings.LayerNorm.bias": np.zeros(32, np.float32)}))
+    refused(lambda: load(source, device="cpu"), "model.safetensors was written anew")
+    monkeypatch.setattr(embedded, "file_sha256", halfway)
+    refused(lambda: load(resolve(str(tiny)), device="cpu"), "model.safetensors was written anew")
+
+
 def test_the_revision_of_a_folder_follows_its_weights(tiny):
     before = resolve(str(tiny)).revision
     assert before.startswith("sha256:")

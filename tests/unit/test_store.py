@@ -324,6 +324,33 @@ print(len(reads), "readers ended well")
 # A store that cannot be read
 
 
+def test_a_file_that_goes_while_it_is_read_is_named_and_the_rest_is_served(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process removes it after the folder was listed: before it is opened, and while its rows are read."""
+    scores((0.5, 0.75), name="stays")
+    for moment in ("before it is opened", "while it is read"):
+        gone = scores((0.25,), name="goes")
+        own = pq.read_table
+
+        def read_table(path: Path, gone: Path = gone, moment: str = moment, own: Any = own, **more: Any) -> pa.Table:
+            if Path(path) == gone and moment == "before it is opened":
+                gone.unlink()
+            table = own(path, **more)
+            if Path(path) == gone:
+                gone.unlink()
+            return table
+
+        monkeypatch.setattr(files.pq, "read_table", read_table)
+        report = sync(DIMENSIONS, rebuild=True)
+        monkeypatch.setattr(files.pq, "read_table", own)
+        named = [file for file, _ in report.problems]
+        assert named == (["results/scores/goes.parquet"] if moment == "before it is opened" else [])
+        assert count("scores") == (2 if named else 3), moment
+        assert sync(DIMENSIONS).rebuilt, "that it is gone is noticed at the next sync"
+        assert count("scores") == 2
+
+
 def test_a_missing_store_is_said(data: Path) -> None:
     with pytest.raises(StoreError, match=r"There is no store at .*addend\.duckdb\. Run: python -m analysis sync$"):
         read.query("SELECT 1")
