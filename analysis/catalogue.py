@@ -72,10 +72,21 @@ def _models() -> list[dict[str, Any]]:
 
 
 def _variants() -> list[dict[str, Any]]:
-    """Our own; those that only papers have stand in data/published/variants.csv."""
+    """Our own, and the arms of surgery; those that only papers have stand in data/published/variants.csv."""
     from analysis.ablation.variants import VARIANTS
+    from analysis.surgery.arms import ARMS
 
-    return [
+    arms = [
+        {
+            "variant": arm.name,
+            "title": arm.title,
+            "combines": arm.combines,
+            "summary": arm.summary,
+            "citation_key": None,
+        }
+        for arm in ARMS.values()
+    ]
+    return arms + [
         {
             "variant": name,
             "title": variant.title,

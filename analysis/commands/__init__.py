@@ -43,6 +43,7 @@ COMMANDS = (
     "measure_costs",
     "measure_baselines",
     "surgery",
+    "finetune_surgery",
     "checksums",
     "keep_checkpoint",
     "import_",

@@ -15,6 +15,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
+SURGERIES = FOLDER / "surgeries.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,4 +117,65 @@ def training_rules() -> TrainingRules:
             Contest(**one | {"seeds": tuple(seeds[one["seeds"]]), "plateau": one.get("plateau") != "none"})
             for one in read["statement"]
         ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedStatement:
+    """A statement about two arms of fine-tuned surgery; expect: `worse`, `the same` or what contests know else."""
+
+    id: str
+    statement: str
+    arm: str
+    baseline: str
+    expect: str
+
+    @property
+    def parent(self) -> str:
+        """The claim of the documents that it is a part of."""
+        return self.id[:3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurgeryRules:
+    """Everything that `surgeries.toml` says. margin: points of the average over the tasks."""
+
+    version: int
+    frozen: str
+    sha256: str
+    settings: Mapping[str, Any]
+    rows: Mapping[str, int]
+    """Of tasks whose train set is cut to another number of rows than the settings say."""
+    tasks: tuple[str, ...]
+    seeds: tuple[int, ...]
+    margin: float
+    able: Mapping[str, float]
+    statements: tuple[TunedStatement, ...]
+
+    def manifest(self) -> dict[str, Any]:
+        """What a run's manifest says of the rules it was begun under."""
+        return {"version": self.version, "sha256": self.sha256}
+
+    def settings_of(self, task: str) -> dict[str, Any]:
+        """How every arm is fine-tuned on a task, as `FinetuneSettings` takes it."""
+        return {**self.settings, **({"max_train": self.rows[task]} if task in self.rows else {})}
+
+
+@cache
+def surgery_rules() -> SurgeryRules:
+    """The rules of `surgeries.toml`."""
+    text = SURGERIES.read_bytes()
+    read = tomllib.loads(text.decode())
+    recipe, analysis = read["recipe"], read["analysis"]
+    return SurgeryRules(
+        version=read["version"],
+        frozen=read["frozen"],
+        sha256=hashlib.sha256(text).hexdigest(),
+        settings=recipe["settings"],
+        rows=recipe.get("rows", {}),
+        tasks=tuple(recipe["tasks"]),
+        seeds=tuple(recipe["seeds"]),
+        margin=analysis["margin"],
+        able=analysis["able"],
+        statements=tuple(TunedStatement(**one) for one in read["statement"]),
     )

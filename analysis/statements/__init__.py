@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.claims.said import between, number, plural, signed
 from analysis.rules import MEASUREMENTS, Contest, TrainingRules, training_rules
-from analysis.statements import contests, published, rows
+from analysis.statements import contests, published, rows, tuned
 from analysis.statements.base import (
     CONTRADICTED,
     MIXED,
@@ -26,6 +26,7 @@ from analysis.statements.base import (
     Judgement,
     Reading,
 )
+from analysis.surgery.arms import ARMS
 
 __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "Reading", "judged", "tables"]
 
@@ -56,6 +57,7 @@ def judged(ask: Ask) -> list[Judgement]:
     )
     corrected = contests.corrected(rules.statements, found, rules)
     made = [_trained(one, found, rules, corrected.get(one.id)) for one in rules.statements]
+    made += tuned.judged(ask, {arm.name: arm.title for arm in ARMS.values()})
     read, sha = measurement_rules()
     for one in read["statement"]:
         shared = _shared(one, int(read["version"]), sha)

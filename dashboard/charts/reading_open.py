@@ -16,9 +16,8 @@ def _broken(question: str) -> str:
 
 @drawing("reading_open")
 def tiles(figure: Figure, look: Look) -> list[Chart]:
-    """A tile a claim with its id on it."""
+    """A tile a statement with its id on it."""
     frame, questions, verdicts = (figure.content[key] for key in ("frame", "questions", "verdicts"))
-    # The last, not yet measured, is paler than inconclusive: here no shape tells them apart.
     base = alt.Chart(frame.assign(question=frame.question.map(_broken))).encode(
         x=alt.X("place:O", axis=None),
         y=alt.Y(
@@ -27,16 +26,14 @@ def tiles(figure: Figure, look: Look) -> list[Chart]:
             axis=alt.Axis(title=None, labelExpr="split(datum.label, '|')", ticks=False, domain=False),
         ),
         opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
-        tooltip=["id:N", "title:N", "verdict:N", alt.Tooltip("sentence:N", title="why")],
+        tooltip=["id:N", "statement:N", "verdict:N", alt.Tooltip("sentence:N", title="why")],
     )
     cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4).encode(
         color=alt.Color(
             "verdict:N",
-            scale=alt.Scale(domain=verdicts, range=[*(VERDICTS[word][0] for word in verdicts[:-1]), look.faint]),
-            legend=alt.Legend(title=None, orient="top", columns=2, symbolType="square"),
+            scale=alt.Scale(domain=verdicts, range=[VERDICTS[word][0] for word in verdicts]),
+            legend=alt.Legend(title=None, orient="top", symbolType="square"),
         )
     )
-    # The palest tile is dark on a dark ground.
-    ink = alt.condition(f"datum.verdict === '{verdicts[-1]}'", alt.value(look.ink), alt.value("black"))
-    names = base.mark_text(fontSize=11, fontWeight="bold").encode(text="id:N", color=ink)
+    names = base.mark_text(fontSize=11, fontWeight="bold", color="black").encode(text="id:N")
     return [(cells + names).properties(width=620, height=56 * len(questions))]

@@ -44,6 +44,8 @@ class FinetuneSettings:
     max_train: int | None = None
     max_dev: int | None = None
     """At most so many rows of train, and of each dev set: the same ones for every model and seed. None for all."""
+    half: bool = False
+    """Whether matrix products run in bfloat16 on a processor, too; weights and optimiser stay in float32."""
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch_size", 1), ("max_length", 8)):
@@ -165,7 +167,7 @@ def _train(
     model.train()
     for step, rows in enumerate(batches, start=1):
         batch = train.batch(rows, device)
-        logits = _logits(model, batch, task, device)
+        logits = _logits(model, batch, task, device, settings.half)
         loss = _loss(logits, labels[torch.from_numpy(rows).to(device)], task)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -188,9 +190,9 @@ def _warm_up_and_decay(steps: int, warmup_share: float) -> Callable[[int], float
     return lambda step: (step + 1) / (warm_up + 1) if step < warm_up else (steps - step) / (steps - warm_up)
 
 
-def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.device) -> torch.Tensor:
+def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.device, half: bool) -> torch.Tensor:
     """float32 (example, output)."""
-    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+    with torch.autocast(device.type, torch.bfloat16, enabled=half or device.type == "cuda"):
         given = {name: getattr(batch, name) for name in ("input_ids", "attention_mask", "token_type_ids")}
         logits = model(**given).logits
     if logits.shape != (len(batch.rows), task.num_labels):
@@ -212,6 +214,6 @@ def _predict(
     predictions = np.empty(len(tokens), np.float64 if task.regression else np.int64)
     with torch.inference_mode():
         for rows in tokens.sorted(4 * settings.batch_size):
-            logits = _logits(model, tokens.batch(rows, device), task, device)
+            logits = _logits(model, tokens.batch(rows, device), task, device, settings.half)
             predictions[rows] = (logits[:, 0] if task.regression else logits.argmax(dim=1)).cpu().numpy()
     return predictions

@@ -1,0 +1,44 @@
+"""python -m analysis finetune-surgery: a sentence encoder fine-tuned after surgery, arm by arm and seed by seed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def finetune_surgery(
+    glue: Annotated[Path, typer.Option(help="The folder of GLUE's files.")],
+    arms: Annotated[str, typer.Option(help="Names with commas between; all of them if not given.")] = "",
+    seeds: Annotated[str, typer.Option(help="Numbers with commas between; those of the rules if not given.")] = "",
+    out: Annotated[Path, typer.Option(help="Where unfinished runs are kept.")] = Path("runs/surgery"),
+    jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core if not given.")] = None,
+) -> None:
+    """Fine-tunes the embedded sentence encoder after each surgery, into results files. Finished runs are skipped."""
+    import os
+
+    from rich.console import Console
+
+    from analysis import catalogue
+    from analysis.engine import run_all
+    from analysis.errors import AddendError
+    from analysis.rules import surgery_rules
+    from analysis.surgery.arms import ARMS
+    from analysis.surgery.finetuned import SurgeryJob
+
+    chosen = [name.strip() for name in arms.split(",") if name.strip()] or list(ARMS)
+    if unknown := [name for name in chosen if name not in ARMS]:
+        raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
+    try:
+        numbers = [int(number) for number in seeds.split(",") if number.strip()] or list(surgery_rules().seeds)
+    except ValueError:
+        raise AddendError(f"The seeds {seeds!r} are not numbers with commas between, such as 0,1,2.") from None
+    if not glue.is_dir():
+        raise AddendError(f"There is no folder {glue}; expected GLUE's files, one folder a task. Name it with --glue.")
+    wanted = [
+        SurgeryJob(arm=arm, seed=seed, glue=glue.resolve(), out=out.resolve()) for seed in numbers for arm in chosen
+    ]
+    failed = run_all(wanted, workers=jobs or os.cpu_count() or 1, console=Console())
+    catalogue.refresh()
+    if failed:
+        raise AddendError(f"{len(failed)} of {len(wanted)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
+    typer.echo(f"{len(wanted)} runs are in the store.")

@@ -1,0 +1,77 @@
+"""The arms of fine-tuned surgery: how the sentence encoder is changed before it is fine-tuned, one object an arm.
+
+The embedding tables are not trained in any arm, so that an arm stays what it is called: words and positions that are
+kept apart before fine-tuning are kept apart after it. What the changes do is in `operate.py`; this needs no torch.
+"""
+
+from dataclasses import dataclass
+
+RANK = 14
+"""Directions that positions are given where they are kept apart: the effective rank of MiniLM's position table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """One starting point. tables, attention: names of changes in `operate.py`; empty: nothing is changed there."""
+
+    name: str
+    title: str
+    combines: str
+    summary: str
+    tables: str = ""
+    attention: str = ""
+
+
+ARMS = {
+    arm.name: arm
+    for arm in (
+        Arm(name="minilm_intact", title="MiniLM, intact", combines="added", summary="As it is: positions are added."),
+        Arm(
+            name="minilm_separated",
+            title=f"MiniLM, words and positions apart ({RANK} directions)",
+            combines="concatenated",
+            summary=f"Words kept out of the positions' first {RANK} directions and positions kept inside them: up to a "
+            f"rotation, {384 - RANK} dimensions of words beside {RANK} of positions.",
+            tables="separated",
+        ),
+        Arm(
+            name="minilm_no_position",
+            title="MiniLM, no position",
+            combines="absent",
+            summary="Every position is the mean of the table, so that none differs.",
+            tables="mean_position",
+        ),
+        Arm(
+            name="minilm_no_cross",
+            title="MiniLM, no cross terms",
+            combines="added",
+            summary="At every layer, the products of a mean position with the rest are taken out of the scores.",
+            attention="no_cross",
+        ),
+        Arm(
+            name="minilm_rotary",
+            title="MiniLM, rotary in place of the table",
+            combines="rotated",
+            summary="Every position is the mean of the table; queries and keys are turned by where they stand.",
+            tables="mean_position",
+            attention="rotary",
+        ),
+        Arm(
+            name="minilm_untied",
+            title="MiniLM, TUPE's untied positions",
+            combines="untied",
+            summary="Every position is the mean of the table; each layer adds position scores with projections of "
+            "their own, which start from the model's mean positions.",
+            tables="mean_position",
+            attention="untied",
+        ),
+        Arm(
+            name="minilm_separated_at_random",
+            title=f"MiniLM, words and positions apart ({RANK} random directions)",
+            combines="concatenated",
+            summary=f"Words kept out of {RANK} random directions and positions kept inside them: the control of "
+            "keeping them apart in the positions' own.",
+            tables="separated_at_random",
+        ),
+    )
+}
