@@ -270,6 +270,7 @@ VIEWS: dict[str, View] = {
                 "training_gap",
                 "training_parts",
                 "training_settings",
+                "training_advantage",
                 "training_convergence",
                 "training_plateau",
                 "training_length",

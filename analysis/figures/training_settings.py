@@ -55,7 +55,7 @@ def settings(params: Params) -> Figure:
     orderless = ORDERLESS[str(params["objective"])]
     level = _plateau(every, orderless)
     table = _table(held, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
-    told = [*_by_length(runs, base), *_sentences(table, base)]
+    told = _sentences(table, base)
     if len(stuck := table[table.stuck & (table.setting != BEST)]):
         told.append(_stuck(stuck, level, orderless))
     lost = found[found.diverged]
@@ -165,23 +165,6 @@ def _sentences(table: Frame, base: str) -> list[str]:
         if len(plateau):
             parts.append(f"both on the plateau at {plural(len(plateau), 'setting')}")
         said.append(f"{name} less {title(base)}: {'; '.join(parts)}.")
-    return said
-
-
-def _by_length(runs: Frame, base: str) -> list[str]:
-    """How a variant's difference to the baseline moves as both are trained longer, all else as it was."""
-    alike = runs[[set(changes) <= {"steps"} for changes in runs.changed]]
-    said = []
-    for (variant, rate), own in alike[alike.variant != base].groupby(["variant", "rate"], sort=False):
-        other = alike[(alike.variant == base) & (alike.rate == rate)]
-        gaps = []
-        for steps in sorted(set(own.steps) & set(other.steps)):
-            sides = (side[side.steps == steps] for side in (own, other))
-            gap = difference(*(dict(zip(side.seed, side.final, strict=True)) for side in sides))
-            if gap.n:
-                gaps.append(f"{signed(gap.mean)} after {steps:,} steps ({plural(gap.n, 'seed')})")
-        if len(gaps) > 1:
-            said.append(f"{title(str(variant))} less {title(base)}, the longer they train: {', '.join(gaps)}.")
     return said
 
 

@@ -26,17 +26,23 @@ FIGURES = {
     "curves": ["training_curves"],
     "gap": ["training_gap"],
     "parts": ["training_parts"],
-    "settings": ["training_settings"],
+    "settings": ["training_advantage", "training_settings"],
     "convergence": ["training_convergence", "training_plateau"],
     "length": ["training_length"],
     "scores": ["training_scores"],
     "costs": ["training_costs"],
 }
 SHARED = ("preset", "objective", "recipe", "rate")
+OF_EVERY_RECIPE = {
+    "training_costs": ("preset",),
+    "training_settings": ("preset", "objective"),
+    "training_advantage": ("preset", "objective"),
+}
 MORE = {
     "training_curves": ("baseline", "variants", "axis"),
     "training_gap": ("baseline",),
     "training_settings": ("baseline",),
+    "training_advantage": ("baseline",),
     "training_convergence": ("baseline",),
     "training_length": ("variants",),
 }
@@ -44,7 +50,7 @@ MORE = {
 
 def draw(name: str) -> None:
     """One figure with its sentences above it, or why there is none."""
-    shared = {"training_costs": ("preset",), "training_settings": ("preset", "objective")}.get(name, SHARED)
+    shared = OF_EVERY_RECIPE.get(name, SHARED)
     fields = (*shared, *MORE.get(name, ()))
     try:
         figure = queries.figure(name, {field: values[field] for field in fields})

@@ -3,8 +3,10 @@
 import math
 import shlex
 
+import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import linregress, ttest_1samp
+from scipy.stats import t as t_distribution
 
 from analysis import catalogue
 from analysis.errors import AddendError, NoResults
@@ -14,6 +16,7 @@ from analysis.figures.training import index, trained
 from analysis.figures.training_settings import BEST
 from analysis.figures.training_verdict import verdict
 from analysis.statistics import smallest_detectable
+from analysis.statistics.advantage import power_law
 from dashboard import charts, links
 from dashboard.charts.training_curves import FIRST, LINE, apart
 from tests import trainings
@@ -50,6 +53,7 @@ def whole(data):
     trainings.sweep({"bert_a_norm": 4.4, "bert_a_d": 3.9, "tupe_a_tie_cls": 3.8})
     for variant in ("bert_a", "tupe_a", "causal_bert_a", "causal_no_position"):
         run(variant, 0, ADDED, learning_rate=5e-4)
+        run(variant, 0, ADDED, 4.0 if variant.endswith("bert_a") else 3.9, steps=800)
     trainings.costs()
     catalogue.refresh()
 
@@ -282,16 +286,65 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
 
 
-def test_it_is_said_how_a_difference_moves_with_the_length_of_training(three):
-    for steps, bert_a, tupe_a in ((20_000, 4.0, 3.7), (40_000, 3.6, 3.5)):
-        for variant, end, more in (("bert_a", bert_a, {}), ("tupe_a", tupe_a, {}), ("tupe_a", 1.0, {"norm": "pre"})):
-            rows = trainings.line((0, steps), (8.0, end), final=end)
-            trainings.write(variant, 1, rows, steps=steps, **more)
+def test_an_advantage_is_shown_at_every_length_in_both_units(three):
+    """The figure's numbers against the values written, scipy's paired t test and scipy's regression."""
+    gaps = {400: [3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02]}
+    for steps, losses in ((20_000, ((4.0, 3.7), (4.1, 3.74))), (40_000, ((3.6, 3.5),))):
+        gaps[steps] = [two - one for one, two in losses]
+        for seed, (bert_a, tupe_a) in enumerate(losses):
+            for variant, end, more in (
+                ("bert_a", bert_a, {}),
+                ("tupe_a", tupe_a, {}),
+                ("tupe_a", 1.0, {"norm": "pre"}),
+            ):
+                rows = trainings.line((0, steps), (8.0, end), final=end)
+                trainings.write(variant, seed, rows, steps=steps, **more)
     catalogue.refresh()
-    assert made("training_settings").content["sentences"][0] == (
-        "TUPE-A less BERT-A, the longer they train: −1.19 after 400 steps (3 seeds), −0.30 after 20,000 steps "
-        "(1 seed), −0.10 after 40,000 steps (1 seed)."
+    figure = made("training_advantage")
+    table = figure.frame().set_index("steps")
+    assert table.index.tolist() == [400, 20_000, 40_000]
+    for steps, own in gaps.items():
+        assert table.gap[steps] == pytest.approx(sum(own) / len(own))
+        assert table.seeds[steps] == len(own)
+    assert table.loc[400, ["gap_low", "gap_high"]].tolist() == pytest.approx(
+        list(ttest_1samp(gaps[400], 0).confidence_interval())
     )
+    assert math.isnan(table.gap_low[40_000])
+    # A straight line from 8.0 to its end meets the baseline's end at this share of the steps.
+    shares = [(8.0 - one) / (8.0 - two) for one, two in ((4.0, 3.7), (4.1, 3.74))]
+    assert table.ratio[20_000] == pytest.approx(math.sqrt(shares[0] * shares[1]), rel=1e-3)
+    points = [(steps, -gap) for steps, own in gaps.items() for gap in own]
+    expected = linregress(*(np.log([pair[at] for pair in points]) for at in (0, 1)))
+    half = t_distribution.ppf(0.975, len(points) - 2) * expected.stderr
+    (told,) = figure.content["sentences"]
+    assert told.startswith(
+        "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): −1.19, −0.33, −0.10 nats"
+    )
+    ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
+    assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
+    lines = figure.content["lines"]
+    assert set(lines.steps[lines.beyond].agg(["min", "max"]).round()) == {40_000, 160_000}
+    charts.compose(figure).to_dict()
+
+
+def test_a_power_law_is_that_of_scipy():
+    """The fit, the interval of its mean and its exponent's, against scipy's regression and its textbook formula."""
+    random = np.random.default_rng(0)
+    steps = np.repeat([1e4, 2e4, 4e4, 8e4], 3)
+    sizes = 50 * steps**-0.7 * np.exp(random.normal(0, 0.2, len(steps)))
+    found, expected = power_law(steps.tolist(), sizes.tolist()), linregress(np.log(steps), np.log(sizes))
+    assert (found.exponent, found.intercept) == pytest.approx((expected.slope, expected.intercept))
+    t = t_distribution.ppf(0.975, len(steps) - 2)
+    assert (found.low, found.high) == pytest.approx(
+        (expected.slope - t * expected.stderr, expected.slope + t * expected.stderr)
+    )
+    _, low, high = found.at(np.array([1.0]))  # at a logarithm of 0, the mean is the intercept
+    assert (math.log(low[0]), math.log(high[0])) == pytest.approx(
+        (expected.intercept - t * expected.intercept_stderr, expected.intercept + t * expected.intercept_stderr)
+    )
+    for wrong in (([1, 2], [1.0, -1.0]), ([1, 1], [1.0, 2.0]), ([0, 1], [1.0, 2.0])):
+        with pytest.raises(ValueError, match="power law"):
+            power_law(*wrong)
 
 
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
