@@ -144,8 +144,8 @@ class SurgeryRules:
     frozen: str
     sha256: str
     settings: Mapping[str, Any]
-    rows: Mapping[str, int]
-    """Of tasks whose train set is cut to another number of rows than the settings say."""
+    changes: Mapping[str, Mapping[str, Any]]
+    """Settings that are others for a task."""
     tasks: tuple[str, ...]
     seeds: tuple[int, ...]
     margin: float
@@ -158,7 +158,7 @@ class SurgeryRules:
 
     def settings_of(self, task: str) -> dict[str, Any]:
         """How every arm is fine-tuned on a task, as `FinetuneSettings` takes it."""
-        return {**self.settings, **({"max_train": self.rows[task]} if task in self.rows else {})}
+        return {**self.settings, **self.changes.get(task, {})}
 
 
 @cache
@@ -172,7 +172,7 @@ def surgery_rules() -> SurgeryRules:
         frozen=read["frozen"],
         sha256=hashlib.sha256(text).hexdigest(),
         settings=recipe["settings"],
-        rows=recipe.get("rows", {}),
+        changes=recipe.get("changes", {}),
         tasks=tuple(recipe["tasks"]),
         seeds=tuple(recipe["seeds"]),
         margin=analysis["margin"],
