@@ -7,6 +7,14 @@ from analysis.statements.base import OPEN, SUPPORTED, Ask
 SPLITS = ("C17a", "C17b", "C17c")
 
 
+def _sizes(effects: list[float]) -> str:
+    """How far from adding's, from the least to the most: "is 0.11 to 0.16 nats above adding's"."""
+    if effects[0] <= 0 <= effects[-1]:
+        return f"is between {signed(effects[0])} and {signed(effects[-1])} nats from adding's"
+    ends = list(dict.fromkeys(f"{size:.2f}" for size in sorted(map(abs, effects))))
+    return f"is {' to '.join(ends)} nats {'above' if effects[0] > 0 else 'below'} adding's"
+
+
 def tell(facts: Facts, ask: Ask) -> Said | None:
     """Which splits at the same width end lower than adding."""
     del ask
@@ -15,9 +23,6 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
         return None
     won = [name for name, one in known.items() if one.verdict == SUPPORTED]
     undecided = [name for name, one in known.items() if one.verdict == OPEN]
-    effects = [one.effect or 0.0 for one in known.values()]
-    low, high = signed(min(effects)), signed(max(effects))
-    sizes = f"{low} nats" if len(effects) == 1 or low == high else f"{low} to {high} nats"
     if undecided and not won:
         bold = "is open"
         head = f"Whether a real concatenation of the same width learns more {bold} in {len(undecided)} of {len(known)} "
@@ -28,9 +33,10 @@ def tell(facts: Facts, ask: Ask) -> Said | None:
     else:
         bold = "does not learn more"
         head = f"A real concatenation of the same width {bold}, in any of {len(known)} splits between word and position"
+    effects = sorted(one.effect or 0.0 for one in known.values())
     best = min(known.values(), key=lambda one: one.effect or 0.0)
     return Said(
-        sentence=f"{head}: its final loss differs from adding's by {sizes} ({plural(best.seeds or 0, 'seed')} each).",
+        sentence=f"{head}: its final loss {_sizes(effects)} ({plural(best.seeds or 0, 'seed')} each).",
         bold=bold,
         value=best.effect,
         query=best.query,
