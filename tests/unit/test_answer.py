@@ -18,7 +18,10 @@ from dashboard.links import link, parse
 
 def facts(**changed: str) -> list:
     """The stored statements, some with another verdict."""
-    return [replace(one, verdict=changed.get(one.id, one.verdict)) for one in statements.statements()]
+    return [
+        replace(one, verdict=changed.get(one.id, one.verdict), would_decide=one.would_decide or "a look at it")
+        for one in statements.statements()
+    ]
 
 
 def ask(sql: str) -> list[dict]:
