@@ -30,7 +30,7 @@ READ_AS = {
     "full text of the paper": "full text",
     "transcription of the paper": "transcription",
     "abstract of the paper": "abstract only",
-    "third-party note of the paper": "third-party note",
+    "third-party note of the paper": "second-hand",
     "author's blog": "author's blog",
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
+LITERATURE = FOLDER / "literature.toml"
 SURGERIES = FOLDER / "surgeries.toml"
 
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from analysis.claims.said import between, number, plural, signed
-from analysis.rules import MEASUREMENTS, Contest, TrainingRules, training_rules
+from analysis.rules import LITERATURE, MEASUREMENTS, Contest, TrainingRules, training_rules
 from analysis.statements import contests, published, rows, tuned
 from analysis.statements.base import (
     CONTRADICTED,
@@ -35,16 +35,16 @@ RUN_HOURS = 0.1
 
 
 @cache
-def measurement_rules() -> tuple[dict[str, Any], str]:
-    """The rules of `measurements.toml`, and the SHA-256 of the file."""
-    text = MEASUREMENTS.read_bytes()
-    return tomllib.loads(text.decode()), sha256(text).hexdigest()
+def measurement_rules() -> tuple[tuple[dict[str, Any], str], ...]:
+    """The rules of `measurements.toml` and of `literature.toml`, each with the SHA-256 of its file."""
+    texts = [file.read_bytes() for file in (MEASUREMENTS, LITERATURE)]
+    return tuple((tomllib.loads(text.decode()), sha256(text).hexdigest()) for text in texts)
 
 
 def headings() -> dict[str, tuple[str, str]]:
     """Claims that no document makes: id -> title and question (a key of QUESTIONS)."""
-    read, _ = measurement_rules()
-    return {one["id"]: (one["title"], one["question"]) for one in read["heading"]}
+    every = [one for read, _ in measurement_rules() for one in read["heading"]]
+    return {one["id"]: (one["title"], one["question"]) for one in every}
 
 
 def judged(ask: Ask) -> list[Judgement]:
@@ -58,15 +58,15 @@ def judged(ask: Ask) -> list[Judgement]:
     corrected = contests.corrected(rules.statements, found, rules)
     made = [_trained(one, found, rules, corrected.get(one.id)) for one in rules.statements]
     made += tuned.judged(ask, {arm.name: arm.title for arm in ARMS.values()})
-    read, sha = measurement_rules()
-    for one in read["statement"]:
-        shared = _shared(one, int(read["version"]), sha)
-        try:
-            made.append(_measured(one, shared, ask))
-        except (ArithmeticError, LookupError, TypeError, ValueError) as odd:
-            # Data that a rule did not foresee must not stop the others, nor the store.
-            why = f"Open: the rule could not be applied to what is stored ({type(odd).__name__}: {odd})."
-            made.append(Judgement(**shared, verdict=OPEN, sentence=why, would_decide="a look at the data named"))
+    for read, sha in measurement_rules():
+        for one in read["statement"]:
+            shared = _shared(one, int(read["version"]), sha)
+            try:
+                made.append(_measured(one, shared, ask))
+            except (ArithmeticError, LookupError, TypeError, ValueError) as odd:
+                # Data that a rule did not foresee must not stop the others, nor the store.
+                why = f"Open: the rule could not be applied to what is stored ({type(odd).__name__}: {odd})."
+                made.append(Judgement(**shared, verdict=OPEN, sentence=why, would_decide="a look at the data named"))
     return sorted(made, key=lambda one: one.id)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from analysis.ablation.variants import VARIANTS, title
+from analysis.claims.said import plural
 from analysis.claims.tries import above, stand
 from analysis.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
 
@@ -107,7 +108,7 @@ def lean(read: Sequence[Reading]) -> str:
     held = sum(one.standing == HOLDS for one in read)
     others = [one.source for one in read if one.standing == FAILS]
     undecided = [one.source for one in read if one.standing == OPEN]
-    text = f"{held} of {len(read)} readings hold"
+    text = f"{held} of {plural(len(read), 'reading')} {'holds' if len(read) == 1 else 'hold'}"
     if others and len(others) <= 3:
         text += f"; {'exception' if len(others) == 1 else 'exceptions'}: {'; '.join(others)}"
     elif others:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from analysis.rules import SurgeryRules, TunedStatement, surgery_rules
+from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
 from analysis.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading
 from analysis.statements.contests import ALLOWED, BETTER, SAME, WORSE
 from analysis.statistics import Difference, difference, equivalence, holm
@@ -128,7 +128,7 @@ def _judged(
         command=f"python -m analysis finetune-surgery --glue DIR --arms {one.arm},{one.baseline}",
         page="glue",
         query=SCORES,
-        rules_version=rules.version,
+        rules_version=training_rules().version,  # of the ledger; the file has a version of its own
         rules_sha=rules.sha256,
         exploratory=False,
         readings=tuple(

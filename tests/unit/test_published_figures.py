@@ -290,7 +290,7 @@ def test_evidence_for_and_against_stands_side_by_side(literature):
 def test_comparisons_carry_their_caveats_and_sources(literature):
     frame = literature.frame()
     assert frame.caveat.notna().all() | (frame.caveat.isna().sum() <= len(frame) / 4)
-    assert set(frame.read_in) == {"full text", "transcription", "third-party note", "authors' repository"}
+    assert set(frame.read_in) == {"full text", "transcription", "second-hand", "authors' repository"}
     known = set(read.query("SELECT citation_key FROM citations").citation_key)
     assert set(literature.citation_keys) <= known
     for panel in charts.panels(literature):

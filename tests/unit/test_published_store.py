@@ -9,6 +9,7 @@ from analysis import catalogue
 from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import VARIANTS
 from analysis.store import read
+from analysis.surgery.arms import ARMS
 
 PUBLISHED = Path(__file__).parents[2] / "data" / "published"
 
@@ -111,7 +112,7 @@ def test_variants_are_named_as_in_the_paper_and_once():
     assert found.title.is_unique
     only_published = {row["variant"] for row in files("variants.csv")}
     assert only_published == {"tupe_a_mid", "tupe_r_mid"}
-    assert set(found.variant) == {*VARIANTS, *only_published}
+    assert set(found.variant) == {*VARIANTS, *ARMS, *only_published}
 
 
 def test_tasks_that_we_train_on_have_a_main_metric_and_papers_add_theirs():

@@ -13,7 +13,7 @@ from scipy import stats
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
-from analysis.rules import MEASUREMENTS, TRAININGS, Contest, training_rules
+from analysis.rules import MEASUREMENTS, TRAININGS, Contest, surgery_rules, training_rules
 from analysis.statements import contests, headings, measurement_rules, rows
 from analysis.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
 
@@ -249,13 +249,13 @@ def test_the_rules_judge_the_preset_as_it_is() -> None:
 
 
 def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
-    read, _ = measurement_rules()
-    ids = [one.id for one in RULES.statements] + [one["id"] for one in read["statement"]]
+    written = [one for read, _ in measurement_rules() for one in read["statement"]]
+    ids = [one.id for one in (*RULES.statements, *surgery_rules().statements)] + [one["id"] for one in written]
     assert len(ids) == len(set(ids))
     assert all(re.fullmatch(r"C\d\d[a-z]", id) for id in ids)
     assert {id[:3] for id in ids} <= set(CLAIMS) | set(headings())
     assert {id[:3] for id in ids} >= set(CLAIMS), "a claim without a statement"
-    for one in read["statement"]:
+    for one in written:
         assert one["scope"]
         assert one["kind"] in ("rows", "published", "open")
         assert one["kind"] != "rows" or (one["holds"] in ("above", "below") and one["unit"])
