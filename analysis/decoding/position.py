@@ -4,12 +4,16 @@ The absolute and the relative probe of Wang & Chen 2020, "What Do Position Embed
 put to position tables; here to hidden states, in which a word stands beside the position.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
 
 from analysis.decoding.linear import logistic, ridge
 from analysis.decoding.reading import Reading, hits
@@ -19,11 +23,24 @@ NEAR = 3
 PAIRS = 64
 """Ordered pairs of tokens drawn from every window."""
 
+DECODERS: dict[str, Callable[[int], Any]] = {
+    "nearest": lambda slots: NearestCentroid(),
+    "whitened": lambda slots: make_pipeline(PCA(whiten=True, random_state=0), NearestCentroid()),
+    "discriminant": lambda slots: LinearDiscriminantAnalysis(
+        solver="lsqr", shrinkage="auto", priors=np.full(slots, 1 / slots)
+    ),
+}
+"""What names a slot, by the number of slots, which are equally frequent."""
+
 States = Float[ndarray, "window slot dim"]
 
 
 def read_position(train: States, test: States) -> Iterator[Reading]:
-    """Slots, numbered from 0 over those given: by ridge regression, and by the nearest mean vector of a slot."""
+    """Slots, numbered from 0 over those given: by ridge regression, by the nearest mean vector of a slot (as it is, and
+    after whitening), and by linear discriminants.
+
+    Whitening and discriminants differ in what they divide by: the covariance of all states, or that within a slot.
+    """
     slots = test.shape[1]
     place = np.arange(slots, dtype=float)
     x, y = _flat(train), np.tile(place, len(train))
@@ -33,10 +50,10 @@ def read_position(train: States, test: States) -> Iterator[Reading]:
     yield Reading("position", "ridge", "r2", spread - (truth - told) ** 2, spread, window, 0.0)
     away = float(np.abs(place - place.mean()).mean())
     yield Reading("position", "ridge", "mean_absolute_error", np.abs(truth - told), np.ones(len(told)), window, away)
-    nearest = NearestCentroid().fit(x, y.astype(int)).predict(_flat(test))
-    off = np.abs(nearest - truth)
-    yield hits("position", "nearest", "exact", off == 0, window, 1 / slots)
-    yield hits("position", "nearest", f"within_{NEAR}", off <= NEAR, window, _chance_within(slots, NEAR))
+    for name, decoder in DECODERS.items():
+        off = np.abs(decoder(slots).fit(x, y.astype(int)).predict(_flat(test)) - truth)
+        yield hits("position", name, "exact", off == 0, window, 1 / slots)
+        yield hits("position", name, f"within_{NEAR}", off <= NEAR, window, _chance_within(slots, NEAR))
 
 
 def read_order(train: States, test: States, seed: int) -> Iterator[Reading]:

@@ -11,6 +11,7 @@ from analysis.store import read
 READINGS = {
     ("position", "ridge", "r2"): "Position, ridge: R²",
     ("position", "nearest", "exact"): "Position, nearest mean: exact",
+    ("position", "discriminant", "exact"): "Position, discriminants: exact",
     ("position", "nearest", "within_3"): "Position, nearest mean: within 3",
     ("order", "logistic", "accuracy"): "Which of two is first: accuracy",
     ("word", "nearest", "top1"): "Word, nearest mean: top-1",

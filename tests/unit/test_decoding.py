@@ -85,6 +85,39 @@ def test_position_is_counted_as_scikit_learn_counts() -> None:
     assert found["ridge", "mean_absolute_error"].chance == pytest.approx(middle)
 
 
+def test_discriminants_are_as_right_as_they_can_be_where_the_nearest_mean_is_not() -> None:
+    """Two slots whose states differ by little along a quiet direction, beside a loud one: the chances are known.
+
+    With a common covariance S and means D apart, discriminants are right with the chance Phi(sqrt(D' S^-1 D) / 2), and
+    the nearest mean with Phi(D'D / (2 sqrt(D' S D))).
+    """
+    covariance = np.diag([25.0, 0.04, 1.0])
+    apart = np.array([0.6, 0.6, 0.0])
+    rng = RNG(11)
+    noise = rng.multivariate_normal(np.zeros(3), covariance, size=(6_000, 2))
+    hidden = noise + np.array([0, 1])[None, :, None] * apart
+    found = by_name(read_position(hidden[:4_000], hidden[4_000:]))
+    phi = scipy.stats.norm.cdf
+    best = phi(np.sqrt(apart @ np.linalg.inv(covariance) @ apart) / 2)
+    plain = phi(apart @ apart / (2 * np.sqrt(apart @ covariance @ apart)))
+    assert best > 0.9 > 0.6 > plain
+    error = 4 * np.sqrt(0.25 / 4_000)
+    assert found["discriminant", "exact"].value == pytest.approx(best, abs=error)
+    assert found["nearest", "exact"].value == pytest.approx(plain, abs=error)
+    # The covariance of all states holds the distance of the means too, along which it is larger: no harm for two slots.
+    assert found["whitened", "exact"].value == pytest.approx(best, abs=error)
+
+
+def test_whitening_measures_distances_by_the_covariance_of_all_states() -> None:
+    (train, _), (test, _) = states(40, 6, noise=2.0), states(15, 7, noise=2.0)
+    x = train.reshape(-1, DIM)
+    inverse = np.linalg.inv(np.cov(x, rowvar=False))
+    nearest = cdist(test.reshape(-1, DIM), train.mean(0), "mahalanobis", VI=inverse).argmin(1)
+    found = by_name(read_position(train, test))
+    truth = np.tile(np.arange(SLOTS), len(test))
+    assert found["whitened", "exact"].value == pytest.approx((nearest == truth).mean())
+
+
 def test_words_are_those_seen_often_and_chance_is_the_most_frequent() -> None:
     (train, words), (test, test_words) = states(30, 8), states(10, 9)
     words[words == 5] = 0
@@ -149,7 +182,7 @@ def test_a_model_is_decoded_at_every_depth_and_stored(data: Path, tmp_path: Path
     rows = read.query("SELECT * FROM newest_decoding")
     assert set(rows.model) == {"tiny"}
     assert set(rows.layer) == {0, 1, 2}
-    assert len(rows) == 3 * 7
+    assert len(rows) == 3 * 11
     assert (rows.low <= rows.value).all()
     assert (rows.value <= rows.high).all()
     assert "FOLDER" in rows.command[0]

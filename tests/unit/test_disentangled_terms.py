@@ -21,6 +21,8 @@ from analysis.interventions.forward import forward
 from analysis.models.families import FAMILIES
 from analysis.models.follow import Layer, follow
 from analysis.sources import DISENTANGLED
+from analysis.store import read
+from analysis.store.sync import sync
 from analysis.terms import decompose, measures
 from analysis.terms.layers import layers
 
@@ -128,3 +130,12 @@ def test_two_added_terms_measure_as_one_of_them_does_beside_the_other_s_map() ->
         torch.testing.assert_close(beside[-1], alone[-1])
         torch.testing.assert_close(beside[:16], alone[:16])
         torch.testing.assert_close(beside[16], torch.zeros(2, dtype=torch.float64))
+
+
+def test_the_store_takes_in_a_probe_with_added_terms(data: Path) -> None:
+    made = decompose(MODELS["version 3"](), tiny_tokenizer(), TEXT)
+    saved_probes.write(made, "a test")
+    assert sync({}).problems == []
+    row = read.query("SELECT p.added, len(h.score_bias) AS numbers FROM probes p JOIN probe_heads h USING (probe_id)")
+    assert list(row.added[0]) == list(DISENTANGLED)
+    assert row.numbers[0] == 2 * len(made.tokens) ** 2

@@ -129,8 +129,9 @@ CREATE TABLE probes (
     probe_id VARCHAR PRIMARY KEY, run_id VARCHAR, title VARCHAR, model VARCHAR, revision VARCHAR, layer INTEGER,
     text VARCHAR, text_pair VARCHAR, tokens VARCHAR, token_count INTEGER, scale DOUBLE, max_error DOUBLE,
     pattern_error DOUBLE, attends VARCHAR, held VARCHAR, method VARCHAR, reference VARCHAR, frozen_gap DOUBLE,
-    seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR
+    seconds DOUBLE, truncated_from INTEGER, device VARCHAR, dtype VARCHAR, created VARCHAR, added VARCHAR[]
 );
+-- score_bias holds a map for each term that the probe's `added` names, one after the other.
 CREATE TABLE probe_heads (
     probe_id VARCHAR, head INTEGER, query FLOAT[], key FLOAT[], share FLOAT[], effect FLOAT[], top1 FLOAT[],
     rms FLOAT[], score_bias FLOAT[]
