@@ -203,4 +203,5 @@ def _inputs(
                 follow(model, family, inputs, last=layer, sources=False)
     finally:
         hook.remove()
-    return seen[-1]
+    # Of the layer asked for, which is the last; some project tables of positions by the same weights.
+    return [parts for parts in seen if parts.shape[1:3] == ids.shape][-1]

@@ -211,7 +211,7 @@ def _lacking(read: list[Reading], one: Mapping[str, Any]) -> str:
 
 def _counted(read: list[Reading], extreme: Reading | None, one: Mapping[str, Any], verdict: str) -> str:
     if not read:
-        return "Open: the store holds nothing of it yet."
+        return f"Open: {one.get('when_empty', 'the store holds nothing of it yet')}."
     text = f"{rows.lean(read)}."
     if extreme is not None and extreme.value is not None and extreme.line is not None:
         if one["kind"] == "published":

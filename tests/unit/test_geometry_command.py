@@ -7,14 +7,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from family_specimens import SPECIMENS, _addend
 from specimens import LONG, save_tiny, tiny_tokenizer
 
 from analysis import commands
 from analysis.geometry import model as reading
 from analysis.geometry.projections import projections
+from analysis.models.families import FAMILIES
+from analysis.models.follow import follow
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import read
+from analysis.streams.tensor import plain
 
 TEXTS = [LONG] * 4
 
@@ -71,6 +75,20 @@ def test_projections_of_the_inputs_are_the_queries_and_keys_of_transformers(stor
         x = torch.as_tensor(head.word[:5], dtype=torch.float32)
         expected = (module(x) - module.bias).detach().numpy().reshape(5, 4, 8)
         np.testing.assert_allclose(np.einsum("nd,hdk->nhk", head.word[:5], weight), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "albert", "addend", "addend no_cross", "addend tupe_a", "deberta"])
+def test_what_a_layer_is_given_adds_up_to_its_hidden_states(name: str) -> None:
+    """Also where the same weights project a table of positions in the same pass, and where layers share one module."""
+    model = _addend("no_cross")() if name == "addend no_cross" else SPECIMENS[name].build()
+    family = FAMILIES[model.config.model_type]
+    tokens = torch.tensor([[2, 5, 6, 7, 8, 3], [2, 9, 8, 7, 5, 3]])
+    entering: list[torch.Tensor] = []
+    follow(model, family, {"input_ids": tokens}, states=lambda _, hidden: entering.append(plain(hidden)))
+    attention = family.attentions(model)[1]
+    reads = attention.in_proj if name == "deberta" else attention.query
+    found = reading._inputs(model, family, 1, reads, tokens, None)
+    torch.testing.assert_close(found.sum(0), entering[0], atol=1e-5, rtol=1e-4)
 
 
 def test_projections_that_cannot_be_told_apart_are_none_and_gpt2s_are() -> None:
