@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent
-SLOW_SECONDS = 2.0
+SLOW_SECONDS = 1.0
 HELPERS = ("specimens", "family_specimens", "laboratory", "tiny_tokenizers", "word_models", "tests.trainings")
 """Modules of the tests that import torch, or import what does."""
 TORCH = re.compile(

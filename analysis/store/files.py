@@ -397,7 +397,7 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     if kind is None:
         raise StoreError(f"{path.name} is no results file of ours: it names no known kind. Remove it from data/.")
     if (stated := about.get(b"addend.check")) is not None and stated != check_of(
-        {name.decode(): value for name, value in about.items()}, table
+        {name.decode(errors="replace"): value for name, value in about.items()}, table
     ):
         raise StoreError(
             f"{path.name} is damaged: what it holds is not what was written. Restore it from a copy, or remove it."
