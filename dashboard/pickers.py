@@ -34,6 +34,8 @@ class Pickers:
         raw = {name: st.query_params.get_all(name) for name in st.query_params}
         written = st.session_state.get(self._key("written"))
         values, problems = self.view.parse(raw)
+        self.fresh = not raw and written != raw
+        """Whether somebody has just come to the page, by no link that says anything."""
         if raw != written:  # A link, the back button, or the first visit: the URL decides.
             for name, value in values.items():
                 st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value

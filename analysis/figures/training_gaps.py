@@ -26,6 +26,9 @@ from analysis.figures.training import (
 from analysis.figures.training_curves import curve
 from analysis.figures.words import percent
 from analysis.published import Frame
+from analysis.rules import training_rules
+from analysis.statements import stored
+from analysis.statements.contests import BETTER, WORSE
 from analysis.statistics import (
     PLATEAU_MARGIN,
     Curve,
@@ -85,7 +88,12 @@ def gap(params: Params) -> Figure:
     table: Frame = pd.DataFrame(rows)
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
-    table["told_apart"] = corrected.rejected
+    judged = {name: _standing(found, name) for name in table.variant}
+    table["standing"] = [judged[name] for name in table.variant]
+    table["told_apart"] = [
+        judged[name] in (BETTER, WORSE) if judged[name] else bool(rejected)
+        for name, rejected in zip(table.variant, corrected.rejected, strict=True)
+    ]
     table = table.assign(title=[title(name) for name in table.variant]).sort_values("mean", ignore_index=True)
     reach = _reach(table)
     cut = bool((table.low < reach[0]).any() or (table.high > reach[1]).any())
@@ -99,6 +107,9 @@ def gap(params: Params) -> Figure:
             f"to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
             f"Filled: told apart from 0 after Holm's correction over {plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
+            "Better, worse, the same, not resolved: by the frozen rules, as the ledger says it."
+            if any(judged.values())
+            else "",
             "Intervals far wider than all differences are cut at the edge." if cut else "",
             _resolution(table),
             found.about(),
@@ -108,6 +119,14 @@ def gap(params: Params) -> Figure:
         provenance=found.provenance(),
         content={"table": table, "runs": runs, "baseline": title(base), "reach": reach},
     )
+
+
+def _standing(found: Trained, variant: str) -> str:
+    """How a variant stands by the frozen rules; empty where they say nothing of these runs."""
+    if found.preset != training_rules().preset:
+        return ""
+    made = stored.standing(variant, found.baseline)
+    return made.word if made is not None and not made.missing else ""
 
 
 def _resolution(table: Frame) -> str:

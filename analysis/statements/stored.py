@@ -8,7 +8,10 @@ from typing import Any
 from analysis.claims import stored as first
 from analysis.claims.stored import records
 from analysis.errors import UnknownName
+from analysis.rules import training_rules
+from analysis.statements import contests
 from analysis.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
+from analysis.statements.contests import Standing
 from analysis.store import read
 from analysis.store.paths import version
 
@@ -59,6 +62,35 @@ def counts() -> dict[str, int]:
     """Verdict -> how many statements have it; every word, in the order of WORDS."""
     words = [one.verdict for one in statements()]
     return {word: words.count(word) for word in WORDS}
+
+
+def standing(variant: str, baseline: str) -> Standing | None:
+    """How a variant stands against another by the frozen rules, in final loss; None where no statement is about them.
+
+    What the ledger, the Training page and the guided reading say of two variants of one preset is this.
+    """
+    return _standings(version()).get((variant, baseline))
+
+
+@lru_cache(maxsize=4)
+def _standings(version: tuple[str, int, int]) -> dict[tuple[str, str], Standing]:
+    del version  # Only tells one store from another.
+    rules = training_rules()
+
+    def ask(sql: str) -> list[dict[str, Any]]:
+        return records(read.query(sql))
+
+    found = contests.stored(
+        ask(contests.PRETRAININGS.format(preset=rules.preset)),
+        ask(contests.LEFT.format(preset=rules.preset, plateau=rules.plateau)),
+        rules,
+    )
+    corrected = contests.corrected(rules.statements, found, rules)
+    return {
+        (one.variant, one.baseline): contests.standing(one, found, rules, corrected.get(one.id))
+        for one in rules.statements
+        if one.kind == "final_loss"
+    }
 
 
 def headings() -> tuple[Heading, ...]:

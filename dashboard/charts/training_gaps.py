@@ -79,7 +79,9 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
 
 def _difference(row) -> str:
     """The difference and how many pairs it is of; or why there is none."""
-    return f"{signed(row.gap)} (n = {row.n})" if row.n else row.note
+    if not row.n:
+        return row.note
+    return f"{signed(row.gap)} (n = {row.n}){f', {row.standing}' if row.standing else ''}"
 
 
 def _differences(table: Frame, reach: tuple[float, float], baseline: str, y: alt.Y, look: Look) -> Chart:

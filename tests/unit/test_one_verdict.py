@@ -1,0 +1,77 @@
+"""Every page that says how two trained variants compare says what the ledger says.
+
+The ledger's word is that of `contests.standing`; the pages are held to it by the words and numbers that they show.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.answer import stored as answer
+from analysis.figures import FIGURES
+from analysis.figures.words import signed
+from analysis.reading import training as reading
+from analysis.rules import training_rules
+from analysis.statements import contests, stored
+from dashboard import links
+
+RULES = training_rules()
+FINAL = [one for one in RULES.statements if one.kind == "final_loss"]
+
+
+@pytest.fixture
+def decided(store: Path) -> list[contests.Contest]:
+    """Contests whose every training is stored."""
+    found = [one for one in FINAL if (made := stored.standing(one.variant, one.baseline)) and not made.missing]
+    assert len(found) >= 8, "the committed data decide the core contest"
+    return found
+
+
+def test_the_ledger_says_the_standing(decided) -> None:
+    for one in decided:
+        made, said = stored.standing(one.variant, one.baseline), stored.statement(one.id)
+        assert made is not None
+        if made.word == contests.NOT_RESOLVED:
+            assert said.verdict == "open"
+        else:
+            assert said.sentence.endswith(f": {made.word}.")
+            assert (said.verdict == "supported") == (made.word in contests.ALLOWED[one.expect])
+        assert said.effect == pytest.approx(made.found.mean)
+
+
+def test_the_training_page_says_the_same(decided) -> None:
+    for base in {one.baseline for one in decided}:
+        params = links.VIEWS["training"].defaults() | {"preset": RULES.preset, "part": "gap"}
+        usual = base == "bert_a"
+        table = FIGURES["training_gap"].build(params | {"baseline": "" if usual else base}).frame().set_index("variant")
+        for one in decided:
+            if one.baseline == base and one.variant in table.index:
+                made, row = stored.standing(one.variant, base), table.loc[one.variant]
+                assert row.standing == made.word
+                assert row.gap == pytest.approx(made.found.mean)
+                assert row.told_apart == (made.word in (contests.BETTER, contests.WORSE))
+
+
+def test_the_guided_reading_says_the_same(decided) -> None:
+    for one in decided:
+        if one.baseline == "bert_a" and not one.variant.startswith("causal"):
+            made, said = stored.standing(one.variant, one.baseline), reading.says({"variant": one.variant})
+            assert f": {made.word}, by rules that were frozen" in said
+            assert signed(made.found.mean) in said
+
+
+def test_what_no_rule_judges_is_called_exploratory(store: Path) -> None:
+    said = reading.says({"variant": "multiply"})
+    assert "exploratory: by the rules they decide nothing" in said
+
+
+def test_home_says_the_same_of_concatenation(store: Path) -> None:
+    (sentence,) = [step.sentence for step in answer.answer() if step.name == "concatenated"]
+    splits = {f"C17{part}": stored.statement(f"C17{part}") for part in "abc"}
+    won = [id for id, one in splits.items() if one.verdict == "supported"]
+    assert ("learns more in" in sentence) == bool(won)
+    if not won and all(one.verdict == "contradicted" for one in splits.values()):
+        assert "does not learn more" in sentence
+        sizes = [float(size) for size in re.findall(r"\d\.\d\d", sentence)]
+        assert sizes == pytest.approx(sorted([f(one.effect for one in splits.values()) for f in (min, max)]), abs=0.005)
