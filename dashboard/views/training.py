@@ -86,10 +86,8 @@ show.header(PAGE, "The same small encoder, trained from scratch with every way o
 every = queries.trainings()
 picked = Pickers(PAGE)
 judged = training_rules().preset
-if picked.fresh and judged in set(
-    every.preset
-):  # Links that name no preset are of the time when cpu was all there was.
-    picked.set("preset", judged)
+if picked.fresh and judged in set(every.preset):
+    picked.set("preset", judged)  # A link that names no preset means the default, cpu, as it always did.
 if every.empty:
     for name in (field.name for field in picked.view.fields):
         picked.get(name)
