@@ -14,6 +14,8 @@ from analysis.claims.said import between, number, plural
 from analysis.claims.stored import Entry
 from analysis.errors import NoResults
 from analysis.figures import FIGURES, Figure
+from analysis.statements import stored as statements
+from analysis.statements.stored import Heading
 from analysis.store import read
 
 Link = Callable[[str, Mapping[str, Any]], str]
@@ -30,6 +32,7 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
     entries = stored.ledger()
     if not entries:
         raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
+    headings = {heading.id: heading for heading in statements.headings()}
     works = sorted({line.citation for entry in entries for line in entry.evidence if line.citation})
     marks = ", ".join("?" for _ in works) or "NULL"
     about: Any = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
@@ -37,13 +40,14 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
         about=citing.cited("report", "The ledger of claims", link("claims", {})),
         meta=about,
         problems=read.query("SELECT file, problem FROM problems").to_dict("records"),
-        counts=stored.counts(),
+        counts=statements.counts(),
         home=link("", {}),
-        overview=_drawn("claims_verdicts", {}, "overview", draw, link),
+        overview=_drawn("claims_statements", {}, "overview", draw, link),
         groups={
-            heading: [_claim(entry, draw, link) for entry in entries if entry.question == key]
-            for key, heading in QUESTIONS.items()
+            question: [_claim(entry, headings[entry.id], draw, link) for entry in entries if entry.question == key]
+            for key, question in QUESTIONS.items()
         },
+        more=[heading for heading in headings.values() if heading.first is None],
         documents=stored.documents(),
         works=read.query(
             f"SELECT citation_key AS key, bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key",
@@ -67,13 +71,14 @@ def _template() -> Any:
     return environment.get_template("report.html.j2")
 
 
-def _claim(entry: Entry, draw: Draw, link: Link) -> dict[str, Any]:
+def _claim(entry: Entry, heading: Heading, draw: Draw, link: Link) -> dict[str, Any]:
     """What the template says of one claim."""
     effect = ""
     if entry.effect is not None:
         effect = f"{number(entry.effect)}{between(entry.low, entry.high, '.3g')} {entry.unit}".strip()
     return {
         "entry": entry,
+        "heading": heading,
         "effect": effect,
         "samples": plural(entry.samples, entry.sample_unit),
         "chart": _drawn("claim_evidence", {"claim": entry.id}, entry.id, draw, link),

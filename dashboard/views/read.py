@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.errors import AddendError, NoResults
 from analysis.figures import FIGURES
 from analysis.reading import Step, Touch, ordered
+from analysis.statements import stored as statements
 from dashboard import claim_cards, live, queries, show
 from dashboard.links import VIEWS
 from dashboard.pickers import Pickers
@@ -89,13 +90,15 @@ with st.expander("Who says so, and what the ledger makes of it"):
     for number in step.documents:
         one = documents[number]
         st.markdown(plain(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
-    for entry in queries.claims():
-        if entry.id in step.claims:
+    for heading in statements.headings():
+        if heading.id in step.claims:
             st.page_link(
                 "views/claims.py",
-                label=f"**{entry.id}, {plain(entry.title)}: {entry.verdict}.** {plain(entry.sentence)}",
-                query_params=claim_cards.parameters("claims", {"claim": entry.id}),
+                label=f"**{heading.id}, {plain(heading.title)}: {plain(heading.lean)}.**",
+                query_params=claim_cards.parameters("claims", {"claim": heading.id}),
             )
+            for part in heading.parts:
+                st.caption(plain(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
     show.cite(step.citations)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.page_link(

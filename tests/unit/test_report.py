@@ -15,6 +15,7 @@ from analysis import report
 from analysis.claims import CLAIMS, stored
 from analysis.claims.stored import Line
 from analysis.report import page
+from analysis.statements import stored as statements
 from dashboard import links
 from dashboard.charts import fonts, render
 
@@ -78,7 +79,7 @@ def test_what_would_ask_is_found_by_this_test() -> None:
 def test_it_holds_every_claim_in_full(store: Path, made: str) -> None:
     found = Read(made)
     sections = [given["id"] for tag, given in found.tags if tag == "section"]
-    assert sorted(sections) == sorted(CLAIMS)
+    assert sorted(sections) == [heading.id for heading in statements.headings()]
     inside = {given["href"][1:] for tag, given in found.tags if tag == "a" and given["href"].startswith("#")}
     assert set(CLAIMS) <= inside, "contents lead to every claim"
     words = " ".join(found.text.split())
@@ -89,6 +90,9 @@ def test_it_holds_every_claim_in_full(store: Path, made: str) -> None:
             assert " ".join(line.says.split()) in words
             assert " ".join(line.caveat.split()) in words
 
+    for one in statements.statements():
+        for text in (one.id, one.verdict, one.statement, one.sentence, one.would_decide):
+            assert " ".join(text.split()) in words
     later = sum(bool(entry.changed) for entry in stored.ledger())
     assert later > 0, "C17's rule was"
     assert found.text.count("Changed after its verdict was known") == later
