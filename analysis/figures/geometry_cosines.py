@@ -84,7 +84,7 @@ def dimension(params: Params) -> Figure:
         caption=(
             f"{told} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below "
             "the model's width: means over 20 random choices of so many of its coordinates, bars their 95 % range; at "
-            "its width all pairs of a sample of words. Upright: the slider."
+            "its width all pairs of a sample of words. The vertical line marks the dimension chosen above."
         ),
         alt=told,
         content={"panel": panel("", "dimension", "mean |cosine|", shown, log=True), "dim": dim},

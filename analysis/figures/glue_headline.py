@@ -75,7 +75,7 @@ def _resolution(unresolved: Frame) -> str:
     span = least[0] if least[0] == least[-1] else f"{least[0]} to {least[-1]}"
     by = "" if least[0] == least[-1] else ", by variant"
     return (
-        f"; the least difference that so few seeds find (power 80 %) is {span} points{by}, smaller ones are ties here"
+        f"; with so few seeds, the smallest difference that would be found four times out of five is {span} points{by}"
     )
 
 

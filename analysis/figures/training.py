@@ -195,7 +195,7 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
     """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
 
     among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
-    most seeds, of equals the best on average.
+    most seeds; if several have as many, the one with the lowest mean loss.
     """
     found = candidates(params, among)
     recipe = str(params["recipe"]) or usual_recipe(found)
@@ -212,8 +212,8 @@ def trained(params: Params, among: Collection[str] | None = None) -> Trained:
         best = scores.reset_index().sort_values(["seeds", "loss"], ascending=[False, True]).drop_duplicates("variant")
         found = found.merge(best[["variant", "rate"]])
         left_out = (
-            "Of a variant run at several learning rates, the one with most seeds is shown, of equals the best on "
-            "average."
+            "Where a variant was run at several learning rates, the rate with the most seeds is shown; if several have "
+            "as many, the one with the lowest mean loss."
         )
     if len(lost):
         left_out = f"{left_out} {gone(lost)}".strip()

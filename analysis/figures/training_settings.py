@@ -164,7 +164,7 @@ def _sentences(table: Frame, base: str) -> list[str]:
             parts.append(told + (f", nearest 0 at {least.setting}{of}" if len(off) > 1 else ""))
         if len(plateau):
             parts.append(f"both on the plateau at {plural(len(plateau), 'setting')}")
-        said.append(f"{name} less {title(base)}: {'; '.join(parts)}.")
+        said.append(f"{name} minus {title(base)}: {'; '.join(parts)}.")
     return said
 
 

@@ -32,8 +32,8 @@ register(
             "A transformer of BERT's kind keeps a table with a vector for every word, one for every position and one "
             "for each of two segments. What enters its first layer is their plain sum, dimension by dimension. "
             "Documents 001 and 003 worry that the position spoils the first dimensions of the word; document 003 "
-            "asks whether *king* with a pattern added may become *slave*. Here are the vectors of a real model: pick "
-            "a word, move it through the text, and see what changes."
+            "asks whether one word with a pattern added may become another word. Here are the vectors of a real model: "
+            "pick a word, move it through the text, and see what changes."
         ),
         documents=("001", "003"),
         claims=("C02", "C12"),

@@ -30,7 +30,7 @@ def advantage(figure: Figure, look: Look) -> list[Chart]:
     colour = alt.value(blue(look)) if len(names) == 1 else alt.Color("title:N", legend=alt.Legend(title=None))
     detail = "title:N"
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=look.ink, opacity=0.6).encode(y="zero:Q")
-    loss = f"final loss less {base}'s (nats)"
+    loss = f"final loss minus {base}'s (nats)"
     band = (
         alt.Chart(lines[~lines.beyond.astype(bool)])
         .mark_area(opacity=0.18)

@@ -1,4 +1,4 @@
-"""Choosing: what is known of each way to tell a position, for who must pick one. Facts are filtered, not weighed."""
+"""Choosing: what is known of each way to tell a position, to help pick one. Facts are filtered, not weighed."""
 
 import streamlit as st
 
@@ -12,8 +12,8 @@ TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts",
 
 show.header(
     PAGE,
-    "Say what you need: ways that lack it are left out. Nothing is ranked, every cell names its source, and a cell "
-    "that nothing stands behind says so. Parts of an ablation that nobody would ship are on the page Training.",
+    "Choose what you need, and the methods that lack it are left out. Nothing is ranked. Every cell names its source, "
+    "or says that there is none. Variants that are only of use in an ablation are on the page Training.",
 )
 picked = Pickers(PAGE)
 needs = picked.pressed(

@@ -43,7 +43,7 @@ def forms() -> None:
 
 def said() -> Said:
     """What the files may not say."""
-    with st.expander("What the files do not say (optional)"), st.container(horizontal=True):
+    with st.expander("What to fill in where the files do not say it (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
         task = st.text_input("Task", key="import.task", width=150)
         seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)

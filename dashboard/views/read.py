@@ -85,7 +85,7 @@ for field in picked.view.fields:
 values = picked.done()
 chart(step)
 measured(step)
-with st.expander("Who says so, and what the ledger makes of it"):
+with st.expander("Sources, and the verdicts on what they claim"):
     documents = queries.claim_documents()
     for number in step.documents:
         one = documents[number]

@@ -9,9 +9,10 @@ from dashboard.term_pickers import map_pickers
 
 show.header(
     "terms",
-    "With positions added to words, every attention score is a sum of four questions at once: word to word, word to "
-    "position, position to word, position to position (query first). Here they are pulled apart, and add up exactly "
-    "at every layer: what is not linear is held at its true value.",
+    "When positions are added to words, every attention score is a sum of four terms: word to word, word to position, "
+    "position to word and position to position (the query comes first). This page shows each term. At every layer they "
+    "add up exactly to the model's own score; deeper than the first layer, attention patterns and other non-linear "
+    "parts keep the values that they have in the model.",
 )
 picked = Pickers("terms")
 measured = queries.rows(

@@ -280,7 +280,7 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert rows.loc[(best, "tupe_a"), "gap"] == pytest.approx(3.82 - 4.0)
     assert rows.loc[(pre, "tupe_a"), "gap"] == pytest.approx(0.08)
     assert "sinusoidal" not in set(figure.frame().variant), "it was run at one setting alone"
-    assert figure.content["sentences"] == ["TUPE-A less BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norm pre."]
+    assert figure.content["sentences"] == ["TUPE-A minus BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norm pre."]
     assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
     assert "--variants bert_a,tupe_a --seeds 0 --norm pre\n" in figure.command
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
@@ -353,7 +353,7 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     run("tupe_a", 0, ADDED, 6.85, learning_rate=2e-3)
     catalogue.refresh()
     one, told = made("training_settings").content["sentences"]
-    assert one == "TUPE-A less BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
+    assert one == "TUPE-A minus BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
     assert told == (
         "On the plateau to the end, above 6.90 (0.1 nats below where No position ends), where a tie says nothing: "
         "peak rate 0.002: BERT-A."
