@@ -13,7 +13,7 @@ import streamlit as st
 from analysis import settings
 from analysis.errors import AddendError, NotHere, NotInstalled, Stopped
 from analysis.figures import Figure
-from dashboard import charts, exports, links, live, log, queries
+from dashboard import charts, exports, links, live, log, queries, rooms
 from dashboard.charts import render
 from dashboard.drawn import specifications
 from dashboard.links import Value
@@ -37,6 +37,8 @@ def address(page: str, values: Mapping[str, Value]) -> str:
 
 def header(page: str, lead: str) -> None:
     """A page's title and what it answers; on a hosted server, what becomes of the texts or images it takes."""
+    titled(links.VIEWS[page].title)
+    _doors(page)
     st.title(links.VIEWS[page].title, anchor=False)
     st.markdown(lead)
     if settings.hosted() and {"text", "image"} & set(links.VIEWS[page].defaults()):
@@ -48,6 +50,30 @@ def header(page: str, lead: str) -> None:
             f"the same need not be computed twice; it is not logged. {kept} A text also stands in this page's address, "
             "which your browser remembers. Do not probe what is private.",
         )
+
+
+def titled(name: str) -> None:
+    """What the browser's tab and its history call the page."""
+    st.set_page_config(page_title=f"{name} · Addend")
+
+
+def _doors(page: str) -> None:
+    """Links to the other pages of a page's room."""
+    room = rooms.room_of(page)
+    if room is None or len(room.pages) < 2:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="doors"):
+        for other in room.pages:
+            name = links.VIEWS[other].title
+            if other == page:
+                st.markdown(f"**{name}**", width="content")
+            else:
+                st.page_link(f"views/{other}.py", label=name)
+
+
+def below_the_list() -> None:
+    """What stands under the list of rooms."""
+    st.sidebar.page_link(f"views/{rooms.FOOTER}.py", label="Status", icon=":material/monitor_heart:")
 
 
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:

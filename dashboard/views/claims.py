@@ -21,6 +21,7 @@ picked = Pickers(PAGE)
 claim = picked.fixed("claim", ["", *(one.id for one in headings)])
 if claim:
     values = {**picked.values(), **picked.done()}
+    show.titled(claim)
     show.copy_link(PAGE, values)
     one_claim.shown(next(one for one in headings if one.id == claim), PAGE, values)
     st.stop()

@@ -70,6 +70,7 @@ def measured(step: Step) -> None:
 
 
 picked = Pickers(PAGE)
+show.titled(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
 name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")

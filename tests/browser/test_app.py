@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from dashboard.charts import fonts
 from dashboard.links import VIEWS
+from dashboard.rooms import ROOMS
 from tests.browser.conftest import settled
 
 pytestmark = pytest.mark.browser
@@ -29,6 +30,28 @@ def test_every_page_opens_and_draws(page, address, path):
     expect(page.get_by_role("dialog")).to_have_count(0)
     if VIEWS[path].figures and not page.get_by_text("stored yet").count():
         expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
+
+
+def test_the_list_has_nine_rooms_and_marks_the_one_that_is_open(page, address):
+    page.goto(f"{address}/depth")
+    settled(page)
+    listed = page.locator("[data-testid=stSidebarNavLink]")
+    rooms = [room.title for inside in ROOMS.values() for room in inside]
+    assert len(rooms) == 9
+    expect(listed).to_have_count(len(rooms))
+    for number, title in enumerate(rooms):
+        expect(listed.nth(number)).to_contain_text(title)
+    expect(page.locator("[data-testid=stSidebarNavLink][aria-current=page]")).to_contain_text("Inside attention")
+    assert page.title() == "Depth · Addend"
+    page.locator(".st-key-doors").get_by_role("link", name="Attention terms").click()
+    page.wait_for_url("**/terms*")
+    expect(page.locator("[data-testid=stMain] h1")).to_have_text("Attention terms")
+    expect(page).to_have_title("Attention terms · Addend")
+    page.locator("[data-testid=stSidebar]").get_by_role("link", name="Status").click()
+    page.wait_for_url("**/status*")
+    page.goto(f"{address}/claims?claim=C13")
+    settled(page)
+    expect(page).to_have_title("C13 · Addend")
 
 
 @pytest.mark.parametrize("path", VIEWS)

@@ -1,0 +1,36 @@
+"""Every page is in one room, or below the list, and an address is read as Streamlit writes it."""
+
+from collections import Counter
+
+import pytest
+
+from dashboard.links import VIEWS
+from dashboard.rooms import FOOTER, ROOMS, path_of, room_of
+
+
+def test_every_page_is_in_one_room_or_below_the_list() -> None:
+    inside = Counter(page for rooms in ROOMS.values() for room in rooms for page in room.pages)
+    assert set(inside) | {FOOTER} == set(VIEWS)
+    assert set(inside.values()) == {1}
+    assert room_of(FOOTER) is None
+
+
+def test_a_room_leads_to_its_first_page_or_to_the_one_that_is_open() -> None:
+    room = room_of("depth")
+    assert room is not None
+    assert room.shown("depth") == "depth"
+    assert room.shown("claims") == room.shown("") == "terms"
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("http://localhost:8501/depth?models=a", "depth"),
+        ("https://addend.example.org/base/depth", "depth"),
+        ("http://localhost:8501/", ""),
+        ("http://localhost:8501", ""),
+        (None, ""),
+    ],
+)
+def test_the_page_of_an_address(address: str | None, path: str) -> None:
+    assert path_of(address) == path
