@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.ablation.presets import ablate
-from analysis.errors import NoResults
+from analysis.errors import NoResults, StoreError
 from analysis.figures.training import MASKED, UNIT, Trained, plural, title, trained
 from analysis.figures.words import signed
 from analysis.reading.base import Step, Touch, Values, Way, register
@@ -18,7 +18,7 @@ EXPLORATORY = "cpu"
 def _runs(preset: str) -> Trained | None:
     try:
         return trained({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
-    except NoResults:
+    except (NoResults, StoreError):  # none of these, or no store yet
         return None
 
 

@@ -70,7 +70,7 @@ def test_the_picture_has_five_stages_and_the_last_is_measured():
 
 
 def test_home_leads_on():
-    labels = [link.proto.label for link in opened().get("page_link")]
+    labels = [link.proto.label for link in opened().main.get("page_link")]
     assert labels == ["Walk me through it (10 minutes)", "Try my own sentence", "How sure are we? Every statement"]
 
 
