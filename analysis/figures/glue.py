@@ -162,6 +162,11 @@ def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Fig
     )
 
 
+def seeds_are(study: Study) -> str:
+    """What the seeds of a study tell apart: trainings from scratch, or fine-tunings of one model."""
+    return "fine-tuning seeds of one model" if study.results.preset == "surgery" else "pre-training seeds"
+
+
 def _own(study: Study, shows: str) -> str:
     """What the own side of a figure rests on."""
     if not study:
@@ -172,9 +177,9 @@ def _own(study: Study, shows: str) -> str:
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
     parts = [
         f"{whose(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
-        f"{span(cells.seeds)} pre-training seeds, on dev sets, at the best learning rate of each variant and task"
+        f"{span(cells.seeds)} {seeds_are(study)}, on dev sets, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
-        VALUES[study.protocol],
+        VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
         f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
         if tasks
         else "No task is in the average.",

@@ -8,7 +8,10 @@ from analysis.figures.training_verdict import verdict
 from analysis.figures.words import signed
 from analysis.own import AVERAGE, Study
 from analysis.own.results import Frame
+from analysis.statements import OPEN, stored
 
+SURGERY = "surgery"
+"""The preset of one real model that is fine-tuned after it was operated on."""
 NEEDED_SEEDS = 3
 NEEDED_TASKS = 3
 """Tasks on which an encoder has to beat what needs none before anything is ranked by GLUE."""
@@ -27,6 +30,8 @@ def headline(study: Study) -> list[str]:
 
     Where nothing can be said, the first one says why in a few words, and the others with the numbers.
     """
+    if study.results.preset == SURGERY:
+        return _after_surgery()
     why_not = [reason for reason in (_below_baselines(study), _untaught(study), _nothing_to_compare(study)) if reason]
     if why_not:
         named = words(list(dict.fromkeys(reason.word for reason in why_not)))
@@ -52,6 +57,16 @@ def headline(study: Study) -> list[str]:
     if len(few):
         told.append(f"Not counted, for want of {NEEDED_SEEDS} seeds with a spread: {words(list(few.title))}.")
     return told
+
+
+def _after_surgery() -> list[str]:
+    """What the frozen rules make of one model fine-tuned after several operations: the ledger's own sentences."""
+    found = [one for one in stored.statements() if one.kind == "tuned"]
+    decided = [one for one in found if one.verdict != OPEN]
+    first = (
+        f"One model, fine-tuned after each operation: {len(decided)} of {len(found)} statements about it are decided."
+    )
+    return [first, *(f"{one.id}, {one.verdict}: {one.statement} {one.sentence}" for one in (decided or found))]
 
 
 def _sides(study: Study, different: Frame) -> str:
