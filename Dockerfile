@@ -20,7 +20,7 @@ WORKDIR /addend
 ARG INSTALL=models
 ARG PIP_EXTRA_INDEX_URL
 ENV ADDEND_VENV=/addend/.venv PIP_NO_CACHE_DIR=1
-COPY --chown=addend install.sh requirements.txt requirements.lock requirements-results.lock ./
+COPY --chown=addend install.sh requirements*.txt requirements.lock requirements-results.lock ./
 RUN bash install.sh "$INSTALL"
 
 COPY --chown=addend . .

@@ -16,7 +16,7 @@ install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-chec
 # Every package at its locked version, checked against its hash. The lock files name all, so that pip seeks no others.
 locked() { install --no-deps --require-hashes -r "$1"; }
 # PyTorch has a build for each kind of machine, so it is pinned by its version and no hash is known here.
-pytorch() { install "$(grep '^torch==' requirements.txt)"; }
+pytorch() { install "$(grep '^torch==' requirements-models.txt)"; }
 
 case "$what" in
 results) locked requirements-results.lock ;;

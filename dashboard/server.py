@@ -15,11 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
     sys.path.insert(0, str(ROOT))
 
-from analysis import settings  # noqa: E402
-from analysis.errors import Busy  # noqa: E402
-from dashboard import guards  # noqa: E402
-from dashboard.addresses import network  # noqa: E402
-from dashboard.service.rates import Share  # noqa: E402
+from analysis.core import settings  # noqa: E402
+from analysis.core.errors import Busy  # noqa: E402
+from dashboard.hosting import guards  # noqa: E402
+from dashboard.hosting.addresses import network  # noqa: E402
+from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -47,7 +47,7 @@ def headers() -> list[tuple[bytes, bytes]]:
     policy = POLICY | {"frame-ancestors": framed_by or "'none'"}
     if host := urlsplit(settings.text("ADDEND_PUBLIC_URL")).netloc:
         policy["connect-src"] += f" wss://{host}"
-    found = {
+    entries = {
         "content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",  # a link holds the text that was probed
@@ -55,8 +55,8 @@ def headers() -> list[tuple[bytes, bytes]]:
         "cross-origin-opener-policy": "same-origin",
     }
     if not framed_by:
-        found["x-frame-options"] = "DENY"
-    return [(name.encode(), value.encode()) for name, value in found.items()]
+        entries["x-frame-options"] = "DENY"
+    return [(name.encode(), value.encode()) for name, value in entries.items()]
 
 
 TRY_AGAIN_LATER = 1013
@@ -73,7 +73,7 @@ class Guarded:
         self.uploads = guards.Uploads(
             guards.kept_by_streamlit, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
         )
-        self.connections = Share(
+        self.connections = ConcurrencyLimit(
             lambda: settings.number("ADDEND_CONNECTIONS_ADDRESS") or sys.maxsize, "network address", "connections"
         )
 
@@ -90,7 +90,7 @@ class Guarded:
         async def received() -> Message:
             while True:
                 message = await receive()
-                if not (data := message.get("bytes")) or guards.taken(data):
+                if not (data := message.get("bytes")) or guards.is_accepted(data):
                     return message
 
         scope = _as_it_came(scope)

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from analysis import catalogue
+from analysis import store_build
 from analysis.ablation.presets import preset
 from analysis.claims import CLAIMS, Verdict
 from analysis.claims.judging import judged
@@ -45,14 +45,14 @@ class Made:
         for migration in sorted(SCHEMA.glob("*.sql")):
             self.connection.execute(migration.read_text(encoding="utf-8"))
         for table in ("encodings", "variants", "tasks"):
-            fill.insert(self.connection, table, catalogue.dimensions()[table])
+            fill.insert(self.connection, table, store_build.dimension_tables()[table])
         self.runs: set[str] = set()
 
     def verdict(self, claim: str) -> Verdict:
         """What a claim's rule makes of the store."""
         fill.fine_tunings(self.connection)
         fill.pretrainings(self.connection)
-        with fill.asking(self.connection) as ask:
+        with fill.query_function(self.connection) as ask:
             return judged(CLAIMS[claim], ask)
 
     def _add(self, table: str, rows: Sequence[Mapping[str, Any]], **run: Any) -> None:

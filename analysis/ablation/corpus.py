@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Int64, UInt16
 
-from analysis.errors import AddendError
-from analysis.whole import whole
+from analysis.core.atomic_write import atomic_write
+from analysis.core.errors import AddendError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -166,7 +166,7 @@ def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _save(path: Path, tokens: np.ndarray) -> None:
-    with whole(path) as partial, partial.open("wb") as file:
+    with atomic_write(path) as partial, partial.open("wb") as file:
         np.save(file, tokens)
 
 

@@ -17,16 +17,17 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from analysis.ablation.corpus import SPECIALS, Windows
 from analysis.ablation.encoder import AddendForMaskedLM
-from analysis.ablation.optimise import placed, train_step
+from analysis.ablation.optimise import to_device, train_step
 from analysis.ablation.presets import Pretraining
 from analysis.ablation.pretrain import build, half_precision, optimiser, tensors
-from analysis.peak import peak_mib
+from analysis.ablation.variants import VARIANTS
+from analysis.core.peak_memory import peak_mib
 
 BASELINE = "bert_a"
 WARM_UP, ROUNDS = 3, 15
 
 
-def made_up(settings: Pretraining) -> Windows:
+def random_batch(settings: Pretraining) -> Windows:
     """Random tokens: costs do not depend on what the text says."""
     count = 64 * (settings.length - 3)
     tokens = np.random.default_rng(0).integers(len(SPECIALS), settings.vocabulary, count, dtype=np.uint16)
@@ -34,8 +35,9 @@ def made_up(settings: Pretraining) -> Windows:
 
 
 def _built(settings: Pretraining, device: str) -> AddendForMaskedLM:
-    words = torch.zeros(settings.vocabulary, settings.hidden_size) if settings.config().get("freeze_words") else None
-    return placed(build(settings, words), device).train()
+    needed = VARIANTS[settings.variant].needs
+    inherited = None if needed is None else build(replace(settings, variant=needed)).state_dict()
+    return to_device(build(settings, inherited), device).train()
 
 
 def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Callable[[], None]:
@@ -43,7 +45,7 @@ def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Ca
     model = _built(settings, device)
     adam = optimiser(model, settings, device)
     causal = model.config.causal
-    batch = tensors(made_up(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
+    batch = tensors(random_batch(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
     losses: Any = torch.compile(model.losses) if compiled else model.losses
     half = half_precision(settings, device)
 
@@ -62,7 +64,7 @@ def sizes(settings: Pretraining) -> dict[str, float]:
     and the last layer past its attention, see the predicted tokens only.
     """
     model = _built(settings, "cpu")
-    batch = tensors(made_up(settings).step(0, 4, 0, causal=model.config.causal), "cpu")
+    batch = tensors(random_batch(settings).step(0, 4, 0, causal=model.config.causal), "cpu")
     with FlopCounterMode(display=False) as counter:
         model.losses(*batch).mean().backward()
     return {
@@ -87,16 +89,16 @@ def peak_memory(settings: Pretraining, device: str) -> float:
     answer = context.Queue()
     process = context.Process(target=_steps_alone, args=(settings, device, answer))
     process.start()
-    found = answer.get(timeout=600)
+    result = answer.get(timeout=600)
     process.join()
-    return found
+    return result
 
 
 def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list[dict[str, Any]]:
     """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them."""
     names = list(dict.fromkeys([BASELINE, *variants]))
     own = {name: replace(settings, variant=name) for name in names}
-    found = {name: sizes(own[name]) for name in names}
+    entries = {name: sizes(own[name]) for name in names}
     steps = {name: stepper(own[name], device, compiled=device == "cuda") for name in names}
     for step in steps.values():
         for _ in range(WARM_UP):
@@ -109,11 +111,11 @@ def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list
             seconds[name].append(time.perf_counter() - started)
     for name in names:
         ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
-        found[name]["step_ratio"] = median(ratios)
-        found[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
-        found[name]["peak_memory_mib"] = peak_memory(own[name], device)
+        entries[name]["step_ratio"] = median(ratios)
+        entries[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
+        entries[name]["peak_memory_mib"] = peak_memory(own[name], device)
     return [
         {"variant": name, "preset": settings.preset, "measure": measure, "value": value}
-        for name, values in found.items()
+        for name, values in entries.items()
         for measure, value in values.items()
     ]

@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from analysis import checkpoints
 from analysis.ablation import corpus as corpora
-from analysis.ablation.plan import Finetuning, scores_id
+from analysis.ablation.plan import Finetuning, scores_id, training
 from analysis.ablation.presets import Pretraining, ablate, options
 from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import AddendError
 from analysis.engine import Report
-from analysis.errors import AddendError
-from analysis.rules import training_rules
+from analysis.rules import rules_of
+from analysis.store import checkpoints
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class SweepSettings:
     """Where a sweep reads and writes, and on what it runs; the same for all of its jobs."""
 
     corpus: Path
@@ -47,7 +47,7 @@ class Job:
 
     pretraining: Pretraining
     finetuning: Finetuning | None
-    place: Place
+    place: SweepSettings
     corpus_digest: str
 
     @property
@@ -80,8 +80,11 @@ class Job:
     @property
     def needed(self) -> "Job | None":
         """The job of the same seed whose model this one needs."""
-        variant = VARIANTS[self.pretraining.variant].needs
-        return None if variant is None else replace(self, pretraining=replace(self.pretraining, variant=variant))
+        variant = VARIANTS[self.pretraining.variant]
+        if variant.needs is None:
+            return None
+        recipe = replace(self.pretraining, steps=round(self.pretraining.steps / variant.share_of_steps))
+        return replace(self, pretraining=training(recipe, variant.needs))
 
     @property
     def needs(self) -> str | None:
@@ -113,9 +116,9 @@ class Job:
         return self.stored("curves", self.run_id)
 
     @property
-    def kept(self) -> Path | None:
+    def shipped_checkpoint(self) -> Path | None:
         """The folder of its checkpoint where that comes with Addend: it is not trained again."""
-        return checkpoints.of_run(self.run_id) if self.trained else None
+        return checkpoints.folder_of_run(self.run_id) if self.trained else None
 
     @property
     def finished(self) -> bool:
@@ -140,7 +143,7 @@ class Job:
         run(self, report)
 
 
-def made(trainings: Sequence[Pretraining], finetuning: Finetuning | None, **shared: Any) -> list[Job]:
+def sweep_jobs(trainings: Sequence[Pretraining], finetuning: Finetuning | None, **shared: Any) -> list[Job]:
     """Jobs of a sweep. Next-token models are not fine-tuned: GLUE here asks what an encoder understands."""
     return [
         Job(pretraining=p, finetuning=None if p.config().get("causal") else finetuning, **shared) for p in trainings
@@ -161,7 +164,7 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
         import torch
 
         torch.set_num_threads(job.place.threads)
-        kept = job.kept
+        kept = job.shipped_checkpoint
         model = kept or _pretrained(job, report)
         if job.finetuning is not None:
             weights = "float32" if kept is None else "float16, as kept in data/checkpoints"
@@ -183,7 +186,7 @@ def _pretrained(job: Job, report: Report) -> Path:
             corpus,
             job.folder,
             device=job.place.device,
-            words=_words(job),
+            inherited=_inherited(job),
             compiled=job.place.compiled,
             each=lambda step, steps, loss: report("pre-training", step / steps),
         )
@@ -198,7 +201,8 @@ def _pretrained(job: Job, report: Report) -> Path:
 def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) -> None:
     from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
-    settings, rules = job.pretraining, training_rules()
+    settings = job.pretraining
+    rules = rules_of(settings.variant)
     metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
     count = len(metric)
     columns = {
@@ -276,19 +280,19 @@ def _tokenizer(corpus: Path) -> Any:
     return tokenizer
 
 
-def _words(job: Job) -> Any:
-    """The word table of the run that this variant builds on; None where it builds on none."""
+def _inherited(job: Job) -> dict[str, Any] | None:
+    """The weights of the run that this variant builds on, by name; None where it builds on none."""
     if (other := job.needed) is None:
         return None
     from safetensors.torch import load_file
 
-    file = (other.kept or other.folder / "model") / "model.safetensors"
+    file = (other.shipped_checkpoint or other.folder / "model") / "model.safetensors"
     if not file.is_file():
         raise AddendError(
             f"{job.pretraining.variant} needs the model of {other.label}, which is not in {job.place.out}. "
             f"Run {other.pretraining.variant} first, with the same --out."
         )
-    return load_file(file)["addend.embeddings.word_embeddings.weight"].float()
+    return {name: weight.float() for name, weight in load_file(file).items()}
 
 
 def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Report) -> None:
@@ -305,9 +309,9 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
         file = job.folder / f"{job.scores_id}-{task}-{rate:g}-{seed}.json"
         if not file.is_file():
             report(f"{task} at {rate:g}", done / len(wanted))
-            found = _finetuned(job, plan, model, task, rate, seed)
+            entries = _finetuned(job, plan, model, task, rate, seed)
             partial = file.with_suffix(".partial")
-            partial.write_text(json.dumps(found), encoding="utf-8")
+            partial.write_text(json.dumps(entries), encoding="utf-8")
             os.replace(partial, file)
         rows = json.loads(file.read_text(encoding="utf-8"))
         scores += rows["scores"]
@@ -344,14 +348,14 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     import analysis.ablation.encoder  # noqa: F401  registers the architecture
     from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, finetune
     from analysis.ablation.glue.tasks import TASKS
-    from analysis.ablation.optimise import placed
+    from analysis.ablation.optimise import to_device
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
     def make(labels: int) -> Any:
-        made = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
-        return placed(made, job.place.device)
+        result = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
+        return to_device(result, job.place.device)
 
     try:
         outcome = finetune(
@@ -405,7 +409,7 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
 _data: dict[tuple[str, Path | None, Path | None], Any] = {}
 
 
-def task_data(task: str, plan: Finetuning, place: Place) -> Any:
+def task_data(task: str, plan: Finetuning, place: SweepSettings) -> Any:
     """A task's examples, read once a process."""
     from analysis.ablation.glue import read_task, swapped
     from analysis.ablation.glue.tasks import TASKS

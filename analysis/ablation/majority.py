@@ -3,7 +3,7 @@
 from analysis.ablation.glue.examples import subsample
 from analysis.ablation.glue.metrics import majority
 from analysis.ablation.glue.tasks import TASKS
-from analysis.ablation.job import Place, task_data
+from analysis.ablation.job import SweepSettings, task_data
 from analysis.ablation.plan import Finetuning
 from analysis.ablation.presets import identify
 from analysis.store.files import KINDS, Run, write
@@ -12,7 +12,7 @@ from analysis.store.paths import data_folder
 VARIANT = "majority"
 
 
-def store_majority(preset: str, plan: Finetuning, place: Place) -> None:
+def store_majority(preset: str, plan: Finetuning, place: SweepSettings) -> None:
     """Writes the majority scores of a plan's tasks, on the same rows that its models are scored on, once."""
     limits = {name: plan.settings.get(name) for name in ("max_train", "max_dev")}
     run_id = identify({"majority": plan.tasks, "preset": preset, "predicted": plan.predicted, **limits})

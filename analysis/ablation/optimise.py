@@ -23,7 +23,7 @@ def keep_freed_memory() -> None:
         library.mallopt(M_TRIM_THRESHOLD, -1)
 
 
-def placed(model: Any, device: str) -> Any:
+def to_device(model: Any, device: str) -> Any:
     """The model, on the device, with the attention that is fastest there."""
     model.to(torch.device(device))
     if device == "cpu":

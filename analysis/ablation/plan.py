@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.ablation.presets import Pretraining, identify, preset
 from analysis.ablation.variants import VARIANTS
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 ALL = "all"
 
@@ -65,7 +65,12 @@ def jobs(name: str, variants: Sequence[str], seeds: Iterable[int], **changes: An
     numbers = list(dict.fromkeys(seeds))
     if not ordered or not numbers:
         raise AddendError("There is nothing to run: name at least one variant and one seed.")
-    return [replace(base, variant=variant, seed=seed) for seed in numbers for variant in ordered]
+    return [replace(training(base, variant), seed=seed) for seed in numbers for variant in ordered]
+
+
+def training(recipe: Pretraining, variant: str) -> Pretraining:
+    """A variant's pre-training by a recipe, with as many steps as the variant takes of it."""
+    return replace(recipe, variant=variant, steps=max(1, round(recipe.steps * VARIANTS[variant].share_of_steps)))
 
 
 def scores_id(pretraining: str, finetuning: Finetuning, corpus: str) -> str:

@@ -140,14 +140,14 @@ PRESETS = {
 
 def preset(name: str, **changes: Any) -> Pretraining:
     """A preset with some settings changed. Raises AddendError for an unknown one."""
-    from analysis.errors import UnknownName
+    from analysis.core.errors import UnknownName
 
     if name not in PRESETS:
         raise UnknownName(f"There is no preset named {name!r}. Known: {', '.join(PRESETS)}.")
     return replace(PRESETS[name], **changes)
 
 
-def changed(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
+def changed_settings(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
     """The settings of a recipe that are not its preset's; how often it was evaluated, and its corpus, are none."""
     usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
     return {
@@ -163,13 +163,13 @@ def options(config: Mapping[str, Any], preset: str) -> dict[str, Any]:
     return {name: config[name] for name in OPTIONS if usual and name in config and config[name] != getattr(usual, name)}
 
 
-def told(changes: Mapping[str, Any], preset: str) -> str:
+def describe_changes(changes: Mapping[str, Any], preset: str) -> str:
     """A recipe in words, by how it differs from its preset."""
-    said = [
+    sentences = [
         f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
         for name, value in changes.items()
     ]
-    return ", ".join(said) or ("the preset's own settings" if preset in PRESETS else "settings not said")
+    return ", ".join(sentences) or ("the preset's own settings" if preset in PRESETS else "settings not said")
 
 
 def ablate(preset: str, variants: Iterable[str], seeds: Iterable[int] = (), **changes: object) -> str:
@@ -177,5 +177,5 @@ def ablate(preset: str, variants: Iterable[str], seeds: Iterable[int] = (), **ch
     options: dict[str, object] = {"preset": preset, "variants": ",".join(variants)}
     if numbers := ",".join(map(str, seeds)):
         options["seeds"] = numbers
-    said = [f"--{name.replace('_', '-')} {quote(str(value))}" for name, value in (options | changes).items()]
-    return f"python -m analysis ablate {' '.join(said)}"
+    sentences = [f"--{name.replace('_', '-')} {quote(str(value))}" for name, value in (options | changes).items()]
+    return f"python -m analysis ablate {' '.join(sentences)}"

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from torch import Tensor
 from analysis.ablation.corpus import IGNORED, Batch, Corpus, Windows
 from analysis.ablation.encoder import AddendConfig, AddendForCausalLM, AddendForMaskedLM, seeded
 from analysis.ablation.measure import score_variance
-from analysis.ablation.optimise import groups, keep_freed_memory, placed, train_step
+from analysis.ablation.optimise import groups, keep_freed_memory, to_device, train_step
 from analysis.ablation.presets import Pretraining
-from analysis.errors import AddendError
-from analysis.provenance import now
+from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import AddendError
+from analysis.core.provenance import now
 
 SAVE_SECONDS = 60.0
 """Training is saved this often, so that a killed run loses no more."""
@@ -51,22 +52,34 @@ class Progress:
     """When the first step was taken: UTC, as 2026-11-23T10:00:00Z."""
 
 
-def build(settings: Pretraining, words: Tensor | None = None) -> AddendForMaskedLM:
-    """The untrained model of a run; `words` replaces the word table (before it is frozen)."""
+WORDS = "addend.embeddings.word_embeddings.weight"
+
+
+def build(settings: Pretraining, inherited: Mapping[str, Tensor] | None = None) -> AddendForMaskedLM:
+    """The untrained model of a run, with what its variant takes over from another run's model.
+
+    inherited: the weights of that model by name. Raises AddendError where they are needed and missing, or of another
+    shape.
+    """
     config = AddendConfig(**settings.config())
     model = AddendForCausalLM(config) if config.causal else AddendForMaskedLM(config)
     seeded(model, settings.seed)
-    if model.config.freeze_words:
-        if words is None:
-            raise AddendError(
-                f"The variant {settings.variant!r} needs the word table of another run, and none was given. "
-                "Run that variant first."
-            )
-        table: Any = model.get_input_embeddings().weight
-        if words.shape != table.shape:
-            raise AddendError(f"The word table has the shape {tuple(words.shape)}; expected {tuple(table.shape)}.")
-        with torch.no_grad():
-            table.copy_(words)
+    variant = VARIANTS[settings.variant]
+    if variant.needs is None:
+        return model
+    if inherited is None:
+        raise AddendError(
+            f"The variant {settings.variant!r} starts from the model of {variant.needs!r}, and none was given. "
+            "Run that variant first."
+        )
+    own = dict(model.named_parameters())
+    with torch.no_grad():
+        for name in [WORDS] if variant.inherits == "words" else own:
+            given = inherited.get(name)
+            if given is None or given.shape != own[name].shape:
+                there = "no such weight" if given is None else f"the shape {tuple(given.shape)}"
+                raise AddendError(f"{name} of {variant.needs!r}: {there}; expected {tuple(own[name].shape)}.")
+            own[name].copy_(given)
     return model
 
 
@@ -106,7 +119,7 @@ def pretrain(
     folder: Path,
     *,
     device: str = "cpu",
-    words: Tensor | None = None,
+    inherited: Mapping[str, Tensor] | None = None,
     compiled: bool = False,
     each: Callable[[int, int, float], None] = lambda step, steps, loss: None,
 ) -> tuple[AddendForMaskedLM, Progress]:
@@ -116,7 +129,7 @@ def pretrain(
     each: told (steps done, steps in all, last loss) after every step.
     Raises Diverged where the loss is lost.
     """
-    model: AddendForMaskedLM = placed(build(settings, words), device)
+    model: AddendForMaskedLM = to_device(build(settings, inherited), device)
     adam = optimiser(model, settings, device)
     progress = _resume(folder / CHECKPOINT, settings, model, adam)
     train = windows(corpus.train, corpus, settings.length)
@@ -166,9 +179,9 @@ def pretrain(
             running.clear()
             note("training_loss", mean)
             if not np.isfinite(mean):
-                said = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
-                said += f"lower the learning rate ({settings.learning_rate:g})."
-                raise Diverged(said, model, progress)
+                text = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
+                text += f"lower the learning rate ({settings.learning_rate:g})."
+                raise Diverged(text, model, progress)
             evaluate()
             if time.monotonic() - saved > SAVE_SECONDS:
                 _save(folder / CHECKPOINT, settings, model, adam, progress)

@@ -28,20 +28,19 @@ Embed = Callable[[Sequence[str]], Float[ndarray, "text width"]]
 
 
 def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dict[str, float]]]:
-    """Baseline -> dev set -> metric -> value, a fraction. word_overlap is of pairs alone; bag_of_vectors needs "
-    "`embed`."""
-    made: dict[str, Features] = {"tf_idf": _tf_idf(data.train)}
+    """Baseline -> dev set -> metric -> value, a fraction. word_overlap takes pairs; bag_of_vectors needs `embed`."""
+    results: dict[str, Features] = {"tf_idf": _tf_idf(data.train)}
     if data.train.pairs is not None:
-        made["word_overlap"] = _overlap
+        results["word_overlap"] = _overlap
     if embed is not None:
-        made["bag_of_vectors"] = _bag(embed)
-    found = {}
-    for name, features in made.items():
+        results["bag_of_vectors"] = _bag(embed)
+    entries = {}
+    for name, features in results.items():
         task = TASKS[data.task]
         model = _model(task, sparse=name == "tf_idf")
         model.fit(features(data.train), data.train.labels)
-        found[name] = {dev: _scored(TASKS[dev], model, features, split) for dev, split in data.dev.items()}
-    return found
+        entries[name] = {dev: _scored(TASKS[dev], model, features, split) for dev, split in data.dev.items()}
+    return entries
 
 
 def _scored(task: Task, model: Any, features: Features, split: Split) -> dict[str, float]:

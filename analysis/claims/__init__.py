@@ -2,7 +2,7 @@
 
 One file a claim under `ledger/`, each registering one `Claim`: statement, documents, rule in words, SQL, and a pure
 function from the rows to a `Verdict`. Verdicts are computed when the store is built (`verdicts`, called by
-analysis/catalogue.py with a way to ask the new store) and are typed nowhere.
+analysis/store_build.py with a way to ask the new store) and are typed nowhere.
 
 How a page or a report reads it: `analysis.claims.stored` gives the store's answer as plain objects, without torch.
 
@@ -17,7 +17,7 @@ How a page or a report reads it: `analysis.claims.stored` gives the store's answ
         entry.evidence                   # rows: side (for, against, beside), says, value, low, high, unit, source,
                                          # citation (None: our own), caveat, query (its name), page, values
         entry.queries                    # name -> SQL, runnable with `python -m analysis query`
-        entry.views                      # label, page, values: `dashboard.links.link(page, values)` is the address
+        entry.views                      # label, page, values: `analysis.links.link(page, values)` is the address
     stored.claim("C09")                  # one of them; UnknownName for another id
     stored.documents()                   # key -> title, kind, site, url
     stored.counts()                      # verdict -> how many, all five words, in the order of WORDS
@@ -34,7 +34,7 @@ from typing import Any
 from analysis.claims.base import CLAIMS, QUESTIONS, WORDS, Claim, Evidence, Verdict, View
 from analysis.claims.documents import DOCUMENTS
 from analysis.claims.judging import verdicts
-from analysis.registry import import_all
+from analysis.core.registry import import_all
 
 __all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "WORDS", "Claim", "Evidence", "Verdict", "View", "rules", "verdicts"]
 
@@ -46,8 +46,9 @@ def _code() -> str:
     """Changes whenever the code that judges does: the claims, their helpers, the statistics they rest on."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
-    for package in ("claims", "statistics", "own", "statements", "rules", "answer"):
-        for path in sorted((root / package).rglob("*")):
+    for part in ("claims", "statistics", "glue_comparison", "rules", "narrative/answer", "core/formatting.py"):
+        inside = root / part
+        for path in sorted(inside.rglob("*") if inside.is_dir() else [inside]):
             if path.suffix in (".py", ".toml"):
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

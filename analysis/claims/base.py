@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.registry import Registry
+from analysis.core.registry import Registry
 
 SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
 INCONCLUSIVE, UNMEASURED = "inconclusive", "not yet measured"
 WORDS = (SUPPORTED, CONTRADICTED, MIXED, INCONCLUSIVE, UNMEASURED)
-FOR, AGAINST, BESIDE = "for", "against", "beside"
+FOR, AGAINST, NEUTRAL = "for", "against", "beside"
 
 QUESTIONS = {
     "cost": "What does concatenating cost?",
@@ -25,7 +25,7 @@ QUESTIONS = {
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 """What a query gave. Missing values, and values that are not a number, are None."""
-Found = Mapping[str, Rows]
+QueryResults = Mapping[str, Rows]
 """The rows of every query of a claim, by its name."""
 
 
@@ -47,7 +47,7 @@ class Evidence:
     """
 
     side: str
-    says: str
+    description: str
     value: float | None
     query: str
     source: str
@@ -95,7 +95,7 @@ class Verdict:
             raise ValueError("A claim that is not yet measured must say what is missing and which command makes it.")
 
 
-Judge = Callable[[Found], Verdict]
+Judge = Callable[[QueryResults], Verdict]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims import views
-from analysis.claims.base import BESIDE, INCONCLUSIVE, Evidence, Found, Verdict, unmeasured
-from analysis.claims.said import between, plural, signed
+from analysis.claims.base import INCONCLUSIVE, NEUTRAL, Evidence, QueryResults, Verdict, unmeasured
 from analysis.claims.trainings import (
     BETTER,
     FEW,
@@ -19,12 +18,13 @@ from analysis.claims.trainings import (
     LOSS_MARGIN,
     OPEN,
     UNIT,
-    Compared,
-    compared,
-    elsewhere,
+    LossComparison,
+    at_other_settings,
+    compare_losses,
     finals,
 )
 from analysis.claims.tunings import MAJORITY, Contrast, contrast, tunings
+from analysis.core.formatting import interval_text, plural, signed
 
 ORDERLESS = "no_position"
 RULE = (
@@ -59,19 +59,19 @@ def step_times(*variants: str) -> str:
     )
 
 
-def costs(found: Found) -> list[Evidence]:
+def costs(results: QueryResults) -> list[Evidence]:
     """What the query named costs, one of `step_times`, found; it decides nothing."""
     return [
         Evidence(
-            side=BESIDE,
-            says=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
+            side=NEUTRAL,
+            description=f"Time of a step of {title(row['variant'])} against BERT-A, preset {row['preset']}",
             value=row["value"],
             unit="times BERT-A",
             query="costs",
             source=title(row["variant"]),
             view=views.training("costs"),
         )
-        for row in found["costs"]
+        for row in results["costs"]
     ]
 
 
@@ -89,10 +89,10 @@ class Contest:
 
     variant: str
     baseline: str
-    loss: Compared | None
+    loss: LossComparison | None
     glue: Contrast | None
-    gate: Compared | None
-    elsewhere: Sequence[tuple[str, Compared]] = ()
+    gate: LossComparison | None
+    elsewhere: Sequence[tuple[str, LossComparison]] = ()
 
     @property
     def seeds(self) -> int:
@@ -105,7 +105,7 @@ class Contest:
         return title(self.variant), title(self.baseline)
 
     @property
-    def why_not(self) -> str:
+    def blocking_reason(self) -> str:
         """Why it may not decide; empty where it may."""
         if self.loss is None:
             return f"no pre-trainings of {self.names[0]} and {self.names[1]} with the same settings and seed"
@@ -121,10 +121,10 @@ class Contest:
         return ""
 
     @property
-    def glue_why_not(self) -> str:
+    def glue_blocking_reason(self) -> str:
         """Why its GLUE scores may not decide; empty where they may."""
-        if self.why_not:
-            return self.why_not
+        if self.blocking_reason:
+            return self.blocking_reason
         if self.glue is None:
             return f"no fine-tunings of {self.names[0]} and {self.names[1]} on the same tasks"
         if self.glue.standing == FEW:
@@ -137,9 +137,10 @@ class Contest:
         return OPEN if self.glue is None or self.glue.standing == FEW else self.glue.standing
 
     @property
-    def lacking(self) -> str:
+    def missing_glue(self) -> str:
         """A sentence on what GLUE lacks, with a space before it; empty where it lacks nothing."""
-        return f" GLUE is open: {self.glue_why_not}." if self.glue_why_not and not self.why_not else ""
+        needed = self.glue_blocking_reason and not self.blocking_reason
+        return f" GLUE is open: {self.glue_blocking_reason}." if needed else ""
 
     @property
     def diverged(self) -> list[str]:
@@ -151,36 +152,36 @@ class Contest:
             if count
         ]
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Both differences in words."""
         parts = []
         if self.loss is not None:
-            found = self.loss.found
-            if found.n:
+            result = self.loss.found
+            if result.n:
                 parts.append(
-                    f"{self.names[0]} ends {signed(found.mean)} {UNIT} from {self.names[1]}"
-                    f"{between(found.low, found.high, '+.2f')}, n = {plural(found.n, 'seed')}"
+                    f"{self.names[0]} ends {signed(result.mean)} {UNIT} from {self.names[1]}"
+                    f"{interval_text(result.low, result.high, '+.2f')}, n = {plural(result.n, 'seed')}"
                 )
             parts += self.diverged
         if self.glue is not None:
             parts.append(
                 f"{signed(self.glue.value, 1)} points of the average over {plural(len(self.glue.tasks), 'GLUE task')}"
-                f"{between(self.glue.low, self.glue.high, '+.1f')}, n = {plural(self.glue.seeds, 'seed')}"
+                f"{interval_text(self.glue.low, self.glue.high, '+.1f')}, n = {plural(self.glue.seeds, 'seed')}"
             )
         return "; ".join(parts)
 
     def evidence(self, sides: Mapping[str, str]) -> list[Evidence]:
         """Rows of evidence. sides: standing -> for, against or beside; beside where it may not decide."""
-        found = []
+        items = []
         if self.loss is not None:
             loss = self.loss.found
-            side = BESIDE if self.why_not else sides.get(self.loss.standing, BESIDE)
+            side = NEUTRAL if self.blocking_reason else sides.get(self.loss.standing, NEUTRAL)
             notes = [*self.diverged, loss.note if loss.note and loss.n >= FEWEST else ""]
             lost = "".join(f"; {one}" for one in notes if one)
-            found.append(
+            items.append(
                 Evidence(
                     side=side,
-                    says=f"Final loss of {self.names[0]} less {self.names[1]}, preset {self.loss.preset}, "
+                    description=f"Final loss of {self.names[0]} less {self.names[1]}, preset {self.loss.preset}, "
                     f"{plural(self.seeds, 'seed')}: {self.loss.standing}{lost}",
                     value=loss.mean,
                     low=loss.low,
@@ -194,10 +195,11 @@ class Contest:
         if self.glue is not None:
             glue = self.glue
             left = f"; left out, as no variant learnt them: {', '.join(glue.not_learnt)}" if glue.not_learnt else ""
-            found.append(
+            items.append(
                 Evidence(
-                    side=BESIDE if self.glue_why_not else sides.get(glue.standing, BESIDE),
-                    says=f"GLUE average of {self.names[0]} less {self.names[1]}, {plural(len(glue.tasks), 'task')}, "
+                    side=NEUTRAL if self.glue_blocking_reason else sides.get(glue.standing, NEUTRAL),
+                    description=f"GLUE average of {self.names[0]} less {self.names[1]}, "
+                    f"{plural(len(glue.tasks), 'task')}, "
                     f"{plural(glue.seeds, 'seed')}: {glue.standing}{left}",
                     value=glue.value,
                     low=glue.low,
@@ -208,17 +210,17 @@ class Contest:
                     view=views.glue(against=self.baseline),
                 )
             )
-        return [*found, *self.others()]
+        return [*items, *self.other_settings()]
 
-    def others(self) -> list[Evidence]:
+    def other_settings(self) -> list[Evidence]:
         """Rows of evidence on the same two at other settings."""
-        return [self._beside(setting, other) for setting, other in self.elsewhere]
+        return [self._neutral_evidence(setting, other) for setting, other in self.elsewhere]
 
-    def _beside(self, setting: str, other: Compared) -> Evidence:
+    def _neutral_evidence(self, setting: str, other: LossComparison) -> Evidence:
         """A row of evidence on the same two at another setting."""
         return Evidence(
-            side=BESIDE,
-            says=f"Final loss of {self.names[0]} less {self.names[1]} at other settings, {setting}, "
+            side=NEUTRAL,
+            description=f"Final loss of {self.names[0]} less {self.names[1]} at other settings, {setting}, "
             f"{plural(other.seeds, 'seed')}: {other.standing}",
             value=other.found.mean,
             low=other.found.low,
@@ -230,31 +232,36 @@ class Contest:
         )
 
 
-def contest(found: Found, variant: str, baseline: str = "bert_a", *, only: tuple[str, ...] = ()) -> Contest:
+def contest(results: QueryResults, variant: str, baseline: str = "bert_a", *, only: tuple[str, ...] = ()) -> Contest:
     """What the rows of `queries` say. only: of these GLUE tasks."""
-    loss = compared(found["final_losses"], variant, baseline)
+    loss = compare_losses(results["final_losses"], variant, baseline)
     return Contest(
         variant=variant,
         baseline=baseline,
         loss=loss,
-        glue=contrast(found["glue_scores"], found["majority"], variant, baseline, runs=loss.runs, only=only)
+        glue=contrast(results["glue_scores"], results["majority"], variant, baseline, runs=loss.runs, only=only)
         if loss
         else None,
-        gate=compared(found["final_losses"], "bert_a", ORDERLESS, group=loss.group) if loss else None,
-        elsewhere=elsewhere(found["final_losses"], loss) if loss else (),
+        gate=compare_losses(results["final_losses"], "bert_a", ORDERLESS, group=loss.group) if loss else None,
+        elsewhere=at_other_settings(results["final_losses"], loss) if loss else (),
     )
 
 
-def decided(made: Contest, word: str, sentence: str, evidence: Sequence[Evidence], *, glue: bool = False) -> Verdict:
+def decided(outcome: Contest, word: str, sentence: str, evidence: Sequence[Evidence], *, glue: bool = False) -> Verdict:
     """A verdict whose effect is that of the contest: in final loss, or in the GLUE average."""
-    if glue and made.glue is not None:
-        effect, low, high, samples = made.glue.value, made.glue.low, made.glue.high, made.glue.seeds
+    if glue and outcome.glue is not None:
+        effect, low, high, samples = outcome.glue.value, outcome.glue.low, outcome.glue.high, outcome.glue.seeds
         unit, what, threshold = "points", "GLUE average", 1.0
-    elif made.loss is not None:
-        effect, low, high, samples = made.loss.found.mean, made.loss.found.low, made.loss.found.high, made.seeds
+    elif outcome.loss is not None:
+        effect, low, high, samples = (
+            outcome.loss.found.mean,
+            outcome.loss.found.low,
+            outcome.loss.found.high,
+            outcome.seeds,
+        )
         unit, what, threshold = UNIT, "final loss", LOSS_MARGIN
     else:
-        raise ValueError(f"nothing is stored of {made.variant} against {made.baseline}; it decides nothing")
+        raise ValueError(f"nothing is stored of {outcome.variant} against {outcome.baseline}; it decides nothing")
     return Verdict(
         word=word,
         sentence=sentence,
@@ -262,28 +269,28 @@ def decided(made: Contest, word: str, sentence: str, evidence: Sequence[Evidence
         low=low,
         high=high,
         unit=unit,
-        measured=f"{what}, {made.names[0]} less {made.names[1]}",
+        measured=f"{what}, {outcome.names[0]} less {outcome.names[1]}",
         threshold=threshold if effect >= 0 else -threshold,
-        models=made.names,
+        models=outcome.names,
         samples=samples,
         sample_unit="seed",
         evidence=tuple(evidence),
     )
 
 
-def undecided(made: Contest, evidence: Sequence[Evidence], *, also: str = "", why: str = "") -> Verdict:
+def undecided(outcome: Contest, evidence: Sequence[Evidence], *, also: str = "", why: str = "") -> Verdict:
     """Not yet measured where there is no training of one side at all, else inconclusive with the reason."""
-    why = why or made.why_not
-    wanted = dict.fromkeys([made.variant, made.baseline, "bert_a", ORDERLESS])
+    why = why or outcome.blocking_reason
+    wanted = dict.fromkeys([outcome.variant, outcome.baseline, "bert_a", ORDERLESS])
     command = training(*wanted)
-    if made.loss is None and not also:
+    if outcome.loss is None and not also:
         return unmeasured(
-            f"trainings of {made.names[0]} and {made.names[1]} with a seed in common", command, evidence=evidence
+            f"trainings of {outcome.names[0]} and {outcome.names[1]} with a seed in common", command, evidence=evidence
         )
-    loss = made.loss.found if made.loss else None
+    loss = outcome.loss.found if outcome.loss else None
     sentence = f"Inconclusive: {why}."
-    if told := made.told():
-        sentence += f" So far, {told}."
+    if text := outcome.summary():
+        sentence += f" So far, {text}."
     return Verdict(
         word=INCONCLUSIVE,
         sentence=f"{sentence}{' ' if also else ''}{also}",
@@ -291,10 +298,10 @@ def undecided(made: Contest, evidence: Sequence[Evidence], *, also: str = "", wh
         low=loss.low if loss else None,
         high=loss.high if loss else None,
         unit=UNIT if loss else "",
-        measured=f"final loss, {made.names[0]} less {made.names[1]}" if loss else "",
+        measured=f"final loss, {outcome.names[0]} less {outcome.names[1]}" if loss else "",
         threshold=0.0 if loss else None,
-        models=made.names if loss else (),
-        samples=made.seeds,
+        models=outcome.names if loss else (),
+        samples=outcome.seeds,
         sample_unit="seed",
         missing=why,
         command=command,

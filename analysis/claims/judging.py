@@ -13,9 +13,9 @@ Ask = Callable[[str], list[dict[str, Any]]]
 
 def judged(claim: Claim, ask: Ask) -> Verdict:
     """The verdict on one claim. A rule that stumbles over odd data says so and stops nothing else."""
-    found: dict[str, Rows] = {name: ask(sql) for name, sql in claim.queries.items()}
+    entries: dict[str, Rows] = {name: ask(sql) for name, sql in claim.queries.items()}
     try:
-        return claim.judge(found)
+        return claim.judge(entries)
     except (ArithmeticError, LookupError, TypeError, ValueError) as odd:
         return Verdict(
             word=INCONCLUSIVE,
@@ -68,7 +68,7 @@ def _evidence(claim: Claim, number: int, one: Any) -> dict[str, Any]:
         "id": claim.id,
         "number": number,
         "side": one.side,
-        "says": one.says,
+        "says": one.description,
         "value": _real(one.value),
         "low": _real(one.low),
         "high": _real(one.high),

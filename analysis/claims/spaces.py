@@ -3,9 +3,9 @@
 import math
 
 from analysis.claims import views
-from analysis.claims.base import BESIDE, Evidence, Row, Rows
-from analysis.claims.said import number
-from analysis.claims.tries import NAN, Z, stand, tail
+from analysis.claims.base import NEUTRAL, Evidence, Row, Rows
+from analysis.claims.multiple_testing import NAN, Z, p_above_zero, significant_after_holm
+from analysis.core.formatting import significant
 
 ABOVE, BELOW, LIKE = "more than chance", "less than chance", "like chance"
 MAKE = "python -m analysis measure-geometry"
@@ -57,12 +57,12 @@ def standings(rows: Rows) -> list[str | None]:
         draws = abs(row["baseline_high" if high else "baseline_low"] - row["baseline"])
         own = row["low" if high else "high"]
         sample = 0.0 if own is None else abs(row["value"] - own)
-        p.append(tail(abs(row["value"] - row["baseline"]), math.hypot(draws, sample) / Z))
+        p.append(p_above_zero(abs(row["value"] - row["baseline"]), math.hypot(draws, sample) / Z))
     side = [
         None if one != one else ABOVE if row["value"] > row["baseline"] else BELOW
         for row, one in zip(rows, p, strict=True)
     ]
-    return [one and (one if held else LIKE) for one, held in zip(side, stand(p), strict=True)]
+    return [one and (one if held else LIKE) for one, held in zip(side, significant_after_holm(p), strict=True)]
 
 
 PARTS = {"head_overlap": "heads", "head_loss": "heads", "effective_rank": "ranks", "dimension_participation": "ranks"}
@@ -72,26 +72,26 @@ PARTS |= {"abs_cosine": "angles"}
 
 
 def evidence(
-    row: Row, query: str, says: str, sides: dict[str, str], *, unit: str, found: str | None = None
+    row: Row, query: str, says: str, sides: dict[str, str], *, unit: str, result: str | None = None
 ) -> Evidence:
     """A row of geometry with its baseline in words. sides: standing -> side; beside where it is not named.
 
-    found: its standing among others; None: its own.
+    result: its standing among others; None: its own.
     """
-    found = found or standing(row)
+    result = result or standing(row)
     chance = ""
     if row["baseline"] is not None:
         span = (
-            f", 95 % of draws {number(row['baseline_low'])} to {number(row['baseline_high'])}"
+            f", 95 % of draws {significant(row['baseline_low'])} to {significant(row['baseline_high'])}"
             if row["baseline_low"] is not None and row["baseline_high"] is not None
             else ""
         )
-        chance = f"; at random {number(row['baseline'])}{span}"
+        chance = f"; at random {significant(row['baseline'])}{span}"
     where = "" if row["layer"] is None else f", layer {int(row['layer'])}"
     where += "" if row["head"] is None else f", head {int(row['head'])}"
     return Evidence(
-        side=sides.get(found or "", BESIDE),
-        says=f"{says}{where}{chance}",
+        side=sides.get(result or "", NEUTRAL),
+        description=f"{says}{where}{chance}",
         value=row["value"],
         low=row["low"],
         high=row["high"],

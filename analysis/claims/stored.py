@@ -8,14 +8,14 @@ from typing import Any
 
 from analysis.claims.base import UNMEASURED, WORDS, View
 from analysis.claims.documents import Document
-from analysis.errors import UnknownName
-from analysis.published import Frame
+from analysis.core.errors import UnknownName
+from analysis.literature.tables import Frame
 from analysis.store import read
 from analysis.store.paths import version
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class EvidenceRow:
     """One row of evidence; the fields are those of `Evidence`."""
 
     side: str
@@ -63,7 +63,7 @@ class Entry:
     sample_unit: str
     missing: str
     command: str
-    evidence: tuple[Line, ...]
+    evidence: tuple[EvidenceRow, ...]
     views: tuple[View, ...]
 
 
@@ -74,10 +74,10 @@ def ledger() -> tuple[Entry, ...]:
 
 def claim(id: str) -> Entry:
     """One claim. Raises UnknownName for an id that the store does not have."""
-    found = {entry.id: entry for entry in ledger()}
-    if id not in found:
-        raise UnknownName(f"There is no claim named {id!r}. Known: {', '.join(found) or 'none yet'}.")
-    return found[id]
+    entries = {entry.id: entry for entry in ledger()}
+    if id not in entries:
+        raise UnknownName(f"There is no claim named {id!r}. Known: {', '.join(entries) or 'none yet'}.")
+    return entries[id]
 
 
 def counts() -> dict[str, int]:
@@ -105,14 +105,14 @@ def _ledger(version: tuple[str, int, int]) -> tuple[Entry, ...]:
     del version  # Only tells one store from another.
     rules = records(read.query("SELECT * EXCLUDE (code) FROM claim_rules ORDER BY id"))
     judged = {row.pop("id"): row for row in records(read.query("SELECT * FROM verdicts"))}
-    said, asked = _grouped("claim_documents", "document"), _grouped("claim_queries", "rowid")
+    texts, request = _grouped("claim_documents", "document"), _grouped("claim_queries", "rowid")
     lines, seen = _grouped("evidence", "number"), _grouped("claim_views", "number")
     return tuple(
         Entry(
             **{**rule, "changed": tuple(rule["changed"])},
             **_verdict(judged.get(rule["id"], {})),
-            documents=tuple(row["document"] for row in said.get(rule["id"], ())),
-            queries={row["name"]: row["sql"] for row in asked.get(rule["id"], ())},
+            documents=tuple(row["document"] for row in texts.get(rule["id"], ())),
+            queries={row["name"]: row["sql"] for row in request.get(rule["id"], ())},
             evidence=tuple(_line(row) for row in lines.get(rule["id"], ())),
             views=tuple(
                 View(label=row["label"], page=row["page"], values=_values(row["parameters"]))
@@ -131,9 +131,9 @@ def _verdict(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "models": tuple(row["models"]), "samples": int(row["samples"])}
 
 
-def _line(row: dict[str, Any]) -> Line:
-    kept = {name: row[name] for name in Line.__dataclass_fields__ if name != "values"}
-    return Line(**kept, values=_values(row["parameters"]))
+def _line(row: dict[str, Any]) -> EvidenceRow:
+    kept = {name: row[name] for name in EvidenceRow.__dataclass_fields__ if name != "values"}
+    return EvidenceRow(**kept, values=_values(row["parameters"]))
 
 
 def _values(text: str | None) -> dict[str, Any]:

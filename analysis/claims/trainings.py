@@ -1,11 +1,14 @@
 """Two variants of our own pre-trainings held against each other: final loss, paired by seed, against a margin."""
 
 import json
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from analysis.ablation.presets import changed, identify, recipe_of, told
+from analysis.ablation.presets import changed_settings, describe_changes, identify, recipe_of
+from analysis.ablation.variants import title
 from analysis.claims.base import Row, Rows
+from analysis.core.formatting import join_names
 from analysis.rules import training_rules
 from analysis.statistics import Difference, Equivalence, difference, equivalence
 from analysis.store.files import IMPORTED
@@ -32,7 +35,7 @@ def finals(*variants: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class LossComparison:
     """A variant less the baseline, in final loss (nats a predicted token; below 0 is better).
 
     found: over the seeds at which both end. variant_lost, baseline_lost: seeds at which it diverged and the other ends.
@@ -74,11 +77,11 @@ class Compared:
 
 def groups(rows: Rows) -> dict[Group, list[Row]]:
     """Runs that may be compared: of one preset and the same settings in all but variant, seed and learning rate."""
-    found: dict[Group, list[Row]] = {}
+    entries: dict[Group, list[Row]] = {}
     for row in rows:
         recipe = identify(recipe_of(json.loads(row["config"] or "{}")))
-        found.setdefault((str(row["preset"]), recipe), []).append(row)
-    return found
+        entries.setdefault((str(row["preset"]), recipe), []).append(row)
+    return entries
 
 
 def at_one_rate(rows: Iterable[Row]) -> list[Row]:
@@ -99,14 +102,14 @@ def at_one_rate(rows: Iterable[Row]) -> list[Row]:
     return list(best.values())
 
 
-def compared(
+def compare_losses(
     rows: Rows, variant: str, baseline: str, margin: float = LOSS_MARGIN, *, group: Group | None = None
-) -> Compared | None:
+) -> LossComparison | None:
     """The comparison with most seeds in common, of equals the longest; None where no two runs may be compared.
 
     group: the only one to look in; None: any.
     """
-    best: Compared | None = None
+    best: LossComparison | None = None
     most = (0, 0)
     for key, runs in groups(rows).items():
         if group not in (None, key):
@@ -114,20 +117,20 @@ def compared(
         variants, baselines = (
             at_one_rate(row for row in runs if row["variant"] == name) for name in (variant, baseline)
         )
-        made = _held(variants, baselines, key, margin)
-        size = (made.seeds, max(int(row["steps"] or 0) for row in (*variants, *baselines))) if made else (0, 0)
+        result = _held(variants, baselines, key, margin)
+        size = (result.seeds, max(int(row["steps"] or 0) for row in (*variants, *baselines))) if result else (0, 0)
         if size > most:
-            best, most = made, size
+            best, most = result, size
     return best
 
 
-def elsewhere(rows: Rows, held: Compared) -> list[tuple[str, Compared]]:
+def at_other_settings(rows: Rows, held: LossComparison) -> list[tuple[str, LossComparison]]:
     """The same two held against each other at every other setting that both were run at, each with it in words.
 
     A setting is a preset, what was changed of it, and the peak learning rate; its words say how it differs.
     """
     usual = {_rate(row) for row in rows if row["run_id"] in held.runs}
-    found: list[tuple[str, Compared]] = []
+    matches: list[tuple[str, LossComparison]] = []
     for (preset, digest), runs in groups(rows).items():
         by_rate: dict[float, list[Row]] = {}
         for row in runs:
@@ -136,23 +139,23 @@ def elsewhere(rows: Rows, held: Compared) -> list[tuple[str, Compared]]:
             variants, baselines = (
                 at_one_rate(row for row in tried if row["variant"] == name) for name in (held.variant, held.baseline)
             )
-            made = _held(variants, baselines, (preset, digest), held.against_margin.margin)
-            if made is not None and not made.runs <= held.runs:
-                changes = changed(recipe_of(json.loads(runs[0]["config"] or "{}")), preset)
+            result = _held(variants, baselines, (preset, digest), held.against_margin.margin)
+            if result is not None and not result.runs <= held.runs:
+                changes = changed_settings(recipe_of(json.loads(runs[0]["config"] or "{}")), preset)
                 differs = (
                     f"preset {preset}" if preset != held.preset else "",
-                    told(changes, preset) if changes else "",
+                    describe_changes(changes, preset) if changes else "",
                     f"peak rate {rate:g}" if {rate} != usual else "",
                 )
-                found.append((", ".join(filter(None, differs)) or "other data", made))
-    return found
+                matches.append((", ".join(filter(None, differs)) or "other data", result))
+    return matches
 
 
 def _rate(row: Row) -> float:
     return json.loads(row["config"] or "{}").get("learning_rate") or 0.0
 
 
-def _held(variants: list[Row], baselines: list[Row], group: Group, margin: float) -> Compared | None:
+def _held(variants: list[Row], baselines: list[Row], group: Group, margin: float) -> LossComparison | None:
     """Runs of one variant against runs of another; None where they share no seed."""
     sides = (variants, baselines)
     whole = all(row["final_loss"] is not None for side in sides for row in side if not row["diverged"])
@@ -162,15 +165,22 @@ def _held(variants: list[Row], baselines: list[Row], group: Group, margin: float
     worse, better = lost[0] & values[1].keys(), lost[1] & values[0].keys()
     if not (values[0].keys() & values[1].keys()) | worse | better:
         return None
-    found = difference(*values)
-    return Compared(
+    result = difference(*values)
+    return LossComparison(
         variant=str(variants[0]["variant"]),
         baseline=str(baselines[0]["variant"]),
         preset=group[0],
-        found=found,
+        found=result,
         variant_lost=len(worse),
         baseline_lost=len(better),
-        against_margin=equivalence(found, margin),
+        against_margin=equivalence(result, margin),
         group=group,
         runs=frozenset(str(row["run_id"]) for side in sides for row in side),
     )
+
+
+def seeds_among(rows: Rows) -> str:
+    """(2 of them seeds of BERT-A): which models are one variant's, or nothing where all differ. Needs `variant`."""
+    variants = Counter({row["model"]: row["variant"] for row in rows if row["variant"]}.values())
+    sentences = [f"{count} of them seeds of {title(variant)}" for variant, count in variants.items() if count > 1]
+    return f" ({join_names(sentences)})" if sentences else ""

@@ -9,8 +9,8 @@ import pandas as pd
 from analysis import statistics
 from analysis.claims.base import Rows
 from analysis.claims.trainings import BETTER, FEW, FEWEST, OPEN, OURS, SAME, WORSE
-from analysis.own.results import POINTS, Results
-from analysis.own.study import AVERAGE, Study
+from analysis.glue_comparison.results import POINTS, Results
+from analysis.glue_comparison.study import AVERAGE, Study
 
 MARGIN = "1"
 """Points of the average: the least difference that matters, as on the GLUE page."""
@@ -71,9 +71,9 @@ def contrast(
     ]
     presets = sorted({row["preset"] for row in kept}, key=lambda name: (name != "cpu", str(name)))
     for preset in presets:
-        found = _of(preset, [row for row in kept if row["preset"] == preset], majority, variant, baseline)
-        if found is not None:
-            return found
+        result = _of(preset, [row for row in kept if row["preset"] == preset], majority, variant, baseline)
+        if result is not None:
+            return result
     return None
 
 
@@ -105,11 +105,11 @@ def _of(preset: str, rows: list[dict[str, Any]], majority: Rows, variant: str, b
         runs=None,
     )
     study = Study.of(results, baseline=baseline, protocol="mean", without=(), including=(), margin=MARGIN)
-    made = study.contrasts
-    made = made[made.task == AVERAGE] if len(made) else made
-    if made.empty:
+    frame = study.contrasts
+    frame = frame[frame.task == AVERAGE] if len(frame) else frame
+    if frame.empty:
         return None
-    row = made.iloc[0]
+    row = frame.iloc[0]
     return Contrast(
         value=float(row.difference),
         low=float(row.low),
@@ -117,6 +117,6 @@ def _of(preset: str, rows: list[dict[str, Any]], majority: Rows, variant: str, b
         seeds=int(row.seeds),
         verdict=str(row.verdict),
         within_margin=bool(row.within_margin),
-        tasks=tuple(study.kept),
+        tasks=tuple(study.averaged_tasks),
         not_learnt=tuple(study.not_learnt),
     )

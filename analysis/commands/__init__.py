@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from analysis.errors import AddendError
-from analysis.installed import FOR_MODELS, models_can_run
+from analysis.core.errors import AddendError
+from analysis.core.optional_dependencies import FOR_MODELS, models_can_run
 from analysis.store import mirror
 
 app = typer.Typer(
@@ -27,10 +27,12 @@ COMMANDS = (
     "answer",
     "encode",
     "probe",
+    "positions",
     "probe_image",
     "intervene",
     "export",
     "report",
+    "site",
     "measure",
     "measure_images",
     "measure_means",

@@ -37,14 +37,14 @@ def ablate(
     import torch
     from rich.console import Console
 
-    from analysis import catalogue
+    from analysis import store_build
     from analysis.ablation import corpus as corpora
-    from analysis.ablation.job import Place, made
+    from analysis.ablation.job import SweepSettings, sweep_jobs
     from analysis.ablation.majority import store_majority
     from analysis.ablation.plan import FINETUNING
     from analysis.ablation.plan import jobs as planned
+    from analysis.core.errors import AddendError
     from analysis.engine import run_all
-    from analysis.errors import AddendError
 
     changes = {
         "learning_rate": learning_rate,
@@ -65,13 +65,13 @@ def ablate(
         with console.status("Preparing the corpus"):
             corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary, tokenizer=tokenizer)
     prepared = corpora.load(folder)
-    place = Place(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=compiled)
-    todo = made(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
+    place = SweepSettings(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=compiled)
+    todo = sweep_jobs(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
     if glue:
         store_majority(preset, FINETUNING[preset], place)
     workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)
     failed = run_all(todo, workers=workers, ray=ray, console=console)
-    catalogue.refresh()
+    store_build.refresh()
     for job, reason in failed:
         typer.echo(f"{job.label} failed: {reason}", err=True)
     if failed:
@@ -83,7 +83,7 @@ def _list(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[int]:
-    from analysis.errors import AddendError
+    from analysis.core.errors import AddendError
 
     try:
         return [int(part) for part in _list(text)]

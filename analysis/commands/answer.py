@@ -12,10 +12,10 @@ def answer(
     json: Annotated[bool, typer.Option("--json", help="Print JSON rather than sentences.")] = False,
 ) -> None:
     """Prints the answer to the question of the title. Builds the store first when it is missing or older than files."""
-    from analysis import catalogue
-    from analysis.answer import stored
+    from analysis import store_build
+    from analysis.narrative.answer import stored
 
-    catalogue.refresh()
+    store_build.refresh()
     steps = stored.answer()
     if json:
         typer.echo(text.dumps([asdict(step) for step in steps], indent=1))

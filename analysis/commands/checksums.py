@@ -19,9 +19,9 @@ def checksums(
         count, rewritten = sums.renew(data)
         typer.echo(f"{count} files listed in {data / sums.NAME}; {rewritten} results files were given page checksums.")
         return
-    stated, found = sums.listed(data), sums.present(data)
-    differ = [path for path in stated if found.get(path) != stated[path]]
+    stated, entries = sums.listed_sums(data), sums.computed_sums(data)
+    differ = [path for path in stated if entries.get(path) != stated[path]]
     for path in differ:
-        typer.echo(f"{path} {'is missing' if path not in found else 'is not what was committed'}.")
+        typer.echo(f"{path} {'is missing' if path not in entries else 'is not what was committed'}.")
     typer.echo(f"{len(stated) - len(differ)} of {len(stated)} files are as listed.")
     raise typer.Exit(bool(differ))

@@ -20,9 +20,9 @@ def decode(
     """Trains linear and nearest-neighbour decoders on hidden states at every depth, and tests them on held-out text."""
     from rich.progress import Progress
 
-    from analysis import catalogue
-    from analysis.decoding import measure
-    from analysis.means import windows as cutting
+    from analysis import store_build
+    from analysis.measurements.decoding import measure
+    from analysis.measurements.means import windows as cutting
     from analysis.models.load import load
     from analysis.models.source import resolve
 
@@ -32,5 +32,5 @@ def decode(
         states = measure.states_of(loaded, cut, progress.track(cutting.batches(cut), description="Windows"))
         each = progress.track(range(len(states)), description="Depths")
         path = measure.decode(loaded, cut, corpus or texts.stem, states, called=called, name=name, each=each)
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

@@ -15,7 +15,7 @@ def encode(
     """Prints an encoding's table: a summary of it, or all of it as CSV."""
     import pandas as pd
 
-    from analysis import spreadsheet
+    from analysis.core import csv_export
     from analysis.encodings import ENCODINGS
     from analysis.encodings import encode as table_of
 
@@ -23,6 +23,6 @@ def encode(
     if csv:
         frame = pd.DataFrame(table, columns=[f"d{column}" for column in range(dim)])
         frame.index.name = ENCODINGS[name].rows
-        sys.stdout.write(spreadsheet.csv(frame, index=True))
+        sys.stdout.write(csv_export.to_csv(frame, index=True))
     else:
         typer.echo(pd.DataFrame(table).to_string(max_rows=8, max_cols=8, float_format="{:.4f}".format))

@@ -18,12 +18,12 @@ def finetune_surgery(
 
     from rich.console import Console
 
-    from analysis import catalogue
+    from analysis import store_build
+    from analysis.core.errors import AddendError
     from analysis.engine import run_all
-    from analysis.errors import AddendError
+    from analysis.measurements.surgery.arms import ARMS
+    from analysis.measurements.surgery.finetuned import SurgeryJob
     from analysis.rules import surgery_rules
-    from analysis.surgery.arms import ARMS
-    from analysis.surgery.finetuned import SurgeryJob
 
     chosen = [name.strip() for name in arms.split(",") if name.strip()] or list(ARMS)
     if unknown := [name for name in chosen if name not in ARMS]:
@@ -38,7 +38,7 @@ def finetune_surgery(
         SurgeryJob(arm=arm, seed=seed, glue=glue.resolve(), out=out.resolve()) for seed in numbers for arm in chosen
     ]
     failed = run_all(wanted, workers=jobs or os.cpu_count() or 1, console=Console())
-    catalogue.refresh()
+    store_build.refresh()
     if failed:
         raise AddendError(f"{len(failed)} of {len(wanted)} runs failed, {failed[0][0].label} first: {failed[0][1]}")
     typer.echo(f"{len(wanted)} runs are in the store.")

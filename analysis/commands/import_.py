@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 
 def import_(
@@ -21,26 +21,28 @@ def import_(
     preset: Annotated[str | None, typer.Option(help="A name for runs that may be compared with one another.")] = None,
 ) -> None:
     """Adds results made elsewhere, whole or not at all. The same twice adds nothing twice."""
-    from analysis import catalogue
-    from analysis.imports.base import Said
+    from analysis import store_build
+    from analysis.imports.base import StatedByReader
     from analysis.imports.plan import carry_out, gather, plan
 
-    said = Said(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
-    made = plan(gather(paths), said)
-    for left in made.left:
+    stated = StatedByReader(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
+    result = plan(gather(paths), stated)
+    for left in result.left:
         typer.echo(f"Not taken: {left}")
-    if made.bad:
-        listed = "\n".join(made.problems)
+    if result.bad:
+        listed = "\n".join(result.problems)
         raise AddendError(f"Nothing was imported. What was found wrong:\n{listed}")
-    for run in made.runs:
+    for run in result.runs:
         typer.echo(f"{run.kind}: {run.preset}, {run.variant}, seed {run.seed}: {len(run.rows):,} rows ({run.form})")
-    if made.known:
-        typer.echo(f"{made.known:,} rows are stored already.")
-    if not made.runs:
+    if result.known:
+        typer.echo(f"{result.known:,} rows are stored already.")
+    if not result.runs:
         typer.echo("There is nothing to add.")
     elif dry_run:
-        typer.echo(f"Would add {made.rows:,} rows of {len(made.runs):,} runs. Nothing was written.")
+        typer.echo(f"Would add {result.rows:,} rows of {len(result.runs):,} runs. Nothing was written.")
     else:
-        folder = carry_out(made)
-        catalogue.refresh()
-        typer.echo(f"{made.rows:,} rows of {len(made.runs):,} runs added, in {folder}. To undo it, remove that folder.")
+        folder = carry_out(result)
+        store_build.refresh()
+        typer.echo(
+            f"{result.rows:,} rows of {len(result.runs):,} runs added, in {folder}. To undo it, remove that folder."
+        )

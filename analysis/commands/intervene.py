@@ -25,8 +25,8 @@ def intervene(
     name: Annotated[str | None, typer.Option(help="File name under data/results/interventions, no ending.")] = None,
 ) -> None:
     """Changes positions, segments or terms: of a text, prints outcomes as JSON; of a corpus, writes a results file."""
-    from analysis.interventions.run import intervene as run
-    from analysis.interventions.run import permutation_test
+    from analysis.measurements.interventions.run import intervene as run
+    from analysis.measurements.interventions.run import permutation_test
     from analysis.models.load import load
     from analysis.models.source import resolve
 
@@ -39,7 +39,7 @@ def intervene(
         return
     if permute is not None:
         test = permutation_test(loaded, text, pair, permute, truncate=truncate)
-        said = {
+        texts = {
             "error_positions_off": float(test.off.max()),
             "error_positions_on": float(test.on.max()),
             "largest_output": test.reach,
@@ -47,22 +47,26 @@ def intervene(
             "holds": test.holds,
             "order": test.order.tolist(),
         }
-        _print(test, said)
+        _print(test, texts)
         return
-    made = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
-    said = {"interventions": made.interventions, "cosine": made.cosine.tolist(), "attention_kl": made.kl.tolist()}
-    if made.predictions:
-        before, after = made.predictions.losses
-        said |= {"predicts": made.predictions.kind, "loss_before": before, "loss_after": after}
-    _print(made, said)
+    outcome = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
+    texts = {
+        "interventions": outcome.interventions,
+        "cosine": outcome.cosine.tolist(),
+        "attention_kl": outcome.kl.tolist(),
+    }
+    if outcome.predictions:
+        before, after = outcome.predictions.losses
+        texts |= {"predicts": outcome.predictions.kind, "loss_before": before, "loss_after": after}
+    _print(outcome, texts)
 
 
 def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
-    from analysis.image_probes import named
-    from analysis.interventions.image_request import ImageInterventionRequest
+    from analysis.probes.image_intervention_probe import ImageInterventionRequest
+    from analysis.probes.image_probe import named
 
     file = named(image)
-    made = ImageInterventionRequest(
+    outcome = ImageInterventionRequest(
         model=model,
         image=file[0] if file else image,
         revision=revision,
@@ -71,25 +75,29 @@ def _image(model: str, revision: str | None, image: str, masked: bool, do: list[
         interventions=tuple(do),
     ).run()
     _print(
-        made,
-        {"interventions": made.interventions, "cosine": made.cosine.tolist(), "attention_kl": made.kl.tolist()},
+        outcome,
+        {
+            "interventions": outcome.interventions,
+            "cosine": outcome.cosine.tolist(),
+            "attention_kl": outcome.kl.tolist(),
+        },
     )
 
 
-def _print(made: Any, said: dict[str, Any]) -> None:
-    about = made.provenance
+def _print(result: Any, texts: dict[str, Any]) -> None:
+    about = result.provenance
     where = {"model": about.model, "revision": about.revision, "device": about.device, "dtype": about.dtype}
-    typer.echo(json.dumps({**where, "tokens": [token.text for token in made.token_info], **said}))
+    typer.echo(json.dumps({**where, "tokens": [token.text for token in result.token_info], **texts}))
 
 
 def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) -> None:
     from rich.progress import Progress
 
-    from analysis import catalogue
-    from analysis.interventions.corpus import STANDARD, intervene_corpus
+    from analysis import store_build
+    from analysis.measurements.interventions.corpus import STANDARD, intervene_corpus
     from analysis.store import read
 
-    catalogue.refresh()
+    store_build.refresh()
     texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
     pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
     with Progress() as progress:
@@ -101,5 +109,5 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),
         )
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

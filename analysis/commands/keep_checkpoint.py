@@ -41,28 +41,28 @@ def keep_checkpoint(
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     import analysis.ablation.encoder  # noqa: F401  its classes are registered with transformers
-    from analysis import catalogue, checkpoints
-    from analysis.errors import AddendError
-    from analysis.store import mirror
+    from analysis import store_build
+    from analysis.core.errors import AddendError
+    from analysis.store import checkpoints, mirror
     from analysis.store.paths import data_folder
 
-    catalogue.refresh()
-    found = _facts(run.name)
-    target = data_folder() / checkpoints.FOLDER / str(found["name"])
-    if target.exists() and checkpoints.of_run(run.name) != target:
+    store_build.refresh()
+    entries = _facts(run.name)
+    target = data_folder() / checkpoints.FOLDER / str(entries["name"])
+    if target.exists() and checkpoints.folder_of_run(run.name) != target:
         raise AddendError(
             f"{target} holds the checkpoint of another run of the same preset, variant and seed, such as one at other "
             f"settings. Remove it first, if run {run.name} is to take its place."
         )
-    causal = bool(found.pop("causal"))
+    causal = bool(entries.pop("causal"))
     loader: Any = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     model = loader.from_pretrained(run / "model", dtype=torch.float16)
     model.save_pretrained(target)
     for file in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy2(run / "model" / file, target / file)
     (target / "model.safetensors").chmod(0o644)
-    said = "Next-token prediction" if causal else "Masked-language modelling"
-    card = CARD.format(**found, objective=said, corpus=corpus, licence=licence)
+    sentence = "Next-token prediction" if causal else "Masked-language modelling"
+    card = CARD.format(**entries, objective=sentence, corpus=corpus, licence=licence)
     (target / "README.md").write_text(card, encoding="utf-8")
     mirror.send()
     typer.echo(f"{target} written.")
@@ -72,7 +72,7 @@ def _facts(run_id: str) -> dict[str, Any]:
     """What the store knows of a pre-training. Raises NoResults for a run that it does not hold."""
     import json
 
-    from analysis.errors import NoResults
+    from analysis.core.errors import NoResults
     from analysis.store import read
 
     rows = read.query(

@@ -23,13 +23,13 @@ def measure(
     """Measures every term's share and effect at every layer over a corpus, and writes them as a results file."""
     from rich.progress import Progress
 
-    from analysis import catalogue
+    from analysis import store_build
+    from analysis.measurements.terms.corpus import measure_corpus
     from analysis.models.load import load
     from analysis.models.source import resolve
     from analysis.store import read
-    from analysis.terms.corpus import measure_corpus
 
-    catalogue.refresh()
+    store_build.refresh()
     texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
     pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
     loaded = load(resolve(model, revision))
@@ -44,5 +44,5 @@ def measure(
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),
         )
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

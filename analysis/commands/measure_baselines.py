@@ -21,7 +21,7 @@ def measure_baselines(
 
     from rich.progress import track
 
-    from analysis import catalogue
+    from analysis import store_build
     from analysis.ablation.glue.examples import subsample
     from analysis.ablation.glue.read import read_task
     from analysis.ablation.glue.tasks import TASKS as KNOWN
@@ -58,5 +58,5 @@ def measure_baselines(
         seconds=time.perf_counter() - started,
     )
     path = write("scores", {c: [row[c] for row in rows] for c in KINDS["scores"].schema.names}, run)
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

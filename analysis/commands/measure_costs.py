@@ -14,7 +14,7 @@ def measure_costs(
 
     import torch
 
-    from analysis import catalogue
+    from analysis import store_build
     from analysis.ablation.costs import ROUNDS, measure
     from analysis.ablation.job import device_name
     from analysis.ablation.plan import jobs
@@ -35,5 +35,5 @@ def measure_costs(
         seconds=time.perf_counter() - started,
     )
     path = write("costs", {c: [row[c] for row in rows] for c in KINDS["costs"].schema.names}, run)
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

@@ -19,10 +19,11 @@ def measure_encodings(
 
     from rich.progress import Progress
 
-    from analysis import catalogue, embedded
+    from analysis import store_build
+    from analysis.core import embedded
+    from analysis.core.provenance import now
     from analysis.encodings import ENCODINGS
     from analysis.encodings.measures import summary
-    from analysis.provenance import now
     from analysis.store import files
 
     start = perf_counter()
@@ -30,9 +31,9 @@ def measure_encodings(
     with Progress() as progress:
         bar = progress.add_task("Encodings", total=len(ENCODINGS) * len(SIZES))
         for encoding in ENCODINGS:
-            for asked in SIZES:
+            for request in SIZES:
                 progress.update(bar, description=encoding)
-                length, dim = ENCODINGS[encoding].nearest(*asked)
+                length, dim = ENCODINGS[encoding].nearest(*request)
                 for measure, value in summary(encoding, length=length, dim=dim).items():
                     for column, cell in zip(columns, (encoding, length, dim, measure, value), strict=True):
                         columns[column].append(cell)
@@ -45,5 +46,5 @@ def measure_encodings(
         seconds=perf_counter() - start,
     )
     path = files.write("encoding_measures", columns, run, name=name or f"{now()[:10]}-encodings")
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

@@ -25,11 +25,11 @@ def measure_geometry(
     """Measures tables, subspaces, heads and collisions of a model; layers need the model's stored position means."""
     from rich.progress import Progress
 
-    from analysis import catalogue
-    from analysis.geometry.base import MEASURES, Options
+    from analysis import store_build
+    from analysis.measurements.geometry.base import MEASURES, Options
 
     with Progress() as progress:
-        from analysis.geometry import run
+        from analysis.measurements.geometry import run
 
         options = Options(words=words)
         bar = progress.add_task("Geometry", total=None if encodings else len(MEASURES))
@@ -41,21 +41,21 @@ def measure_geometry(
         if encodings:
             paths = [run.write_encodings(options, name=name, each=each)]
         else:
-            from analysis.geometry.model import held_by
+            from analysis.measurements.geometry.model import read_vectors
             from analysis.models.load import load
             from analysis.models.source import resolve
             from analysis.store import read
 
-            catalogue.refresh()
+            store_build.refresh()
             texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = 'probe_set' ORDER BY text_id")
             spoken = [part for row in texts.to_numpy() for part in row if isinstance(part, str)]
             loaded = load(resolve(model, revision))
-            held = held_by(
+            held = read_vectors(
                 loaded,
                 spoken,
                 positions=positions,
                 each=lambda what: progress.update(bar, description=f"Reading {what}"),
             )
             paths = run.write(loaded, held, options, positions=positions, called=called, name=name, each=each)
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{' and '.join(str(path) for path in paths)} written and in the store.")

@@ -16,16 +16,16 @@ def measure_images(
     """Measures every term's share and effect at every layer over the drawn images, into two results files."""
     from rich.progress import Progress
 
-    from analysis import catalogue
-    from analysis.images import CORPUS, IMAGES
+    from analysis import store_build
+    from analysis.measurements.terms.image_corpus import measure_images as run
     from analysis.models.load import load
     from analysis.models.source import resolve
-    from analysis.terms.image_corpus import measure_images as run
+    from analysis.probes.drawn_images import CORPUS, IMAGES
 
     loaded = load(resolve(model, revision))
     images = [entry.draw() for _, entry in IMAGES.items()]
     with Progress() as progress:
         each = progress.track(range(len(images)), description=CORPUS)
         paths = run(loaded, images, CORPUS, called=called, name=name, each=each)
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{paths[0]} and {paths[1]} written and in the store.")

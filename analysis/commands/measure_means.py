@@ -20,9 +20,9 @@ def measure_means(
     """Averages hidden states over windows of a text, at every depth: the basis of method `mean`."""
     from rich.progress import Progress
 
-    from analysis import catalogue
-    from analysis.means import measure
-    from analysis.means import windows as cutting
+    from analysis import store_build
+    from analysis.measurements.means import measure
+    from analysis.measurements.means import windows as cutting
     from analysis.models.load import load
     from analysis.models.source import resolve
 
@@ -31,5 +31,5 @@ def measure_means(
     with Progress() as progress:
         each = progress.track(cutting.batches(cut), description="Windows")
         path = measure.measure_means(loaded, cut, corpus or texts.stem, called=called, name=name, each=each)
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

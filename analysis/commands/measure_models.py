@@ -28,16 +28,16 @@ def measure_models(
 
     import torch
 
-    from analysis import catalogue
+    from analysis import store_build
     from analysis.engine import run_all
-    from analysis.measuring import Asked, planned
+    from analysis.measurements.plan import MeasurementOptions, plan_measurements
 
     gpus = torch.cuda.device_count()
     kinds = [part.strip() for part in what.split(",") if part.strip()]
-    asked = Asked(texts=texts, corpus=corpus, tokens=tokens, windows=windows)
-    tasks = planned(models, kinds, asked, device="cuda" if gpus else "cpu", again=again)
+    options = MeasurementOptions(texts=texts, corpus=corpus, tokens=tokens, windows=windows)
+    tasks = plan_measurements(models, kinds, options, device="cuda" if gpus else "cpu", again=again)
     failed = run_all(tasks, workers=jobs or gpus or os.cpu_count() or 1, ray=ray)
-    catalogue.refresh()
+    store_build.refresh()
     for task, reason in failed:
         typer.echo(f"{task.label} failed: {reason}", err=True)
     if failed:

@@ -20,11 +20,11 @@ def measure_order(
     """Measures how far [CLS] and words attend, and what permuting the words does to the states of every layer."""
     from rich.progress import Progress
 
-    from analysis import catalogue
-    from analysis.means import windows as cutting
+    from analysis import store_build
+    from analysis.measurements.means import windows as cutting
+    from analysis.measurements.order.measure import measure_order
     from analysis.models.load import load
     from analysis.models.source import resolve
-    from analysis.order.measure import measure_order
 
     loaded = load(resolve(model, revision))
     cut = cutting.windows_of(loaded, texts, length, windows)
@@ -37,5 +37,5 @@ def measure_order(
             name=name,
             each=lambda what, starts: progress.track(starts, description=what.capitalize()),
         )
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{' and '.join(str(path) for path in paths)} written and in the store.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from analysis.commands.options import EMBEDDED, Model, Pair, Revision, Truncate
-from analysis.errors import AddendError, NoFamily
+from analysis.core.errors import AddendError, NoFamily
 
 
 def probe(
@@ -30,84 +30,89 @@ def probe(
     from rich.markup import escape
     from rich.table import Table
 
-    from analysis import probes
-    from analysis.figures.one_run import unknown
-    from analysis.sources import SOURCES
+    from analysis.core.term_names import SOURCES
+    from analysis.figures.one_run import unknown_tokens_note
+    from analysis.probes import text_probe
 
-    asked = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
+    request = {"model": model, "text": text, "pair": pair, "revision": revision, "truncate": truncate, "freeze": freeze}
     if every and (method != "frozen" or save):
         raise AddendError(
             "--layers follows every source by method frozen and saves nothing; leave out --method mean and --save."
         )
     if every:
-        run = probes.LayersRequest(**asked, measure=measure).run()
-        found = {term: [numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
+        run = text_probe.LayersRequest(**request, measure=measure).run()
+        entries = {term: [numbers(row) for row in run.values[:, number]] for number, term in enumerate(run.terms)}
         about = {"model": run.provenance.model, "revision": run.provenance.revision, "device": run.provenance.device}
         errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
-        typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, measure: found, "hidden_states": carried}))
+        typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, measure: entries, "hidden_states": carried}))
         return
     try:
-        made = probes.Request(**asked, layer=layer, method=method).run()
+        decomposition = text_probe.Request(**request, layer=layer, method=method).run()
     except NoFamily as none:
         raise NoFamily(
             f"{none} Its attention patterns, and what interventions on its positions do, can be had all the same: on "
             f"the pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
         ) from None
-    shares, effects, agreement = made.shares(), made.effects(), made.top1_agreement()
-    probe_id = probes.save(made) if save else None
-    about = made.provenance
+    shares, effects, agreement = decomposition.shares(), decomposition.effects(), decomposition.top1_agreement()
+    probe_id = text_probe.save(decomposition) if save else None
+    about = decomposition.provenance
     if as_json:
         typer.echo(
             json.dumps(
                 {
                     "model": about.model,
                     "revision": about.revision,
-                    "layer": made.layer,
-                    "method": made.method,
-                    "freeze": made.freeze or None,
+                    "layer": decomposition.layer,
+                    "method": decomposition.method,
+                    "freeze": decomposition.freeze or None,
                     "device": about.device,
                     "dtype": about.dtype,
                     "seconds": about.seconds,
                     "truncated_from": about.truncated_from,
                     "probe": probe_id,
-                    "tokens": made.tokens,
-                    "max_error": made.max_error,
-                    "relative_error": made.relative_error,
-                    "pattern_error": made.pattern_error,
-                    "cancellation": numbers(made.cancellation),
+                    "tokens": decomposition.tokens,
+                    "max_error": decomposition.max_error,
+                    "relative_error": decomposition.relative_error,
+                    "pattern_error": decomposition.pattern_error,
+                    "cancellation": numbers(decomposition.cancellation),
                     "terms": {
                         term: {
                             "share": numbers(shares[term]),
                             "effect": numbers(effects[term]),
                             "top1_agreement": numbers(agreement[term]),
                         }
-                        for term in made.names
+                        for term in decomposition.names
                     },
                 }
             )
         )
         return
-    held = f", {made.freeze} held in gated units" if made.freeze and made.layer else ""
-    title = f"{escape(about.model)}, layer {made.layer} ({made.method}{held}), mean over heads"
+    held = f", {decomposition.freeze} held in gated units" if decomposition.freeze and decomposition.layer else ""
+    title = f"{escape(about.model)}, layer {decomposition.layer} ({decomposition.method}{held}), mean over heads"
     table = Table("term", "share", "effect (nats)", title=title)
-    for term in made.present:
+    for term in decomposition.present:
         table.add_row(term, _number(shares[term].mean()), _number(effects[term].mean()))
     console = Console()
     console.print(table)
     if about.truncated_from:
-        console.print(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens.")
-    if told := unknown(made):
-        console.print(told, soft_wrap=True)
-    if made.reference:
-        gap = "" if made.frozen_gap != made.frozen_gap else f"; positions {made.frozen_gap:.0%} away from frozen's"
-        console.print(f"Means of {made.reference}{gap}.")
+        console.print(f"The text was cut from {about.truncated_from} to {len(decomposition.tokens)} tokens.")
+    if sentence := unknown_tokens_note(decomposition):
+        console.print(sentence, soft_wrap=True)
+    if decomposition.reference:
+        gap = (
+            ""
+            if decomposition.frozen_gap != decomposition.frozen_gap
+            else f"; positions {decomposition.frozen_gap:.0%} away from frozen's"
+        )
+        console.print(f"Means of {decomposition.reference}{gap}.")
     if probe_id:
         console.print(f"Saved as probe {probe_id}.")
     console.print(
-        f"{len(made.tokens)} tokens, {made.heads} heads, {about.device}, {about.dtype}, {about.seconds:.2f} s. "
-        f"Sum of terms against the model's own scores: {made.max_error:.1e} at most "
-        f"({made.relative_error:.1e} of their range); patterns: {made.pattern_error:.1e}."
+        f"{len(decomposition.tokens)} tokens, {decomposition.heads} heads, {about.device}, {about.dtype}, "
+        f"{about.seconds:.2f} s. "
+        f"Sum of terms against the model's own scores: {decomposition.max_error:.1e} at most "
+        f"({decomposition.relative_error:.1e} of their range); patterns: {decomposition.pattern_error:.1e}."
     )
 
 

@@ -17,25 +17,28 @@ def probe_image(
 ) -> None:
     """Splits the scores between patches into the terms of word, position and bias; prints JSON, one number a head."""
     from analysis.commands.probe import numbers
-    from analysis.image_probes import ImageRequest, named
+    from analysis.probes.image_probe import ImageRequest, named
 
     name, data = named(image) or (image, None)
-    made = ImageRequest(model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data).run()
-    shares, effects = made.shares(), made.effects()
+    decomposition = ImageRequest(
+        model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data
+    ).run()
+    shares, effects = decomposition.shares(), decomposition.effects()
     typer.echo(
         json.dumps(
             {
-                "model": made.provenance.model,
-                "revision": made.provenance.revision,
-                "layer": made.layer,
-                "grid": made.grid,
-                "positions_interpolated_from": made.trained if made.interpolated else None,
-                "tokens": len(made.tokens),
-                "max_error": made.max_error,
-                "relative_error": made.relative_error,
-                "cancellation": numbers(made.cancellation),
+                "model": decomposition.provenance.model,
+                "revision": decomposition.provenance.revision,
+                "layer": decomposition.layer,
+                "grid": decomposition.grid,
+                "positions_interpolated_from": decomposition.trained if decomposition.interpolated else None,
+                "tokens": len(decomposition.tokens),
+                "max_error": decomposition.max_error,
+                "relative_error": decomposition.relative_error,
+                "cancellation": numbers(decomposition.cancellation),
                 "terms": {
-                    term: {"share": numbers(shares[term]), "effect": numbers(effects[term])} for term in made.names
+                    term: {"share": numbers(shares[term]), "effect": numbers(effects[term])}
+                    for term in decomposition.names
                 },
             }
         )

@@ -11,12 +11,13 @@ def query(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV rather than a table.")] = False,
 ) -> None:
     """Runs SQL on the store, read-only. Builds the store first when it is missing or older than the files."""
-    from analysis import catalogue, spreadsheet
+    from analysis import store_build
+    from analysis.core import csv_export
     from analysis.store import read
 
-    catalogue.refresh()
-    found = read.query(sql)
+    store_build.refresh()
+    rows = read.query(sql)
     if csv:
-        sys.stdout.write(spreadsheet.csv(found))
+        sys.stdout.write(csv_export.to_csv(rows))
     else:
-        typer.echo(found.to_string(index=False, max_colwidth=60))
+        typer.echo(rows.to_string(index=False, max_colwidth=60))

@@ -5,21 +5,20 @@ from typing import Annotated
 
 import typer
 
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 
 def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")] = Path("report.html"),
 ) -> None:
     """Writes every claim with its verdict, rule, evidence, caveats, charts and citations as one stand-alone file."""
-    from analysis import catalogue
-    from analysis.report import html
-    from dashboard import links
-    from dashboard.charts import fonts, render
+    from analysis import links, store_build
+    from analysis.figures import export, fonts
+    from analysis.narrative.report import html
 
-    catalogue.refresh()
+    store_build.refresh()
     page = html(
-        draw=lambda figure, link: render.svg(figure, render.manifest(figure, link)), link=links.link, faces=fonts.faces
+        draw=lambda figure, link: export.svg(figure, export.manifest(figure, link)), link=links.link, faces=fonts.faces
     )
     try:
         output.write_text(page, encoding="utf-8")

@@ -17,11 +17,11 @@ def surgery(
     """Measures sentence similarity under every operation, with no training, into a results file."""
     from rich.progress import Progress
 
-    from analysis import catalogue
+    from analysis import store_build
+    from analysis.measurements.surgery.operations import operations
+    from analysis.measurements.surgery.similarity import measure_surgery, read_pairs
     from analysis.models.load import load
     from analysis.models.source import resolve
-    from analysis.surgery.operations import operations
-    from analysis.surgery.similarity import measure_surgery, read_pairs
 
     pairs = read_pairs(stsb)
     loaded = load(resolve(model, revision))
@@ -30,5 +30,5 @@ def surgery(
         path = measure_surgery(
             loaded, pairs, chosen=chosen, name=name, each=progress.track(chosen, description="operations")
         )
-    catalogue.refresh()
+    store_build.refresh()
     typer.echo(f"{path} written and in the store.")

@@ -12,11 +12,11 @@ def sync(
     rebuild: Annotated[bool, typer.Option(help="Build anew even if the store is current or unreadable.")] = False,
 ) -> None:
     """Builds or refreshes the DuckDB store from the files under data/. Does nothing when it is current."""
-    from analysis import catalogue
+    from analysis import store_build
 
     console = Console()
     with console.status("Reading the results files"):
-        report = catalogue.refresh(rebuild=rebuild)
+        report = store_build.refresh(rebuild=rebuild)
     if not report.rebuilt:
         console.print(f"{escape(str(report.path))} is current.", soft_wrap=True)
     else:

@@ -6,8 +6,8 @@
 
 from typing import Any
 
+from analysis.core.registry import import_all
 from analysis.encodings.base import ENCODINGS, Encoding, Option, Table
-from analysis.registry import import_all
 
 __all__ = ["ENCODINGS", "Encoding", "Option", "encode"]
 

@@ -4,8 +4,8 @@ from math import floor, log2
 
 import numpy as np
 
+from analysis.core.errors import AddendError
 from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions
-from analysis.errors import AddendError
 
 HEADS = 8  # shown at most: a model has far fewer heads than dimensions
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float64
 
-from analysis.errors import AddendError
-from analysis.registry import Registry
+from analysis.core.errors import AddendError
+from analysis.core.registry import Registry
 
 MAX_CELLS = 2**22  # 32 MiB of float64: what one picture may cost a hosted page
 MAX_DIM = 2**11  # so that a (dim, dim) matrix, too, stays within MAX_CELLS

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from analysis.core.errors import AddendError
 from analysis.encodings.base import Encoding, Option, Shift, Table, register
 from analysis.encodings.tensor2tensor import shift as tensor2tensor_shift
 from analysis.encodings.tensor2tensor import signal
-from analysis.errors import AddendError
 
 
 def table(length: int, dim: int, *, padding_idx: int, padded: int) -> Table:

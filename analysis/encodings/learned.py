@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from analysis.core.errors import AddendError, ModelError
 from analysis.encodings.base import Encoding, Option, Table, register
-from analysis.errors import AddendError, ModelError
 
 TENSOR = "embeddings.position_embeddings.weight"
 
@@ -33,7 +33,7 @@ def read_table(folder: Path) -> Table:
 
 def embedded_folder() -> Path:
     """The folder of the model that comes with the product."""
-    from analysis import embedded  # only when asked for: every other encoding does without it
+    from analysis.core import embedded  # only when asked for: every other encoding does without it
 
     return embedded.folder()
 

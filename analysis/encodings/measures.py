@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from analysis.core.errors import AddendError
 from analysis.encodings.base import ENCODINGS, Encoding, Scores, Table, relative_positions
-from analysis.errors import AddendError
 
 ROUNDING = 1e-12  # relative to the largest value: smaller differences are taken for rounding
 FOLDS = 5
@@ -67,12 +67,12 @@ def by_distance(similarity: Scores, *, folded: bool = False) -> ByDistance:
     """
     distance = relative_positions(len(similarity))
     seen = ~np.isnan(similarity)
-    found, index = np.unique((np.abs(distance) if folded else distance)[seen], return_inverse=True)
+    items, index = np.unique((np.abs(distance) if folded else distance)[seen], return_inverse=True)
     values = similarity[seen]
-    pairs = np.bincount(index, minlength=len(found))
-    mean = np.bincount(index, values, minlength=len(found)) / pairs
-    spread = np.bincount(index, (values - mean[index]) ** 2, minlength=len(found)) / pairs
-    return ByDistance(found, mean, np.sqrt(spread), pairs)
+    pairs = np.bincount(index, minlength=len(items))
+    mean = np.bincount(index, values, minlength=len(items)) / pairs
+    spread = np.bincount(index, (values - mean[index]) ** 2, minlength=len(items)) / pairs
+    return ByDistance(items, mean, np.sqrt(spread), pairs)
 
 
 def cosine(table: Table) -> Scores:

@@ -4,9 +4,9 @@ from math import isqrt
 
 import numpy as np
 
+from analysis.core.errors import AddendError
 from analysis.encodings.base import Encoding, Table, register
 from analysis.encodings.sinusoidal import frequencies
-from analysis.errors import AddendError
 
 
 def table(length: int, dim: int) -> Table:

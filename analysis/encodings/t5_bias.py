@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from analysis.core.errors import AddendError
 from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions, seed_option
-from analysis.errors import AddendError
 
 HEADS = 8  # T5-small's, and the most that are shown
 T5_SMALL_WIDTH = 512  # T5 draws its biases with a standard deviation of width^-0.5

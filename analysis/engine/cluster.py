@@ -13,8 +13,8 @@ from typing import Any
 
 from rich.console import Console
 
+from analysis.core.errors import AddendError
 from analysis.engine.task import AnyTask, Failed, Task, ready
-from analysis.errors import AddendError
 
 RETRIES = 3
 """How often a task whose worker died is started again."""

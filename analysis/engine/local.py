@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from analysis.core.errors import AddendError
 from analysis.engine.task import AnyTask, Failed, Task, ready
-from analysis.errors import AddendError
 
 POLL_SECONDS = 0.5
 _updates: Any = None

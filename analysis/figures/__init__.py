@@ -1,8 +1,13 @@
-"""Every figure of the product, as data. Importing this package imports no torch."""
+"""Every figure of the product, a folder a topic: its modules compute what is shown, and its `draw*.py` draw it.
 
-from analysis.figures.base import FIGURES, Figure, Params
-from analysis.registry import import_all
+Importing this package registers the figures and imports neither torch nor altair; `analysis.figures.drawings` registers
+how they are drawn.
+"""
+
+from analysis.core.registry import import_all, subpackages
+from analysis.figures.figure import FIGURES, Figure, Params
 
 __all__ = ["FIGURES", "Figure", "Params"]
 
-import_all(__name__)
+for topic in subpackages(__name__):
+    import_all(topic, wanted=lambda name: not name.startswith("draw"))

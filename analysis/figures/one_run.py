@@ -7,15 +7,15 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.errors import LinkError
-from analysis.figures.base import Params
-from analysis.terms.result import MOST_CANCELLATION, Decomposition, Provenance
+from analysis.core.errors import LinkError
+from analysis.figures.figure import Params
+from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
 
 NAMED = 6
 """Heads whose withheld shares are named one by one."""
 
 
-def facts(about: Provenance, given: str = "text") -> dict[str, str]:
+def run_facts(about: Provenance, given: str = "text") -> dict[str, str]:
     """What the numbers trace to. given: what the model was given, a text or an image."""
     return {
         "model": f"{about.model} ({about.revision})",
@@ -27,7 +27,7 @@ def facts(about: Provenance, given: str = "text") -> dict[str, str]:
     }
 
 
-def cancelled(factors: Float[ndarray, "... head"]) -> str:
+def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
     """How far the terms of the heads cancel, and whose shares are therefore withheld; empty where that is not known.
 
     factors: `Decomposition.cancellation` of one layer, or a row of it for each layer.
@@ -37,25 +37,26 @@ def cancelled(factors: Float[ndarray, "... head"]) -> str:
         return ""
     low, high = float(known.min()), float(known.max())
     sizes = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:,.1f}"
-    said = f"Together the terms of a head are {sizes} times as large as the scores that they add up to."
+    text = f"Together the terms of a head are {sizes} times as large as the scores that they add up to."
     far = [tuple(place) for place in np.argwhere(factors > MOST_CANCELLATION).tolist()]
     if not far:
-        return said
+        return text
     places = [f"{place[-1]}" if len(place) == 1 else f"{place[-1]} of layer {place[0]}" for place in far]
     named = ", ".join(places[:NAMED]) + (f" and {len(places) - NAMED} more" if len(places) > NAMED else "")
     return (
-        f"{said} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would say how large "
+        f"{text} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would say how large "
         f"numbers cancel and not what a term is for: head{'s' * (len(places) > 1)} {named}."
     )
 
 
-def unknown(made: Decomposition) -> str:
+def unknown_tokens_note(decomposition: Decomposition) -> str:
     """What to say of a text that is mostly unknown to the tokenizer; empty of any other."""
-    words = sum(not token.special for token in made.token_info)
-    if not made.unknown > words / 2:
+    words = sum(not token.special for token in decomposition.token_info)
+    if not decomposition.unknown > words / 2:
         return ""
     return (
-        f"{made.unknown} of the {words} tokens of this text are unknown to the tokenizer of {made.provenance.model}: "
+        f"{decomposition.unknown} of the {words} tokens of this text are unknown to the tokenizer of "
+        f"{decomposition.provenance.model}: "
         "the model sees the same word for each of them. Choose a model that was trained on such text, or put spaces "
         "between its parts if that is how the model reads it."
     )

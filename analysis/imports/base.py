@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.registry import Registry
+from analysis.core.registry import Registry
 
 Files = Mapping[str, bytes]
 """Path as the reader gave it, with forward slashes -> content."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class StatedByReader:
     """What a reader says of results that do not say it themselves; None where the files must."""
 
     variant: str | None = None
@@ -22,7 +22,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Bad:
+class BadRow:
     """Something that cannot be taken: where it stands, and what was expected. line: None for a whole file."""
 
     file: str
@@ -52,7 +52,7 @@ class Reading:
 
     used: set[str] = field(default_factory=set)
     rows: list[Row] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[BadRow] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     settings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class Reader:
 
     title: str
     expects: str
-    read: Callable[[Files, Said], Reading]
+    read: Callable[[Files, StatedByReader], Reading]
     last: bool = False
 
 
@@ -75,11 +75,11 @@ READERS: Registry[Reader] = Registry("form of results")
 
 def folders(files: Files) -> dict[str, dict[str, bytes]]:
     """Folder -> name -> content."""
-    found: dict[str, dict[str, bytes]] = {}
+    entries: dict[str, dict[str, bytes]] = {}
     for path, content in files.items():
         folder, _, name = path.rpartition("/")
-        found.setdefault(folder, {})[name] = content
-    return found
+        entries.setdefault(folder, {})[name] = content
+    return entries
 
 
 def joined(folder: str, name: str) -> str:

@@ -15,11 +15,11 @@ from dataclasses import asdict
 
 import psutil
 
-from analysis.errors import ImportProblem
-from analysis.imports.base import Bad, Files, Said
-from analysis.imports.plan import Plan, Planned, plan
-from analysis.provenance import ROOT
-from analysis.settings import PREFIX
+from analysis.core.errors import ImportProblem
+from analysis.core.provenance import ROOT
+from analysis.core.settings import PREFIX
+from analysis.imports.base import BadRow, Files, StatedByReader
+from analysis.imports.plan import Plan, PlannedRun, plan
 
 MEMORY_MIB = 512
 """Beyond what the process has when it starts."""
@@ -31,7 +31,7 @@ ENVIRONMENT = ("HOME", "PATH", "LANG")
 _reading = threading.Lock()
 
 
-def confined(files: Files, said: Said) -> Plan:
+def plan_in_child(files: Files, stated: StatedByReader) -> Plan:
     """What `plan` gives. Raises ImportProblem where that takes more than the limits, or others' files too long."""
     ours = {name: value for name, value in os.environ.items() if name in ENVIRONMENT or name.startswith(PREFIX)}
     if not _reading.acquire(timeout=SECONDS / 2):
@@ -39,7 +39,7 @@ def confined(files: Files, said: Said) -> Plan:
     try:
         done = subprocess.run(
             [sys.executable, "-B", "-m", __name__, str(MEMORY_MIB), str(CPU_SECONDS)],
-            input=pickle.dumps((dict(files), said)),
+            input=pickle.dumps((dict(files), stated)),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
@@ -57,12 +57,12 @@ def confined(files: Files, said: Said) -> Plan:
             f"To read these files takes more than {CPU_SECONDS} s or {MEMORY_MIB} MiB. Import their parts, or run: "
             "python -m analysis import FILES"
         )
-    found = json.loads(answer)
+    result = json.loads(answer)
     return Plan(
-        runs=[Planned(**run) for run in found["runs"]],
-        bad=[Bad(**bad) for bad in found["bad"]],
-        left=found["left"],
-        known=found["known"],
+        runs=[PlannedRun(**run) for run in result["runs"]],
+        bad=[BadRow(**bad) for bad in result["bad"]],
+        left=result["left"],
+        known=result["known"],
     )
 
 
@@ -76,8 +76,8 @@ def main() -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(which, (most, most))
-    files, said = pickle.load(sys.stdin.buffer)
-    answer = json.dumps(asdict(plan(files, said))).encode()
+    files, text = pickle.load(sys.stdin.buffer)
+    answer = json.dumps(asdict(plan(files, text))).encode()
     if len(answer) > ANSWER_MIB << 20:
         sys.exit("too long")
     sys.stdout.buffer.write(answer)

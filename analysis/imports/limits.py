@@ -1,6 +1,6 @@
 """How much may be imported at once, and whether the dashboard may."""
 
-from analysis import settings
+from analysis.core import settings
 
 MOST_MIB = 20
 """Of all files of one import together."""

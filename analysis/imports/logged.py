@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.imports.base import Reading, Row, Said, names
+from analysis.imports.base import Reading, Row, StatedByReader, names
 from analysis.imports.rows import METRICS
 
 TASK = ("task", "task_name")
@@ -78,39 +78,39 @@ def first(settings: Mapping[str, Any], keys: Iterable[str]) -> Any:
     return next((settings[key] for key in keys if settings.get(key) not in (None, "")), None)
 
 
-def add(run: Logged, said: Said, reading: Reading) -> None:
+def add(run: Logged, stated: StatedByReader, reading: Reading) -> None:
     """Adds the rows of a run to a reading, and says which of its numbers are left."""
-    task = said.task or known_task(first(run.settings, TASK))
-    variant = said.variant or first(run.settings, VARIANT[:1]) or first(run.settings, VARIANT[1:]) or run.name
+    task = stated.task or known_task(first(run.settings, TASK))
+    variant = stated.variant or first(run.settings, VARIANT[:1]) or first(run.settings, VARIANT[1:]) or run.name
     seed = first(run.settings, ("seed",))
     shared = {
         "variant": variant,
-        "preset": said.preset or first(run.settings, ("preset",)),
-        "seed": said.seed if said.seed is not None else seed,
+        "preset": stated.preset or first(run.settings, ("preset",)),
+        "seed": stated.seed if stated.seed is not None else seed,
     }
-    rate = said.learning_rate if said.learning_rate is not None else first(run.settings, ("learning_rate", "lr"))
+    rate = stated.learning_rate if stated.learning_rate is not None else first(run.settings, ("learning_rate", "lr"))
     left = []
     scored: set[tuple[str | None, str]] = set()
     for key, value in run.scalars.items():
-        found = score_key(key)
+        matches = score_key(key)
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
-        if found is None or (found[0] or task) is None or found in scored:
+        if matches is None or (matches[0] or task) is None or matches in scored:
             left.append(key)
             continue
-        scored.add(found)
+        scored.add(matches)
         reading.rows.append(
             Row(
                 run.file,
                 run.line,
                 {
                     **shared,
-                    "task": found[0] or task,
-                    "metric": found[1],
+                    "task": matches[0] or task,
+                    "metric": matches[1],
                     "value": value,
                     "learning_rate": rate,
                     # Fine-tunings of one checkpoint share its seed, which their tool does not know.
-                    "seed": said.seed if said.seed is not None else first(run.settings, ("pretraining_seed",)) or 0,
+                    "seed": stated.seed if stated.seed is not None else first(run.settings, ("pretraining_seed",)) or 0,
                     "finetune_seed": seed,
                     "pretraining": first(run.settings, ("pretraining", *VARIANT[1:])),
                     "train_examples": first(run.settings, ("train_samples", "train_examples")),

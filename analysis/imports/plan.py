@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import ImportProblem, StoreError
-from analysis.imports.base import Bad, Files, Row, Said
+from analysis.core.errors import ImportProblem, StoreError
+from analysis.core.provenance import git_sha
+from analysis.imports.base import BadRow, Files, Row, StatedByReader
 from analysis.imports.limits import LEFT_SECONDS, MOST_BAD, MOST_FILES, MOST_MIB, MOST_PROBLEMS, MOST_ROWS, most_stored
 from analysis.imports.readers import READERS
-from analysis.imports.rows import CURVE, KEYS, SCORE, Wrong, checked
-from analysis.provenance import git_sha
+from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
 from analysis.store import files as store_files
 from analysis.store import mirror
 from analysis.store.paths import data_folder
@@ -32,7 +32,7 @@ GROUPS = ("preset", "variant", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planned:
+class PlannedRun:
     """One run that would be stored: its kind, its rows, and what its files say of it."""
 
     run_id: str
@@ -55,8 +55,8 @@ class Plan:
     left: numbers that were found and are not taken, one line a run or file.
     """
 
-    runs: list[Planned] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
+    runs: list[PlannedRun] = field(default_factory=list)
+    bad: list[BadRow] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     known: int = 0
 
@@ -77,7 +77,7 @@ def gather(paths: list[Path]) -> dict[str, bytes]:
 
     Only what a reader of results may want is opened: weights and pickles are not.
     """
-    found: dict[str, bytes] = {}
+    entries: dict[str, bytes] = {}
     room = MOST_MIB << 20
     for path in paths:
         if not path.exists():
@@ -89,16 +89,16 @@ def gather(paths: list[Path]) -> dict[str, bytes]:
             if not path.is_file() and not file.resolve().is_relative_to(path.resolve()):
                 raise ImportProblem(f"{str(file)!r} is a link that leads out of its folder. Put the file in its place.")
             room -= file.stat().st_size
-            if room < 0 or len(found) >= MOST_FILES:
+            if room < 0 or len(entries) >= MOST_FILES:
                 raise ImportProblem(
                     f"{str(path)!r} holds more than {MOST_MIB} MiB or {MOST_FILES:,} files; import its parts."
                 )
             name = file.relative_to(root) if path.is_file() else file.absolute().relative_to(root)
             try:
-                found[name.as_posix()] = file.read_bytes()
+                entries[name.as_posix()] = file.read_bytes()
             except OSError as refused:
                 raise ImportProblem(f"{file.name} could not be read ({refused.strerror}).") from None
-    return found
+    return entries
 
 
 def _wanted(file: Path) -> bool:
@@ -107,9 +107,9 @@ def _wanted(file: Path) -> bool:
     return file.name == "README.md" or bool({"metrics", "params", "tags"} & set(file.parent.parts[-4:]))
 
 
-def plan(files: Files, said: Said | None = None) -> Plan:
+def plan(files: Files, stated: StatedByReader | None = None) -> Plan:
     """What an import of these files would add. Bad rows are in the plan; nothing is written."""
-    made = Plan()
+    result = Plan()
     waiting = dict(files)
     grouped: dict[tuple[Any, ...], list[tuple[Row, Values]]] = {}
     seen: dict[tuple[Any, ...], tuple[Row, Values]] = {}
@@ -117,38 +117,38 @@ def plan(files: Files, said: Said | None = None) -> Plan:
     settings: dict[str, Mapping[str, Any]] = {}
     count = 0
     for form, reader in sorted(READERS.items(), key=lambda named: named[1].last):
-        reading = reader.read(waiting, said or Said())
+        reading = reader.read(waiting, stated or StatedByReader())
         waiting = {path: content for path, content in waiting.items() if path not in reading.used}
-        made.bad += reading.bad
-        made.left += reading.left
+        result.bad += reading.bad
+        result.left += reading.left
         settings |= reading.settings
         for row in reading.rows:
-            if len(made.bad) > MOST_BAD:
+            if len(result.bad) > MOST_BAD:
                 break
             count += 1
             try:
-                kind, values = checked(row.values)
+                kind, values = check_row(row.values)
                 _once(kind, values, row, seen)
-            except Wrong as wrong:
-                made.bad.append(Bad(row.file, row.line, f"{wrong}."))
+            except InvalidValue as wrong:
+                result.bad.append(BadRow(row.file, row.line, f"{wrong}."))
                 continue
             key = (kind, *(values[name] for name in KEYS[kind]))
             if key in stored:
                 if stored[key] != values["value"]:
                     problem = f"is stored already with the value {stored[key]:g}, here {values['value']:g}."
-                    made.bad.append(Bad(row.file, row.line, problem))
-                made.known += 1
+                    result.bad.append(BadRow(row.file, row.line, problem))
+                result.known += 1
             elif key not in seen or seen[key][0] is row:
                 grouped.setdefault((form, kind, *(values[name] for name in GROUPS)), []).append((row, values))
-    made.bad += [Bad(path, None, f"is of no known form; expected {_forms()}.") for path in _strange(waiting)]
-    if len(made.bad) > MOST_BAD:
-        made.bad.append(Bad("all files", None, f"more than {MOST_BAD} bad rows; the rest was not read."))
+    result.bad += [BadRow(path, None, f"is of no known form; expected {_forms()}.") for path in _strange(waiting)]
+    if len(result.bad) > MOST_BAD:
+        result.bad.append(BadRow("all files", None, f"more than {MOST_BAD} bad rows; the rest was not read."))
     if count > MOST_ROWS:
-        made.bad.append(Bad("all files", None, f"{count:,} rows; expected at most {MOST_ROWS:,} in one import."))
-    made.bad.sort(key=lambda bad: (bad.file, bad.line or 0))
-    if not made.bad:
-        made.runs = [_planned(key, held, settings) for key, held in grouped.items()]
-    return made
+        result.bad.append(BadRow("all files", None, f"{count:,} rows; expected at most {MOST_ROWS:,} in one import."))
+    result.bad.sort(key=lambda bad: (bad.file, bad.line or 0))
+    if not result.bad:
+        result.runs = [_planned(key, held, settings) for key, held in grouped.items()]
+    return result
 
 
 def _strange(waiting: Files) -> list[str]:
@@ -167,56 +167,58 @@ def _once(kind: str, values: Values, row: Row, seen: dict[tuple[Any, ...], tuple
     first, other = seen.setdefault(key, (row, values))
     if other["value"] != values["value"]:
         where = first.file if first.line is None else f"{first.file}, line {first.line}"
-        raise Wrong(f"gives {values['value']:g} where {where} gives {other['value']:g} for the same run")
+        raise InvalidValue(f"gives {values['value']:g} where {where} gives {other['value']:g} for the same run")
 
 
 def _stored() -> dict[tuple[Any, ...], float]:
     """The imported rows that lie under data/: kind and key -> value."""
-    found: dict[tuple[Any, ...], float] = {}
+    entries: dict[tuple[Any, ...], float] = {}
     for path in store_files.imported_files():
         try:
             kind, table, _ = store_files.read(path)
         except StoreError:
             continue  # A sync names it.
         for row in table.to_pylist():
-            found[(kind, *(row[name] for name in KEYS[kind]))] = row["value"]
-    return found
+            entries[(kind, *(row[name] for name in KEYS[kind]))] = row["value"]
+    return entries
 
 
-def _planned(key: tuple[Any, ...], held: list[tuple[Row, Values]], settings: dict[str, Mapping[str, Any]]) -> Planned:
+def _planned(
+    key: tuple[Any, ...], held: list[tuple[Row, Values]], settings: dict[str, Mapping[str, Any]]
+) -> PlannedRun:
     form, kind, *_ = key
     rows = [values for _, values in held]
     canonical = json.dumps([kind, sorted(json.dumps(row, sort_keys=True) for row in rows)])
     sources = list(dict.fromkeys(row.file for row, _ in held))
     own = [settings.get(row.file if row.line is None else f"{row.file}:{row.line}") for row, _ in held]
-    said = next((one for one in own if one), {})
-    return Planned(
+    text = next((one for one in own if one), {})
+    return PlannedRun(
         run_id=f"i{hashlib.sha256(canonical.encode()).hexdigest()[:24]}",
         kind=kind,
         form=form,
         rows=rows,
         sources=sources,
-        settings=said if all(one in (None, said) for one in own) else {},
+        settings=text if all(one in (None, text) for one in own) else {},
     )
 
 
-def carry_out(made: Plan) -> Path | None:
+def carry_out(plan: Plan) -> Path | None:
     """Writes the planned runs, whole or not at all; None where there is nothing to add.
 
     Raises ImportProblem for a plan with bad rows, StoreError where the folder cannot be written.
     """
-    if made.bad:
-        raise ImportProblem(f"Nothing was imported: {len(made.bad)} bad row(s). {made.problems[0]}")
-    if not made.runs:
+    if plan.bad:
+        raise ImportProblem(f"Nothing was imported: {len(plan.bad)} bad row(s). {plan.problems[0]}")
+    if not plan.runs:
         return None
     parent = data_folder() / store_files.IMPORTED
-    name = hashlib.sha256("".join(sorted(run.run_id for run in made.runs)).encode()).hexdigest()[:24]
+    name = hashlib.sha256("".join(sorted(run.run_id for run in plan.runs)).encode()).hexdigest()[:24]
     try:
         parent.mkdir(parents=True, exist_ok=True)
         _clear(parent)
         partial = Path(tempfile.mkdtemp(dir=parent, prefix="."))
         try:
-            for run in made.runs:
+            for run in plan.runs:
                 _write(run, partial)
             _check_room(parent, partial)
             os.chmod(partial, 0o755)
@@ -255,7 +257,7 @@ def _check_room(parent: Path, partial: Path) -> None:
         )
 
 
-def _write(run: Planned, folder: Path) -> None:
+def _write(run: PlannedRun, folder: Path) -> None:
     columns = {name: [row[name] for row in run.rows] for name in (SCORE if run.kind == "scores" else CURVE)}
     about = store_files.Run(
         kind=run.kind,

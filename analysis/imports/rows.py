@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 from analysis.store.files import IMPORTED
 
 LONGEST = 80
@@ -24,16 +24,16 @@ CURVES = {
 """What a curve can be of."""
 
 
-class Wrong(AddendError):
+class InvalidValue(AddendError):
     """A value that is not what was expected."""
 
 
 def _name(value: Any) -> str:
     if isinstance(value, list | dict | bool):
-        raise Wrong(f"{_cut(value)}; expected a name of 1 to {LONGEST} visible characters")
+        raise InvalidValue(f"{_cut(value)}; expected a name of 1 to {LONGEST} visible characters")
     text = str(value).strip()
     if not 0 < len(text) <= LONGEST or any(unicodedata.category(sign)[0] == "C" for sign in text):
-        raise Wrong(f"{text[:40]!r}; expected a name of 1 to {LONGEST} visible characters")
+        raise InvalidValue(f"{text[:40]!r}; expected a name of 1 to {LONGEST} visible characters")
     return text
 
 
@@ -43,13 +43,13 @@ def _whole(value: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or number != int(number) or not 0 <= number < 2**53:
-        raise Wrong(f"{_cut(value)}; expected a whole number from 0")
+        raise InvalidValue(f"{_cut(value)}; expected a whole number from 0")
     return int(number)
 
 
 def _small(value: Any) -> int:
     if (number := _whole(value)) >= 2**31:
-        raise Wrong(f"{number}; expected a whole number below 2,147,483,648")
+        raise InvalidValue(f"{number}; expected a whole number below 2,147,483,648")
     return number
 
 
@@ -59,13 +59,13 @@ def _real(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise Wrong(f"{_cut(value)}; expected a finite number")
+        raise InvalidValue(f"{_cut(value)}; expected a finite number")
     return number
 
 
 def _not_negative(value: Any) -> float:
     if (number := _real(value)) < 0:
-        raise Wrong(f"{number:g}; expected a number from 0")
+        raise InvalidValue(f"{number:g}; expected a number from 0")
     return number
 
 
@@ -108,47 +108,49 @@ def kind(row: Mapping[str, Any]) -> str:
     """Whether a row is of scores or of curves. Raises Wrong where it is of neither or both."""
     task, step = row.get("task") is not None, row.get("step") is not None
     if task == step:
-        raise Wrong(f"the row says {'a task and a step' if task else 'neither task nor step'}; expected one of them")
+        raise InvalidValue(
+            f"the row says {'a task and a step' if task else 'neither task nor step'}; expected one of them"
+        )
     return "scores" if task else "curves"
 
 
-def checked(row: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def check_row(row: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The kind and the row as it is stored, every column of the kind in it. Raises Wrong for the first bad value."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     which = kind(values)
     checks = SCORE if which == "scores" else CURVE
     if unknown := sorted(set(values) - set(checks)):
-        raise Wrong(f"the column {unknown[0]!r} is not known of {which}; expected: {', '.join(checks)}")
+        raise InvalidValue(f"the column {unknown[0]!r} is not known of {which}; expected: {', '.join(checks)}")
     for name in NEEDS[which]:
         if name not in values:
-            raise Wrong(f"says no {name}; expected {', '.join(NEEDS[which])}")
-    found: dict[str, Any] = dict.fromkeys(checks)
+            raise InvalidValue(f"says no {name}; expected {', '.join(NEEDS[which])}")
+    entries: dict[str, Any] = dict.fromkeys(checks)
     for name, value in values.items():
         try:
-            found[name] = checks[name](value)
-        except Wrong as wrong:
-            raise Wrong(f"{name} is {wrong}") from None
-    given = found["preset"]
+            entries[name] = checks[name](value)
+        except InvalidValue as wrong:
+            raise InvalidValue(f"{name} is {wrong}") from None
+    given = entries["preset"]
     if given is None or given == IMPORTED:
-        found["preset"] = IMPORTED
+        entries["preset"] = IMPORTED
     elif not given.startswith(f"{IMPORTED}-"):
-        found["preset"] = f"{IMPORTED}-{given}"
+        entries["preset"] = f"{IMPORTED}-{given}"
     if which == "scores":
-        _score(found)
-    elif found["metric"] not in CURVES:
-        raise Wrong(f"metric is {found['metric']!r}; expected of a curve: {', '.join(CURVES)}")
-    return which, found
+        _score(entries)
+    elif entries["metric"] not in CURVES:
+        raise InvalidValue(f"metric is {entries['metric']!r}; expected of a curve: {', '.join(CURVES)}")
+    return which, entries
 
 
 def _score(row: dict[str, Any]) -> None:
     metric, value = row["metric"], row["value"]
     if metric not in METRICS:
-        raise Wrong(f"metric is {metric!r}; expected one of {', '.join(sorted(METRICS))}")
+        raise InvalidValue(f"metric is {metric!r}; expected one of {', '.join(sorted(METRICS))}")
     low = -1 if metric in SIGNED else 0
     if not low <= value <= 1:
-        raise Wrong(f"value is {value:g}; expected a fraction from {low} to 1, so 0.843 rather than 84.3")
+        raise InvalidValue(f"value is {value:g}; expected a fraction from {low} to 1, so 0.843 rather than 84.3")
     if row["variant"] == "majority":
-        raise Wrong("variant is 'majority', which names the most frequent answer here; expected another name")
+        raise InvalidValue("variant is 'majority', which names the most frequent answer here; expected another name")
     row["finetune_seed"] = row["finetune_seed"] or 0
     row["data"] = row["data"] or "not said"
     row["pretraining"] = row["pretraining"] or f"{row['preset']}-{row['variant']}-{row['seed']}"

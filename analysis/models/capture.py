@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
-from analysis.streams.tensor import plain
+from analysis.streams.tensor import total
 
 IMPLEMENTATION = "addend"
 
 
 @dataclass(frozen=True)
-class Looked:
+class DistanceLookup:
     """A bias that is looked up by distance and depends on what is compared, too: DeBERTa's c2p and p2c."""
 
     distances: Tensor
@@ -47,7 +47,7 @@ class Call:
     scores: Float[Tensor, "batch head query key"]
     mask: Tensor | None
     """What is added to hide keys: 0 where a query attends."""
-    looked: Looked | None = None
+    looked: DistanceLookup | None = None
     """Where `bias` depends on content: how it comes about."""
     parts: Sequence[Float[Tensor, "batch head query key"]] = ()
     """What `bias` is the sum of, where that is more than one term: one for each of the family's `bias_terms`."""
@@ -101,7 +101,7 @@ def attend(
     if key.shape[1] != query.shape[1]:  # grouped queries
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-    scores = (plain(query) @ plain(key).transpose(2, 3)).mul_(scale)
+    scores = (total(query) @ total(key).transpose(2, 3)).mul_(scale)
     if position_bias is not None:
         scores = scores + position_bias
     listener = _listener.get()

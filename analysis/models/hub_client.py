@@ -14,16 +14,16 @@ import httpx2
 from huggingface_hub import set_client_factory
 from huggingface_hub.utils._http import default_client_factory
 
-from analysis import settings
-from analysis.errors import ModelError
-from analysis.models import contents
+from analysis.core import settings
+from analysis.core.errors import ModelError
+from analysis.models import file_checks
 
 NAMING = ("etag", "x-linked-etag", "x-repo-commit")
 """Headers that become names of files and folders."""
 NAME = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z_-]|\.(?!\.)){0,149}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 DESCRIPTION_BYTES = 20_000_000
-TEXT_BYTES = contents.LARGEST_TOKENIZER
+TEXT_BYTES = file_checks.LARGEST_TOKENIZER
 """Of a config or a tokenizer; what is stated is checked before, this is what arrives."""
 DESCRIPTION_SECONDS = 10.0
 """How long a description of a repository may take to arrive; a reader is told earlier, and then its thread ends too."""
@@ -38,9 +38,9 @@ def install() -> None:
 
 def client() -> httpx2.Client:
     """The library's own client, with the checks."""
-    made = default_client_factory()
-    made.event_hooks = {**made.event_hooks, "response": [*made.event_hooks["response"], check]}
-    return made
+    result = default_client_factory()
+    result.event_hooks = {**result.event_hooks, "response": [*result.event_hooks["response"], check]}
+    return result
 
 
 def check(response: httpx2.Response) -> None:
@@ -59,7 +59,7 @@ def check(response: httpx2.Response) -> None:
         response.stream = Bounded(response.stream, path, DESCRIPTION_BYTES, DESCRIPTION_SECONDS)
     else:
         weights = settings.number("ADDEND_MODEL_MB") * 1_000_000
-        most = weights if contents.is_weights(path) else TEXT_BYTES
+        most = weights if file_checks.is_weights(path) else TEXT_BYTES
         response.stream = Bounded(response.stream, path, most or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
 
 
@@ -71,7 +71,7 @@ _watch: Callable[[], None] = _unwatched
 
 
 @contextmanager
-def watched(check: Callable[[], None]) -> Iterator[None]:
+def checked_downloads(check: Callable[[], None]) -> Iterator[None]:
     """Within, `check` is called at every piece that arrives of any answer, and may raise to end the download.
 
     The library downloads in threads of its own, so this is one for the process: downloads take turns.

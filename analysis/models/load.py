@@ -24,9 +24,9 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from analysis import settings
-from analysis.errors import ModelError
-from analysis.models import tried
+from analysis.core import settings
+from analysis.core.errors import ModelError
+from analysis.models import tokenizer_sandbox
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 
@@ -105,8 +105,8 @@ def _loader(source: Source, head: bool) -> Any:
     """The class of transformers that loads a checkpoint; with the head its config says it was saved with, if asked."""
     if head:
         names = [str(name) for name in source.config.get("architectures") or ()]
-        if found := next((auto for name in names for end, auto in HEADS.items() if name.endswith(end)), None):
-            return found
+        if result := next((auto for name in names for end, auto in HEADS.items() if name.endswith(end)), None):
+            return result
     architecture = source.family
     return getattr(transformers, FAMILIES[architecture].loader) if architecture in FAMILIES else AutoModel
 
@@ -128,11 +128,11 @@ def load(
             source.check_unchanged()
             _check_counts(source.config, source.name)
             if settings.hosted() and source.strange:
-                tried.check(source.folder)
+                tokenizer_sandbox.check_folder(source.folder)
             config, loader = _plain(source.config), _loader(source, head)
             _check_size(config, loader, source)
             tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
-            model, told = loader.from_pretrained(
+            model, text = loader.from_pretrained(
                 source.folder,
                 config=config,
                 use_safetensors=True,
@@ -158,7 +158,7 @@ def load(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
             "token belongs to. Choose a model with a tokenizer.json."
         )
-    missing = sorted(key for key in told["missing_keys"] if not key.startswith("pooler."))
+    missing = sorted(key for key in text["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise ModelError(
             f"{source.name} lacks {len(missing)} of its weights ({missing[0]}, …); they would be random. "
@@ -172,7 +172,7 @@ def load(
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
         if settings.hosted() and source.strange:
-            tokenizer = tried.Tried(tokenizer)
+            tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
     return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
 
 
@@ -193,22 +193,22 @@ def _check_size(config: Any, loader: Any, source: Source) -> None:
 def _check_counts(config: Mapping[str, Any], name: str) -> None:
     """Refuses so many layers or labels that the config alone, which lists them, would take all memory."""
     for part, most in (("layer", MOST_LAYERS), ("num_labels", MOST_LABELS)):
-        found = max((value for key, value in _numbers(config) if part in key), default=0)
-        if found > most:
+        result = max((value for key, value in _numbers(config) if part in key), default=0)
+        if result > most:
             raise ModelError(
-                f"{name} says it has {found:,} {part.removeprefix('num_').rstrip('s')}s; at most {most:,} are taken."
+                f"{name} says it has {result:,} {part.removeprefix('num_').rstrip('s')}s; at most {most:,} are taken."
             )
 
 
 @contextmanager
 def _few_modules(name: str) -> Iterator[None]:
     """Refuses a model of very many parts while it is being made by this thread."""
-    mine, made = threading.get_ident(), 0
+    mine, result = threading.get_ident(), 0
 
     def count(_: Any, __: str, ___: Any) -> None:
-        nonlocal made
-        made += threading.get_ident() == mine
-        if made > MOST_MODULES:
+        nonlocal result
+        result += threading.get_ident() == mine
+        if result > MOST_MODULES:
             raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; at most as many are taken.")
 
     hook = register_module_module_registration_hook(count)

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
+from analysis.core.term_names import SCORE_BIAS
 from analysis.models.capture import Call, listen
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer
-from analysis.sources import SCORE_BIAS
+from analysis.models.trace_sources import Layer
 
 PREFIX = 8
 """Tokens of the text on which the model's own output is compared with ours."""

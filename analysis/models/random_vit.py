@@ -8,8 +8,8 @@ from transformers import ViTConfig, ViTModel
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from analysis.models.load import Loaded, best_device
+from analysis.models.random_vit_name import NAME, SEED
 from analysis.models.source import Source
-from analysis.random_vit import NAME, SEED
 
 SHAPE: dict[str, Any] = {
     "hidden_size": 64,

@@ -19,15 +19,16 @@ from typing import Any, TypeVar
 
 import psutil
 
-from analysis import checkpoints, embedded, settings
-from analysis.errors import ModelError, NotEnoughMemory, NotHere
-from analysis.models import contents
+from analysis.core import embedded, settings
+from analysis.core.atomic_write import atomic_write
+from analysis.core.errors import ModelError, ModelNotDownloaded, NotEnoughMemory
+from analysis.models import file_checks
 from analysis.models.families import family_of, known_family
-from analysis.whole import whole
+from analysis.store import checkpoints
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
-HUB_FILES: dict[str, Any] = {"allow_patterns": list(contents.WANTED), "ignore_patterns": list(contents.UNWANTED)}
+HUB_FILES: dict[str, Any] = {"allow_patterns": list(file_checks.WANTED), "ignore_patterns": list(file_checks.UNWANTED)}
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
 PARTS = {"clip": ("vision_config", "clip_vision_model")}
@@ -70,8 +71,8 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:
-    found = {path.name: _stamp(path) for path in folder.iterdir() if path.name.endswith(OPENED) and path.is_file()}
-    return {name: stamp for name, stamp in found.items() if stamp is not None}
+    entries = {path.name: _stamp(path) for path in folder.iterdir() if path.name.endswith(OPENED) and path.is_file()}
+    return {name: stamp for name, stamp in entries.items() if stamp is not None}
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Source:
         """About how many its weights take in memory, as float32."""
         if not self.folder.name:  # built here, not read
             return 0
-        stored = sum(file.stat().st_size for file in self.folder.iterdir() if contents.is_weights(file.name))
+        stored = sum(file.stat().st_size for file in self.folder.iterdir() if file_checks.is_weights(file.name))
         return stored * BYTES_PER_FLOAT32 // _item_bytes(self.config)
 
 
@@ -230,7 +231,7 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
     reads = family.reads if family else "text"
     if family is None:
         _check_known_to_transformers(str(config["model_type"]), name)
-    weights = sum(size for file, size in files.items() if contents.is_weights(file))
+    weights = sum(size for file, size in files.items() if file_checks.is_weights(file))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
         held = f"only {', '.join(pickled)}" if pickled else "no weights"
@@ -289,7 +290,7 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
             f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
         )
     stamps = _stamps(path)
-    contents.check(path, given)
+    file_checks.check(path, given)
     config = read_config(path, given)
     check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
     digest = hashlib.sha256()
@@ -320,7 +321,9 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
             return _from_cache(folder, model, terms)
         except (OSError, ValueError):
-            raise NotHere(f"{model} is not on this server yet. It is downloaded when you press Download.") from None
+            raise ModelNotDownloaded(
+                f"{model} is not on this server yet. It is downloaded when you press Download."
+            ) from None
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
     # What the owner of a hosted server may read, strangers may not.
     token = False if settings.hosted() else None
@@ -360,22 +363,22 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     files = {file.rfilename: file.size or 0 for file in info.siblings or [] if "/" not in file.rfilename}
     if "config.json" not in files:
         raise _no_config(model)
-    contents.check_text_files(files, model)
+    file_checks.check_text_files(files, model)
     try:
         config = hf_hub_download(model, "config.json", revision=commit, endpoint=endpoint, token=token)
         check(read_config(Path(config).parent, model), files, model, terms)
         # One after the other, so that what is free on disk is what the next one finds.
         with _turn(progress):
-            contents.check_download(files, model, Path(constants.HF_HUB_CACHE))
-            megabytes = sum(size for name, size in files.items() if contents.is_weights(name)) / 1e6
+            file_checks.check_download(files, model, Path(constants.HF_HUB_CACHE))
+            megabytes = sum(size for name, size in files.items() if file_checks.is_weights(name)) / 1e6
             check_time = _deadline(model, megabytes, progress)
             check_time()
             # The commit that was checked: its owner may have pushed another since. What the name meant the cache
             # remembers, for days without a network, as it does by itself where a name is downloaded.
-            with hub_client.watched(check_time):
+            with hub_client.checked_downloads(check_time):
                 folder = Path(snapshot_download(model, revision=commit, endpoint=endpoint, token=token, **HUB_FILES))
             if revision != folder.name:
-                with whole(folder.parents[1] / "refs" / (revision or DEFAULT_REVISION)) as ref:
+                with atomic_write(folder.parents[1] / "refs" / (revision or DEFAULT_REVISION)) as ref:
                     ref.write_text(folder.name)
         return _from_cache(folder, model, terms)
     except hub.GatedRepoError:
@@ -419,10 +422,10 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     files = {file.name: file.stat().st_size for file in folder.iterdir() if file.is_file()}
     if not any(name.endswith(".safetensors") for name in files):
         raise FileNotFoundError(folder)
-    contents.check(folder, model)
+    file_checks.check(folder, model)
     config = read_config(folder, model)
     check(config, files, model, terms)
-    contents.check_megabytes(files, model)
+    file_checks.check_megabytes(files, model)
     return Source(model, folder.name, folder, config, strange=True, stamps=_stamps(folder))
 
 

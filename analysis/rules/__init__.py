@@ -1,13 +1,14 @@
 """The second version of the rules by which claims are decided: files that were frozen before the data they judge.
 
-`trainings.toml` holds the rules for our own pre-trainings. A run carries the file's SHA-256 in its manifest, so that
-the store can tell which runs were begun under which rules. Reading this package needs neither torch nor the store.
+`trainings.toml` holds the rules for our own pre-trainings, `decoders.toml` those for causal models with rotary
+positions. A run carries its file's SHA-256 in its manifest, so that the store can tell which runs were begun under
+which rules. Reading this package needs neither torch nor the store.
 """
 
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,17 @@ TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
 LITERATURE = FOLDER / "literature.toml"
 SURGERIES = FOLDER / "surgeries.toml"
+DECODERS = FOLDER / "decoders.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """A statement about two variants of our own trainings, as `trainings.toml` has it.
+    """A statement about two variants of our own trainings, as `trainings.toml` and `decoders.toml` have it.
 
-    kind: `final_loss` or `steps_to_leave` (the plateau). expect: the standing that the statement claims. family: the
-    name of the statements with which its p-value is corrected for multiple tests; empty for none. plateau: whether the
-    two sides have a plateau that they must have left.
+    kind: `final_loss`, `loss_4x` (the same at four times the training length) or `steps_to_leave` (the plateau).
+    expect: the standing that the statement claims. family: the name of the statements with which its p-value is
+    corrected for multiple tests; empty for none. plateau: whether the two sides have a plateau that they must have
+    left.
     """
 
     id: str
@@ -46,7 +49,10 @@ class Contest:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRules:
-    """Everything that `trainings.toml` says. Losses and margins in nats a predicted token."""
+    """Everything that `trainings.toml` or `decoders.toml` says. Losses and margins in nats a predicted token.
+
+    steps_of: the steps of variants that take others than the recipe's.
+    """
 
     version: int
     frozen: str
@@ -61,6 +67,7 @@ class TrainingRules:
     earlier: float
     orderless: tuple[str, ...]
     statements: tuple[Contest, ...]
+    steps_of: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def planned(self) -> dict[str, tuple[int, ...]]:
@@ -89,7 +96,8 @@ class TrainingRules:
             return f"it was begun under other rules ({str(rules.get('sha256'))[:12]}, not {self.sha256[:12]})"
         if str(began) < self.frozen:
             return f"it began at {began}, before the rules were frozen at {self.frozen}"
-        for name, wanted in (("steps", self.steps), ("learning_rate", self.learning_rate)):
+        steps = self.steps_of.get(str(config.get("variant")), self.steps)
+        for name, wanted in (("steps", steps), ("learning_rate", self.learning_rate)):
             if config.get(name) != wanted:
                 return f"its {name.replace('_', ' ')} is {config.get(name)}, not {wanted}"
         return ""
@@ -98,7 +106,22 @@ class TrainingRules:
 @cache
 def training_rules() -> TrainingRules:
     """The rules of `trainings.toml`."""
-    text = TRAININGS.read_bytes()
+    return _trained(TRAININGS)
+
+
+@cache
+def decoder_rules() -> TrainingRules:
+    """The rules of `decoders.toml`."""
+    return _trained(DECODERS)
+
+
+def rules_of(variant: str) -> TrainingRules:
+    """The rules that judge the trainings of a variant."""
+    return decoder_rules() if variant in decoder_rules().planned else training_rules()
+
+
+def _trained(file: Path) -> TrainingRules:
+    text = file.read_bytes()
     read = tomllib.loads(text.decode())
     recipe, analysis, seeds = read["recipe"], read["analysis"], read["seeds"]
     return TrainingRules(
@@ -118,6 +141,7 @@ def training_rules() -> TrainingRules:
             Contest(**one | {"seeds": tuple(seeds[one["seeds"]]), "plateau": one.get("plateau") != "none"})
             for one in read["statement"]
         ),
+        steps_of=recipe.get("steps_of", {}),
     )
 
 

@@ -14,7 +14,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from analysis.errors import QueryError, StoreError
+from analysis.core.errors import QueryError, StoreError
 from analysis.sql import public
 from analysis.sql.limits import LIMITS, Limits
 from analysis.store.paths import store_path, version
@@ -58,7 +58,7 @@ class Answer:
             ) from None
 
 
-def kept(sql: str, limits: Limits = LIMITS) -> Answer | None:
+def cached_answer(sql: str, limits: Limits = LIMITS) -> Answer | None:
     """The answer to this query on today's store, where it is one of the last few."""
     if not store_path().is_file():
         return None
@@ -80,36 +80,36 @@ def ask(sql: str, limits: Limits = LIMITS) -> Answer:
         raise QueryError("The query holds a NUL character; expected text.")
     if not store_path().is_file():
         raise StoreError("There is no store yet. Run: python -m analysis sync")
-    if found := kept(sql, limits):
-        return found
+    if outcome := cached_answer(sql, limits):
+        return outcome
     key = (version(), sql, limits)  # As the store is before the query: a newer one is asked again.
-    made = _asked(sql, limits)
+    result = _asked(sql, limits)
     with _keeping:
-        _kept[key] = made
+        _kept[key] = result
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
-    return made
+    return result
 
 
 def _asked(sql: str, limits: Limits) -> Answer:
     if not _turns.acquire(timeout=limits.wait_seconds):
         raise QueryError(f"{limits.at_once} queries of others are running. Try again in a moment.")
     try:
-        said, rows = _run(sql, limits, public.folder())
+        texts, rows = _run(sql, limits, public.folder())
     finally:
         _turns.release()
-    if "error" in said:
-        raise QueryError(said["error"])
+    if "error" in texts:
+        raise QueryError(texts["error"])
     with pa.ipc.open_stream(rows) as stream:
         table = stream.read_all()
-    return Answer(table=table, cut=said["cut"])
+    return Answer(table=table, cut=texts["cut"])
 
 
 def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, Any], bytes]:
     """What the child said and its rows. The child is gone when this returns or raises."""
-    told = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
+    texts = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", str(CHILD), json.dumps(told)],
+        [sys.executable, "-I", "-B", str(CHILD), json.dumps(texts)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -129,14 +129,14 @@ def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, Any], bytes]
         except BrokenPipeError:
             pass  # It ended before it read; what follows says so.
         most = (limits.result_mib << 20) * 2
-        found = process.stdout.read(most + 1)
+        result = process.stdout.read(most + 1)
     finally:
         ending.cancel()
         process.kill()
         code = process.wait()
         process.stdout.close()
-    line, newline, rows = found.partition(b"\n")
-    if len(found) > most:
+    line, newline, rows = result.partition(b"\n")
+    if len(result) > most:
         raise QueryError(f"The result is larger than {limits.result_mib} MiB. Ask for fewer rows or columns.")
     if not newline:
         # The kill above is ours too, so the clock tells which it was.

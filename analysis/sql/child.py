@@ -73,11 +73,11 @@ def check(statements: list[Any], tables: set[str]) -> None:
     """Raises Refused unless the parsed statements are one SELECT over these tables."""
     if len(statements) != 1:
         raise Refused(f"The query holds {len(statements)} statements. {ONE}")
-    found = list(parts(statements))
-    named = {str(entry["key"]).lower() for value, _ in found for entry in _entries(value)}
+    items = list(parts(statements))
+    named = {str(entry["key"]).lower() for value, _ in items for entry in _entries(value)}
     if odd := sorted(name for name in named if not NAME.fullmatch(name)):
         raise Refused(f"A WITH is called {odd[0]!r}; expected a plain name of letters, digits and underscores.")
-    for value, as_table in found:
+    for value, as_table in items:
         kind = str(value.get("type", ""))
         if kind.endswith("_NODE") and kind not in NODES:
             raise Refused(f"The query would change rows. {ONE}")
@@ -110,10 +110,10 @@ def parsed(connection: Any, sql: str) -> tuple[str, list[Any]]:
     """
     import duckdb
 
-    found = duckdb.extract_statements(sql)
-    if not found:
+    items = duckdb.extract_statements(sql)
+    if not items:
         raise Refused(f"The query is empty. {ONE}")
-    other = [str(one.type).rpartition(".")[2] for one in found if one.type != duckdb.StatementType.SELECT]
+    other = [str(one.type).rpartition(".")[2] for one in items if one.type != duckdb.StatementType.SELECT]
     if other:
         # Only PIVOT without IN is made of several statements: the first finds its columns.
         raise Refused(
@@ -122,13 +122,13 @@ def parsed(connection: Any, sql: str) -> tuple[str, list[Any]]:
             if other[0] == "MULTI"
             else f"The query is or holds a statement of the kind {other[0]}. {ONE}"
         )
-    if len(found) > 1:
-        raise Refused(f"The query holds {len(found)} statements. {ONE}")
-    text = without_end(found[0].query)
-    said = json.loads(connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0][0])
-    if said["error"]:
-        raise Refused(f"{said['error_message'].rstrip('.!')}. {ONE}")
-    return text, said["statements"]
+    if len(items) > 1:
+        raise Refused(f"The query holds {len(items)} statements. {ONE}")
+    text = without_end(items[0].query)
+    sentence = json.loads(connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0][0])
+    if sentence["error"]:
+        raise Refused(f"{sentence['error_message'].rstrip('.!')}. {ONE}")
+    return text, sentence["statements"]
 
 
 def without_end(sql: str) -> str:
@@ -233,26 +233,26 @@ def sentence(error: Exception, folder: str) -> str:
 
 def main() -> None:
     """Reads the query from standard input and answers it."""
-    told = json.loads(sys.argv[1])
-    confine(told["limits"])
-    sys.path.append(told["packages"])
+    text = json.loads(sys.argv[1])
+    confine(text["limits"])
+    sys.path.append(text["packages"])
     import duckdb
     import pyarrow as pa
 
-    said: dict[str, Any]
+    texts: dict[str, Any]
     rows = b""
-    too_large = {"error": f"The query needs more than {told['limits']['memory_mib']} MiB of memory. Ask for less."}
+    too_large = {"error": f"The query needs more than {text['limits']['memory_mib']} MiB of memory. Ask for less."}
     try:
-        said, rows = answer(told["store"], sys.stdin.buffer.read().decode("utf-8"), told["limits"])
+        texts, rows = answer(text["store"], sys.stdin.buffer.read().decode("utf-8"), text["limits"])
     except Refused as why:
-        said = {"error": str(why)}
+        texts = {"error": str(why)}
     except (duckdb.OutOfMemoryException, MemoryError):
-        said = too_large
+        texts = too_large
     except RecursionError:
-        said = {"error": "The query is nested too deeply. Write it in fewer levels."}
+        texts = {"error": "The query is nested too deeply. Write it in fewer levels."}
     except (duckdb.Error, pa.ArrowException, ValueError) as wrong:
-        said = {"error": f"The query failed: {sentence(wrong, os.getcwd())}"}
-    sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + rows)
+        texts = {"error": f"The query failed: {sentence(wrong, os.getcwd())}"}
+    sys.stdout.buffer.write(json.dumps(texts).encode() + b"\n" + rows)
     sys.stdout.buffer.flush()
     os._exit(0)
 

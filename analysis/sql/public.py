@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import psutil
 
-from analysis.errors import StoreError
+from analysis.core.errors import StoreError
 from analysis.store import read
 from analysis.store.paths import store_path, version
 from analysis.store.sync import SCHEMA
@@ -73,8 +73,8 @@ def _make() -> Path:
                 connection.close()
     except (OSError, duckdb.Error) as refused:
         # DuckDB's own words would name this machine's folders to whoever asked.
-        said = getattr(refused, "strerror", None) or "DuckDB could not write it"
-        raise StoreError(f"The store could not be copied to temporary files ({said}). Free space there.") from None
+        text = getattr(refused, "strerror", None) or "DuckDB could not write it"
+        raise StoreError(f"The store could not be copied to temporary files ({text}). Free space there.") from None
     return target
 
 

@@ -74,12 +74,12 @@ def learnt(runs: Runs, majority: float | None, *, within: Within = "mean", confi
     """
     if majority is None:
         return Learnt(NOT_KNOWN, float("nan"), float("nan"), float("nan"), "no level given")
-    found = mean_interval(runs, within=within, confidence=confidence)
-    above, low, high = found.mean - majority, found.low - majority, found.high - majority
-    if not found.note:
+    result = mean_interval(runs, within=within, confidence=confidence)
+    above, low, high = result.mean - majority, result.low - majority, result.high - majority
+    if not result.note:
         return Learnt(LEARNT if low > 0 else NOT_LEARNT, above, low, high, "")
-    alike_and_low = found.n > 1 and above <= 1e-12 * max(abs(majority), abs(found.mean))
-    return Learnt(NOT_LEARNT if alike_and_low else NOT_KNOWN, above, low, high, found.note)
+    alike_and_low = result.n > 1 and above <= 1e-12 * max(abs(majority), abs(result.mean))
+    return Learnt(NOT_LEARNT if alike_and_low else NOT_KNOWN, above, low, high, result.note)
 
 
 def averages(
@@ -118,7 +118,7 @@ def averages(
         }
         for variant, by_task in scores.items()
     }
-    rule = {"none learnt": all, "some not learnt": any, "no task": lambda found: False}[leave_out]
+    rule = {"none learnt": all, "some not learnt": any, "no task": lambda result: False}[leave_out]
     out = tuple(t for t in tasks if t not in without and rule([by[t] == NOT_LEARNT for by in status.values()]))
     kept = tuple(task for task in tasks if task not in without and task not in out)
     return {
@@ -137,9 +137,9 @@ def _average(
     confidence: float,
 ) -> Average:
     values = {task: per_seed(by_task[task], within).values for task in kept}
-    seeds = dict.fromkeys(seed for found in values.values() for seed in found)
+    seeds = dict.fromkeys(seed for entries in values.values() for seed in entries)
     whole = {
-        seed: float(np.mean([found[seed] for found in values.values()]))
+        seed: float(np.mean([by_name[seed] for by_name in values.values()]))
         for seed in seeds
         if all(seed in found for found in values.values())
     }

@@ -58,7 +58,7 @@ def steps_ratio(
     """
     shared = [seed for seed in variant if seed in baseline]
     dropped = tuple(s for a, b in ((variant, baseline), (baseline, variant)) for s in a if s not in b)
-    found: dict[Hashable, float] = {}
+    entries: dict[Hashable, float] = {}
     crossings: tuple[dict[Hashable, Crossing], dict[Hashable, Crossing]] = ({}, {})
     censored, undefined = [], []
     for seed in shared:
@@ -74,14 +74,14 @@ def steps_ratio(
         if not (own.reached and own.step > 0 and steps > 0):
             undefined.append(seed)
             continue
-        found[seed] = steps / own.step
+        entries[seed] = steps / own.step
         if not mine.reached:
             censored.append(seed)
-    mean = mean_interval({seed: float(np.log(ratio)) for seed, ratio in found.items()}, confidence=confidence)
+    mean = mean_interval({seed: float(np.log(ratio)) for seed, ratio in entries.items()}, confidence=confidence)
     low, high, note = float(np.exp(mean.low)), float(np.exp(mean.high)), mean.note
     if censored:
         low = high = float("nan")
-        note = f"not reached at {len(censored)} of {len(found)} seeds: the ratio is at least this, no interval"
+        note = f"not reached at {len(censored)} of {len(entries)} seeds: the ratio is at least this, no interval"
     if undefined:
         note += f"{'; ' if note else ''}no ratio at {len(undefined)} more seeds"
     return StepsRatio(
@@ -89,8 +89,8 @@ def steps_ratio(
         low=low,
         high=high,
         confidence=confidence,
-        n=len(found),
-        by_seed=found,
+        n=len(entries),
+        by_seed=entries,
         variant=crossings[0],
         baseline=crossings[1],
         censored=tuple(censored),

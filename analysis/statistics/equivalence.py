@@ -29,7 +29,7 @@ class Equivalence:
     alpha: float
 
 
-def equivalence(found: Difference, margin: float, *, alpha: float = 0.05, p: float | None = None) -> Equivalence:
+def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: float | None = None) -> Equivalence:
     """Two one-sided t tests (TOST: Schuirmann 1987) beside the test of no difference.
 
     margin: the least difference that would matter, which has to be settled before looking at the results.
@@ -38,14 +38,14 @@ def equivalence(found: Difference, margin: float, *, alpha: float = 0.05, p: flo
     """
     if not (np.isfinite(margin) and margin > 0):
         raise ValueError(f"The margin is {margin}; expected a positive number, the least difference that matters.")
-    different = found.p if p is None else p
-    error, df = found.standard_error, found.df
-    if np.isnan(found.p):
+    different = result.p if p is None else p
+    error, df = result.standard_error, result.df
+    if np.isnan(result.p):
         same = low = high = float("nan")
     else:
-        same = float(special.stdtr(df, max(-(found.mean + margin), found.mean - margin) / error))
+        same = float(special.stdtr(df, max(-(result.mean + margin), result.mean - margin) / error))
         half = float(special.stdtrit(df, 1 - alpha)) * error
-        low, high = found.mean - half, found.mean + half
+        low, high = result.mean - half, result.mean + half
     within = bool(same < alpha)
     verdict = DIFFERENT if different < alpha else f"equivalent within {margin:g}" if within else NOT_RESOLVED
     return Equivalence(verdict, within, margin, same, different, low, high, alpha)

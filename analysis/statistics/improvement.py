@@ -70,14 +70,14 @@ def improvement(
         return Improvement(probability, by_task, NAN, NAN, confidence, fewest, dropped, 0, note)
     rng = np.random.default_rng(seed)
     drawn_a, drawn_b = (_draws({s for task in tasks for s in side[task]}, resamples, rng) for side in (a, b))
-    found = np.full((len(tasks), resamples), np.nan)
+    result = np.full((len(tasks), resamples), np.nan)
     for row, task in enumerate(tasks):
         weight_a, weight_b = (np.stack([d[s] for s in side[task]], 1) for d, side in ((drawn_a, a), (drawn_b, b)))
         pairs = weight_a.sum(1) * weight_b.sum(1)
         won = ((weight_a @ wins[task]) * weight_b).sum(1)
-        np.divide(won, pairs, out=found[row], where=pairs > 0)
+        np.divide(won, pairs, out=result[row], where=pairs > 0)
     # A resample in which some task has no seed left cannot be averaged over all tasks.
-    whole = found[:, ~np.isnan(found).any(0)].mean(0)
+    whole = result[:, ~np.isnan(result).any(0)].mean(0)
     low, high = np.quantile(whole, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(whole) else (NAN, NAN)
     note = f"bootstrap over as few as {fewest} seeds a side: covers less than it says" if fewest < 10 else ""
     return Improvement(probability, by_task, float(low), float(high), confidence, fewest, dropped, len(whole), note)

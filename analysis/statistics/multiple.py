@@ -27,10 +27,10 @@ def holm(p: Sequence[float], alpha: float = 0.05) -> Corrected:
     have rejected. Rejected where adjusted <= alpha.
     """
     x = np.asarray(p, dtype=float)
-    made = np.flatnonzero(~np.isnan(x))
-    if x.ndim != 1 or (x[made] < 0).any() or (x[made] > 1).any():
+    result = np.flatnonzero(~np.isnan(x))
+    if x.ndim != 1 or (x[result] < 0).any() or (x[result] > 1).any():
         raise ValueError(f"p-values {p}; expected a flat sequence of numbers from 0 to 1, or NaN.")
-    order = made[np.argsort(x[made], kind="stable")]
+    order = result[np.argsort(x[result], kind="stable")]
     m = len(order)
     adjusted = np.full(len(x), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(x[order] * np.arange(m, 0, -1)), 1)

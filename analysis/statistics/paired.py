@@ -81,14 +81,14 @@ class Difference:
 
 def mean_interval(runs: Runs, *, within: Within = "mean", confidence: float = 0.95) -> MeanInterval:
     """The mean over pre-training seeds with its t interval; NaN ends for one seed, or seeds without spread."""
-    found = per_seed(runs, within)
-    x = np.asarray(list(found.values.values()), dtype=float)
+    result = per_seed(runs, within)
+    x = np.asarray(list(result.values.values()), dtype=float)
     n = len(x)
     note = why_no_interval(x)
     half = NAN if note else _quantile(confidence, n - 1) * x.std(ddof=1) / np.sqrt(n)
     mean = float(x.mean()) if n else NAN
     sd = float(x.std(ddof=1)) if n > 1 else NAN
-    return MeanInterval(n, mean, sd, mean - half, mean + half, confidence, found.finetuning_sd, found.missing, note)
+    return MeanInterval(n, mean, sd, mean - half, mean + half, confidence, result.finetuning_sd, result.missing, note)
 
 
 def difference(

@@ -32,8 +32,8 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
     s = middle + half * NODES
     density = s ** (df - 1) * np.exp(-s * s / 2 - log_scale)
     at = critical * s / math.sqrt(df)
-    found = density * (special.ndtr(shift - at) + special.ndtr(-shift - at))
-    return float(min((half * found * WEIGHTS).sum(), 1))
+    result = density * (special.ndtr(shift - at) + special.ndtr(-shift - at))
+    return float(min((half * result * WEIGHTS).sum(), 1))
 
 
 def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0.8) -> float:

@@ -87,7 +87,7 @@ def choose(tried: Iterable[Rate], *, rate: float | None = None) -> dict[tuple[st
     by_task: dict[tuple[str, str], list[Rate]] = {}
     for one in tried:
         by_task.setdefault((one.variant, one.task), []).append(one)
-    found = {}
+    entries = {}
     for (variant, task), group in by_task.items():
         group.sort(key=lambda one: one.learning_rate)
         medians = {one.learning_rate: one.median for one in group}
@@ -103,18 +103,18 @@ def choose(tried: Iterable[Rate], *, rate: float | None = None) -> dict[tuple[st
             best, note = rate, "one rate for all"
         else:
             raise ValueError(f"{variant} on {task} never tried the rate {rate:g}; it has {[*medians]}.")
-        found[variant, task] = Choice(variant, task, group[0].metric, best, medians, runs, missing, note)
-    return found
+        entries[variant, task] = Choice(variant, task, group[0].metric, best, medians, runs, missing, note)
+    return entries
 
 
 def chosen(rows: Iterable[Row | Mapping[str, Any]], choices: Mapping[tuple[str, str], Choice]) -> Scores:
     """The values at the chosen rates, nested as everything else in this package takes them."""
-    found: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
+    entries: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
     for row in _rows(rows):
         choice = choices.get((row.variant, row.task))
         if choice is not None and row.learning_rate == choice.learning_rate:
-            found.setdefault(row.variant, {}).setdefault(row.task, {}).setdefault(row.seed, []).append(row.value)
-    return found
+            entries.setdefault(row.variant, {}).setdefault(row.task, {}).setdefault(row.seed, []).append(row.value)
+    return entries
 
 
 def _rows(given: Iterable[Row | Mapping[str, Any]]) -> list[Row]:

@@ -16,11 +16,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.errors import StoreError
-from analysis.provenance import git_sha, library_versions, now
+from analysis.core.atomic_write import atomic_write
+from analysis.core.errors import StoreError
+from analysis.core.provenance import git_sha, library_versions, now
 from analysis.store import mirror
 from analysis.store.paths import data_folder
-from analysis.whole import whole
 
 Upgrade = Callable[[pa.Table], pa.Table]
 IMPORTED = "imported"
@@ -366,11 +366,11 @@ def write(
             "of the types that analysis/store/files.py lists."
         ) from None
     about = {"addend.kind": kind, "addend.version": str(entry.version), "addend.run": json.dumps(asdict(run))}
-    about["addend.check"] = check_of(about, table)
+    about["addend.check"] = footer_checksum(about, table)
     folder = folder or data_folder() / entry.folder
     target = folder / f"{name or run.run_id}.parquet"
     try:
-        with whole(target) as partial:
+        with atomic_write(target) as partial:
             write_table(table.replace_schema_metadata(about), partial)
     except OSError as refused:
         raise StoreError(
@@ -396,7 +396,7 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     kind = KINDS.get(about.get(b"addend.kind", ""))
     if kind is None:
         raise StoreError(f"{path.name} is no results file of ours: it names no known kind. Remove it from data/.")
-    if (stated := about.get(b"addend.check")) is not None and stated != check_of(
+    if (stated := about.get(b"addend.check")) is not None and stated != footer_checksum(
         {name.decode(errors="replace"): value for name, value in about.items()}, table
     ):
         raise StoreError(
@@ -424,7 +424,7 @@ def write_table(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
 
 
-def check_of(about: Mapping[str, str], table: pa.Table) -> str:
+def footer_checksum(about: Mapping[str, str], table: pa.Table) -> str:
     """What stands in the footer besides the pages, as a SHA-256: kind, version, run, columns and number of rows.
 
     Parquet has checksums of pages alone; a flipped bit in the footer would give another run or fewer rows silently.
@@ -432,8 +432,8 @@ def check_of(about: Mapping[str, str], table: pa.Table) -> str:
     # What stands inside a list is called item in memory and element in a file.
     types = [f"list<{t.value_type}>" if pa.types.is_list(t) else str(t) for t in table.schema.types]
     columns = list(zip(table.schema.names, types, strict=True))
-    said = [about.get(f"addend.{name}", "") for name in ("kind", "version", "run")]
-    return hashlib.sha256(json.dumps([said, columns, table.num_rows]).encode()).hexdigest()
+    sentences = [about.get(f"addend.{name}", "") for name in ("kind", "version", "run")]
+    return hashlib.sha256(json.dumps([sentences, columns, table.num_rows]).encode()).hexdigest()
 
 
 def _upgraded(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table:

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from analysis.errors import StoreError
+from analysis.core.errors import StoreError
 from analysis.store import files
 from analysis.store.paths import data_folder
 
@@ -43,13 +43,13 @@ ASKED_OFTEN = ("measured_models", "newest_terms", "published_rows", "published_p
 
 
 @contextmanager
-def asking(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
+def query_function(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
     """A way to ask a store that is being built. Temporary tables, which DuckDB finds first, stand for slow views."""
 
     def ask(sql: str) -> list[dict[str, Any]]:
-        found = connection.execute(sql)
-        names = [column[0] for column in found.description or ()]
-        rows = ([None if cell != cell else cell for cell in row] for row in found.fetchall())
+        result = connection.execute(sql)
+        names = [column[0] for column in result.description or ()]
+        rows = ([None if cell != cell else cell for cell in row] for row in result.fetchall())
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     for view in ASKED_OFTEN:
@@ -83,8 +83,8 @@ def _named(file: str, problems: Problems) -> Iterator[None]:
     except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
         raise  # Not the file's fault: no space is left for the store.
     except (OSError, csv.Error, pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError) as wrong:
-        said = f"lacks {wrong}" if isinstance(wrong, KeyError) else f"could not be taken in ({_in_a_line(wrong)})"
-        problems.append((file, f"{Path(file).name} {said}. Restore or remove it."))
+        text = f"lacks {wrong}" if isinstance(wrong, KeyError) else f"could not be taken in ({_in_a_line(wrong)})"
+        problems.append((file, f"{Path(file).name} {text}. Restore or remove it."))
 
 
 @contextmanager
@@ -124,10 +124,10 @@ def _read(problems: Problems) -> Iterator[Taken]:
         with _named(name, problems):
             kind, table, run = files.read(path)
             if str(run["created"]) > soon:
-                said = (
+                text = (
                     f"{path.name} says that it was made at {run['created']}, which is yet to come. It is taken in and "
                 )
-                problems.append((name, said + "counts as the newest. Check the clock of the machine that made it."))
+                problems.append((name, text + "counts as the newest. Check the clock of the machine that made it."))
             yield name, kind, table, run
 
 
@@ -138,8 +138,8 @@ def _insert_each(connection: duckdb.DuckDBPyConnection, taken: Sequence[Taken], 
         name, _, _, run = one
         with _whole(connection, name, problems):
             if run["run_id"] in seen:
-                said = f"{Path(name).name} repeats the run {run['run_id']} of another file. Remove one of them."
-                raise StoreError(said)
+                text = f"{Path(name).name} repeats the run {run['run_id']} of another file. Remove one of them."
+                raise StoreError(text)
             _insert_all(connection, [one])
             seen.add(run["run_id"])
 

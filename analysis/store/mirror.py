@@ -24,12 +24,12 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from analysis import settings
-from analysis.errors import StorageAway, StoreError
-from analysis.provenance import now
+from analysis.core import settings
+from analysis.core.atomic_write import atomic_write
+from analysis.core.errors import StorageUnavailable, StoreError
+from analysis.core.provenance import now
 from analysis.store.paths import data_folder, is_mirrored
 from analysis.store.storage import Storage
-from analysis.whole import whole
 
 FOLDERS = ("results", "imported", "probes", "published", "probe_set", "checkpoints")
 """What is mirrored; beside it lie the store and unfinished work, which are this machine's own."""
@@ -64,7 +64,7 @@ def exchange() -> None:
     folder = data_folder()
     try:
         _exchange(folder)
-    except StorageAway as problem:
+    except StorageUnavailable as problem:
         _problems[folder] = str(problem)
         raise
     finally:
@@ -80,7 +80,7 @@ def send() -> None:
     try:
         with _known(folder) as known:
             _send(folder, known, _storage())
-    except StorageAway as problem:
+    except StorageUnavailable as problem:
         _problems[folder] = str(problem)
         logging.getLogger(__name__).warning(f"{problem} What was written is kept here and sent by a later sync.")
 
@@ -98,7 +98,7 @@ def keep_current() -> None:
         return
     if not _read(folder)["fetched"]:
         if is_recent and folder in _problems:
-            raise StorageAway(_problems[folder])
+            raise StorageUnavailable(_problems[folder])
         exchange()
     elif not is_recent and _trying.acquire(blocking=False):
         threading.Thread(target=_quietly, daemon=True).start()
@@ -108,7 +108,7 @@ def start() -> None:
     """Exchanges for a command, which may go on with what is here, and logs that it must."""
     try:
         exchange()
-    except StorageAway as problem:
+    except StorageUnavailable as problem:
         if not _read(data_folder())["fetched"]:
             raise
         logging.getLogger(__name__).warning(f"{problem} What was fetched before is used.")
@@ -139,10 +139,10 @@ def _storage() -> Storage:
 def _exchange(folder: Path) -> None:
     with _known(folder) as known:
         storage = _storage()
-        unsent: StorageAway | None = None
+        unsent: StorageUnavailable | None = None
         try:
             _send(folder, known, storage)
-        except StorageAway as problem:  # it may take nothing and give all the same
+        except StorageUnavailable as problem:  # it may take nothing and give all the same
             unsent = problem
         _fetch(folder, known, storage)
         if unsent:
@@ -159,7 +159,7 @@ def _fetch(folder: Path, known: dict[str, Any], storage: Storage) -> None:
     files = known["files"]
     there = {name: signs for name, signs in storage.contents().items() if _is_ours(name)}
     if files and not there:
-        raise StorageAway(
+        raise StorageUnavailable(
             f"The storage that ADDEND_DATA names is empty, and {len(files)} files of it are here, so nothing is "
             f"removed. Check the address; if it is meant, remove the folder {folder}."
         )
@@ -174,10 +174,10 @@ def _fetch(folder: Path, known: dict[str, Any], storage: Storage) -> None:
     _write(folder, known)
 
     def fetched(name: str) -> tuple[str, Here]:
-        with whole(folder / name) as partial:
+        with atomic_write(folder / name) as partial:
             storage.get(name, partial)
             if partial.stat().st_size != int(there[name][0]):
-                raise StorageAway(f"{name} changed while it was fetched, or came in part. It is fetched again.")
+                raise StorageUnavailable(f"{name} changed while it was fetched, or came in part. It is fetched again.")
         return name, _here(folder / name)
 
     with ThreadPoolExecutor(AT_ONCE) as fetching:
@@ -198,14 +198,14 @@ def _is_ours(name: str) -> bool:
 
 def _unsent(folder: Path, known: dict[str, Any]) -> list[str]:
     """The files that were written here since they were last sent or fetched."""
-    found: list[str] = []
+    items: list[str] = []
     for path in (path for one in FOLDERS for path in (folder / one).rglob("*")):
         name = path.relative_to(folder).as_posix()
         if _is_ours(name) and path.is_file():
             _, here = known["files"].get(name, [None, ()])
             if here is not None and here != _here(path):
-                found.append(name)
-    return sorted(found)
+                items.append(name)
+    return sorted(items)
 
 
 def _here(path: Path) -> Here:
@@ -225,7 +225,7 @@ def _known(folder: Path) -> Iterator[dict[str, Any]]:
             finally:
                 _write(folder, known)
     except Timeout:
-        raise StorageAway(
+        raise StorageUnavailable(
             f"Another process has been exchanging files of {folder} for {LOCK_SECONDS:.0f} s. Wait, or end it."
         ) from None
     except OSError as refused:
@@ -241,5 +241,5 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _write(folder: Path, known: dict[str, Any]) -> None:
-    with whole(folder / KNOWN) as partial:
+    with atomic_write(folder / KNOWN) as partial:
         partial.write_text(json.dumps(known), encoding="utf-8")

@@ -1,19 +1,49 @@
 """Where the results files and the store lie. Environment variables move them."""
 
 import hashlib
+import os
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
-from analysis import settings
-from analysis.provenance import ROOT
+from analysis.core import settings
+from analysis.core.provenance import ROOT
 from analysis.store.storage import is_address
+
+BUNDLE = Path(__file__).resolve().parents[1] / "bundled_data"
+"""The results files inside an installed package; a checkout has them in data/."""
 
 
 def data_folder() -> Path:
-    """The folder of results files: ADDEND_DATA, or data/ in the checkout; of an address, the mirror of it here."""
+    """The folder of results files: ADDEND_DATA, or data/ in the checkout; of an address, the mirror of it here.
+
+    Of an installed package, a copy of its results in the reader's home, where a store and imports may be written.
+    """
     if is_mirrored():
         mirrors = Path(settings.text("ADDEND_MIRROR") or Path.home() / ".cache" / "addend")
         return mirrors / hashlib.sha256(settings.text("ADDEND_DATA").encode()).hexdigest()[:12]
-    return Path(settings.text("ADDEND_DATA") or ROOT / "data")
+    if chosen := settings.text("ADDEND_DATA"):
+        return Path(chosen)
+    return _unpacked(BUNDLE) if BUNDLE.is_dir() else ROOT / "data"
+
+
+@cache
+def _unpacked(bundle: Path) -> Path:
+    """The copy of a package's results, made once for each content, whole or not at all."""
+    content = hashlib.sha256((bundle / "SHA256SUMS").read_bytes()).hexdigest()[:12]
+    folder = Path.home() / ".local" / "share" / "addend" / content
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as partial:
+            copy = Path(partial) / "data"
+            shutil.copytree(bundle, copy)
+            try:
+                os.rename(copy, folder)
+            except OSError:
+                if not folder.is_dir():  # else another process made the same copy a moment ago
+                    raise
+    return folder
 
 
 def is_mirrored() -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from analysis.errors import StoreError, StoreLocked
+from analysis.core.errors import StoreError, StoreLocked
 from analysis.store.paths import store_path
 
 REBUILD = "Run: python -m analysis sync --rebuild (nothing is lost: the files under data/ are the truth)"
@@ -92,10 +92,10 @@ def query(sql: str, parameters: Sequence[Any] = (), path: Path | None = None) ->
     with connect(path) as connection:
         try:
             # An empty statement gives None.
-            found = connection.execute(sql, list(parameters))
-            if not found:
+            result = connection.execute(sql, list(parameters))
+            if not result:
                 raise StoreError("The query is empty; expected one SELECT over the store's tables and views.")
-            return found.df()
+            return result.df()
         except duckdb.CatalogException as unknown:
             raise StoreError(
                 f"{_sentence(unknown)} SHOW TABLES lists what there is. "

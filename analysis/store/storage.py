@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import NotInstalled, SettingError, StorageAway
+from analysis.core.errors import NotInstalled, SettingError, StorageUnavailable
 
 _PATIENCE = {"config_kwargs": {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}}
 """Seconds and tries of S3, whose own defaults would hold who waits for minutes."""
@@ -50,8 +50,8 @@ class Storage:
     def contents(self) -> dict[str, list[str]]:
         """Every object: its name, and its signs (the size first), which differ when its content does."""
         with self._reaching():
-            found: Mapping[str, Mapping[str, Any]] = self._system.find(self._root, detail=True)
-        return {path[len(self._root) + 1 :]: _signs(about) for path, about in found.items()}
+            entries: Mapping[str, Mapping[str, Any]] = self._system.find(self._root, detail=True)
+        return {path[len(self._root) + 1 :]: _signs(about) for path, about in entries.items()}
 
     def has(self, name: str) -> bool:
         """Whether there is an object of this name."""
@@ -74,13 +74,13 @@ class Storage:
         try:
             yield
         except FileNotFoundError as absent:
-            raise StorageAway(f"{self._what} is not there, or lacks a file. Check its address.") from absent
+            raise StorageUnavailable(f"{self._what} is not there, or lacks a file. Check its address.") from absent
         except PermissionError as refused:
-            raise StorageAway(f"{self._what} refused access. Check the credentials.") from refused
+            raise StorageUnavailable(f"{self._what} refused access. Check the credentials.") from refused
         except Exception as failed:  # of whichever library speaks to it
-            said = getattr(failed, "strerror", None) or type(failed).__name__
-            raise StorageAway(
-                f"{self._what} could not be reached ({said}). Try again in a moment, or check the network, the address "
+            text = getattr(failed, "strerror", None) or type(failed).__name__
+            raise StorageUnavailable(
+                f"{self._what} could not be reached ({text}). Try again in a moment, or check the network, the address "
                 "and the credentials."
             ) from failed
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from analysis.core.atomic_write import atomic_write
 from analysis.store import files
-from analysis.whole import whole
 
 NAME = "SHA256SUMS"
 FOLDERS = ("results", "published", "probe_set", "probes", "checkpoints")
 
 
-def listed(data: Path) -> dict[str, str]:
+def listed_sums(data: Path) -> dict[str, str]:
     """Path below the data folder -> SHA-256, as the file of sums has it; empty where there is none."""
     if not (data / NAME).is_file():
         return {}
@@ -20,10 +20,10 @@ def listed(data: Path) -> dict[str, str]:
     return {path: digest for digest, path in (line.split("  ", 1) for line in lines)}
 
 
-def present(data: Path) -> dict[str, str]:
+def computed_sums(data: Path) -> dict[str, str]:
     """The same of the files that there are."""
-    found = sorted(path for folder in FOLDERS for path in (data / folder).rglob("*") if path.is_file())
-    return {path.relative_to(data).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+    items = sorted(path for folder in FOLDERS for path in (data / folder).rglob("*") if path.is_file())
+    return {path.relative_to(data).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in items}
 
 
 def renew(data: Path) -> tuple[int, int]:
@@ -34,8 +34,8 @@ def renew(data: Path) -> tuple[int, int]:
     rewritten = 0
     for path in sorted((data / "results").rglob("*.parquet")):
         rewritten += _sealed(path)
-    sums = present(data)
-    with whole(data / NAME) as partial:
+    sums = computed_sums(data)
+    with atomic_write(data / NAME) as partial:
         partial.write_text("".join(f"{digest}  {path}\n" for path, digest in sums.items()), encoding="utf-8")
     return len(sums), rewritten
 
@@ -47,7 +47,7 @@ def _sealed(path: Path) -> bool:
     if "addend.check" in about:
         return False
     files.read(path)  # refuses what is broken
-    about["addend.check"] = files.check_of(about, table)
-    with whole(path) as partial:
+    about["addend.check"] = files.footer_checksum(about, table)
+    with atomic_write(path) as partial:
         files.write_table(table.replace_schema_metadata(about), partial)
     return True

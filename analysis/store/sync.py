@@ -15,8 +15,8 @@ from pathlib import Path
 import duckdb
 from filelock import FileLock, Timeout
 
-from analysis.errors import StoreError, StoreLocked
-from analysis.provenance import git_sha, library_versions, now
+from analysis.core.errors import StoreError, StoreLocked
+from analysis.core.provenance import git_sha, library_versions, now
 from analysis.store import files, fill, read
 from analysis.store.fill import Judge, Rows
 from analysis.store.paths import data_folder, store_path
@@ -61,20 +61,20 @@ def stored_fingerprint(path: Path) -> str | None:
     if not path.is_file():
         return None
     try:
-        found = read.query("SELECT schema_version, fingerprint FROM meta", path=path)
+        rows = read.query("SELECT schema_version, fingerprint FROM meta", path=path)
     except StoreLocked:
         raise
     except StoreError:
         return None
-    if found.empty:
+    if rows.empty:
         return None
-    version = int(found.schema_version[0])
+    version = int(rows.schema_version[0])
     if version > schema_version():
         raise StoreError(
             f"The store {path} was written by a newer Addend (schema {version}, this one knows {schema_version()}). "
             f"Update Addend, or rebuild the store for this version. {read.REBUILD}."
         )
-    return str(found.fingerprint[0])
+    return str(rows.fingerprint[0])
 
 
 def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild: bool = False) -> Report:
@@ -126,7 +126,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
             fill.fine_tunings(connection)
             fill.pretrainings(connection)
             if judge is not None:
-                with fill.asking(connection) as ask:
+                with fill.query_function(connection) as ask:
                     judged = judge(ask)
                 for table, rows in judged.items():
                     fill.insert(connection, table, rows)
@@ -189,12 +189,12 @@ def _is_unreadable(path: Path) -> bool:
 
 def _text_files() -> list[Path]:
     folder = data_folder()
-    found = [
+    items = [
         *folder.glob(f"{fill.PUBLISHED}/**/*.csv"),
         *folder.glob(f"{fill.PUBLISHED}/*.bib"),
         *folder.glob(f"{fill.PROBE_SET}/*.csv"),
     ]
-    return sorted(found)
+    return sorted(items)
 
 
 def _stored_problems(path: Path) -> list[tuple[str, str]]:

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from analysis.errors import StoreError
-from analysis.provenance import git_sha, library_versions
+from analysis.core.atomic_write import atomic_write
+from analysis.core.errors import StoreError
+from analysis.core.provenance import git_sha, library_versions
 from analysis.store.paths import data_folder
-from analysis.whole import whole
 
 FOLDER = "unfinished"
 Found = Mapping[str, ndarray]
 """What was found of one item: arrays by name, none of objects."""
 
 
-class Unfinished:
+class PartialResults:
     """The items of one measurement that are done. Two with other settings, code or libraries share nothing.
 
     Code that is not committed has no name, so a checkout with changes keeps nothing and starts anew.
@@ -45,26 +45,26 @@ class Unfinished:
             return None
         try:
             with np.load(self._folder / f"{item}.npz", allow_pickle=False) as kept:
-                found = dict(kept)
+                entries = dict(kept)
         except (FileNotFoundError, zipfile.BadZipFile, EOFError, ValueError):
             return None
         self.resumed += 1
-        return found
+        return entries
 
-    def keep(self, item: int, found: Found) -> None:
+    def keep(self, item: int, results: Found) -> None:
         """Keeps what was found of an item, whole or not at all."""
         if self._folder is None:
             return
         try:
-            with whole(self._folder / f"{item}.npz") as partial, partial.open("wb") as file:
-                np.savez(file, allow_pickle=False, **found)
+            with atomic_write(self._folder / f"{item}.npz") as partial, partial.open("wb") as file:
+                np.savez(file, allow_pickle=False, **results)
         except OSError as refused:
             raise StoreError(
                 f"{self._folder} could not be written ({refused.strerror or refused}). Make the data folder writable, "
                 "or set ADDEND_DATA to one that is."
             ) from None
 
-    def done(self) -> None:
+    def discard(self) -> None:
         """Forgets all of it: the results file is written."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

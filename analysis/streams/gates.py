@@ -66,8 +66,7 @@ PIECEWISE = (
     "Hardshrink",
     "Hardswish",
 )
-"""Linear between a few points, and 0 at 0 (Hardswish: quadratic in between). Their gate is what they did: act(z) / "
-"z."""
+"""Linear between a few points, and 0 at 0 (Hardswish: quadratic between). Their gate is what they did: act(z) / z."""
 HOMES = ("transformers.activations", "torch.nn.modules.activation")
 """Modules of Python whose classes are activations; one that is not in `MODULES` is refused."""
 NO_GATE = ("Softmax", "LogSoftmax", "MultiheadAttention")

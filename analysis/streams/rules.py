@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
 from analysis.streams import gates
-from analysis.streams.tensor import Part, Streams, full, plain, streams
+from analysis.streams.tensor import DecomposedTensor, Part, decomposed, materialize, total
 
 Rule = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
 
@@ -45,24 +45,25 @@ take_along_dim gather
 
 
 def _wholes(args: Sequence[Any]) -> list[Any]:
-    return [plain(arg) for arg in args]
+    return [total(arg) for arg in args]
 
 
 def _each(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Whatever is linear in its first argument alone: reshaping, slicing, casting, sums."""
     first, *rest = args
     rest = _wholes(rest)
-    whole = func(plain(first), *rest, **kwargs)
-    if not isinstance(first, Streams):  # a constant made like a hidden state
+    whole = func(total(first), *rest, **kwargs)
+    if not isinstance(first, DecomposedTensor):  # a constant made like a hidden state
         return whole
     # A part may lie in memory otherwise than the whole, so that a view of it cannot be had.
     on_parts = Tensor.reshape if func.__name__ == "view" else func
-    made = [None if p is None else on_parts(full(p, first), *rest, **kwargs) for p in first.parts]
+    results = [None if p is None else on_parts(materialize(p, first), *rest, **kwargs) for p in first.parts]
     if isinstance(whole, tuple | list):
         return type(whole)(
-            streams(w, [None if found is None else found[index] for found in made]) for index, w in enumerate(whole)
+            decomposed(w, [None if result is None else result[index] for result in results])
+            for index, w in enumerate(whole)
         )
-    return streams(whole, made, activated=first.activated)
+    return decomposed(whole, results, activated=first.activated)
 
 
 def _same(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -70,9 +71,9 @@ def _same(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any])
     return args[0] if func.__name__ != "dropout" or not kwargs.get("training") else _refused(func)
 
 
-def _contiguous(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _contiguous(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     """A later view of the whole needs it; parts are reshaped instead."""
-    return streams(func(plain(args[0]), **kwargs), args[0].parts, activated=args[0].activated)
+    return decomposed(func(total(args[0]), **kwargs), args[0].parts, activated=args[0].activated)
 
 
 def _refused(func: Callable[..., Any]) -> Any:
@@ -85,9 +86,9 @@ def _added(a: Part, b: Part) -> Part:
     return a + b
 
 
-def _parts_of(tensor: Any, like: Streams) -> tuple[Part, ...]:
+def _parts_of(tensor: Any, like: DecomposedTensor) -> tuple[Part, ...]:
     """A summand's parts; one without parts is all bias."""
-    if isinstance(tensor, Streams):
+    if isinstance(tensor, DecomposedTensor):
         return tensor.parts
     constant = torch.as_tensor(tensor, dtype=like.dtype, device=like.device) if not _zero(tensor) else None
     return (None,) * (len(like.parts) - 1) + (constant,)
@@ -97,32 +98,32 @@ def _zero(tensor: Any) -> bool:
     return not isinstance(tensor, Tensor) and tensor == 0
 
 
-def _add(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _add(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     a, b = args
-    like = a if isinstance(a, Streams) else b
-    whole = torch.add(plain(a), plain(b), **kwargs) if isinstance(a, Tensor) else plain(b) + a
+    like = a if isinstance(a, DecomposedTensor) else b
+    whole = torch.add(total(a), total(b), **kwargs) if isinstance(a, Tensor) else total(b) + a
     scale = kwargs.get("alpha", 1)
     right = [p if p is None or scale == 1 else p * scale for p in _parts_of(b, like)]
-    return streams(whole, [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
+    return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
 
 
-def _sub(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _sub(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     a, b = args if "rsub" not in func.__name__ else args[::-1]
-    like = a if isinstance(a, Streams) else b
+    like = a if isinstance(a, DecomposedTensor) else b
     right = [None if p is None else -p for p in _parts_of(b, like)]
-    return streams(plain(a) - plain(b), [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
+    return decomposed(total(a) - total(b), [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
 
 
-def _mul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _mul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     a, b = args
-    if isinstance(a, Streams) and isinstance(b, Streams):
+    if isinstance(a, DecomposedTensor) and isinstance(b, DecomposedTensor):
         return _gated(a, b)
-    if not isinstance(a, Streams):
+    if not isinstance(a, DecomposedTensor):
         a, b = b, a
-    return streams(plain(a) * b, [None if p is None else p * b for p in a.parts])
+    return decomposed(total(a) * b, [None if p is None else p * b for p in a.parts])
 
 
-def _gated(a: Streams, b: Streams) -> Streams:
+def _gated(a: DecomposedTensor, b: DecomposedTensor) -> DecomposedTensor:
     """A product of two hidden states: a gated unit. Bilinear, so one factor is held, or half of each."""
     if a.activated == b.activated:
         raise ModelError(
@@ -131,33 +132,33 @@ def _gated(a: Streams, b: Streams) -> Streams:
         )
     gate, up = (a, b) if a.activated else (b, a)
     held = FREEZE.get()
-    by_up = [None if p is None else p * plain(gate) for p in up.parts]
-    by_gate = [None if p is None else p * plain(up) for p in gate.parts]
+    by_up = [None if p is None else p * total(gate) for p in up.parts]
+    by_gate = [None if p is None else p * total(up) for p in gate.parts]
     if held == "half":
         parts: list[Part] = [
             None if (both := _added(p, q)) is None else both / 2 for p, q in zip(by_up, by_gate, strict=True)
         ]
     else:
         parts = by_up if held == "activation" else by_gate
-    return streams(plain(a) * plain(b), parts)
+    return decomposed(total(a) * total(b), parts)
 
 
 def _div(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     a, b = args
-    if not isinstance(a, Streams):
-        return plain(a) / plain(b)  # by a hidden state: held
-    return streams(plain(a) / plain(b), [None if p is None else p / plain(b) for p in a.parts])
+    if not isinstance(a, DecomposedTensor):
+        return total(a) / total(b)  # by a hidden state: held
+    return decomposed(total(a) / total(b), [None if p is None else p / total(b) for p in a.parts])
 
 
 def _in_place(rule: Rule) -> Rule:
     """`x += y` and the like: the tensor that is changed keeps its memory, and takes the new parts."""
 
     def changed(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        made, own = rule(func, args, kwargs), args[0]
-        plain(own).copy_(plain(made))
-        if not isinstance(own, Streams):
-            return made
-        own.parts, own.activated = made.parts, made.activated
+        result, own = rule(func, args, kwargs), args[0]
+        total(own).copy_(total(result))
+        if not isinstance(own, DecomposedTensor):
+            return result
+        own.parts, own.activated = result.parts, result.activated
         return own
 
     return changed
@@ -165,50 +166,50 @@ def _in_place(rule: Rule) -> Rule:
 
 def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
     a, b = args
-    if isinstance(a, Streams) and isinstance(b, Streams):
-        return plain(a) @ plain(b)  # queries by keys: scores
-    if isinstance(a, Streams):
-        return streams(plain(a) @ b, [None if p is None else full(p, a) @ b for p in a.parts])
+    if isinstance(a, DecomposedTensor) and isinstance(b, DecomposedTensor):
+        return total(a) @ total(b)  # queries by keys: scores
+    if isinstance(a, DecomposedTensor):
+        return decomposed(total(a) @ b, [None if p is None else materialize(p, a) @ b for p in a.parts])
     # Patterns times values: all sources side by side, so that the pattern is read once.
-    whole = plain(b)
-    present = [whole, *(full(p, whole) for p in b.parts if p is not None)]
+    whole = total(b)
+    present = [whole, *(materialize(p, whole) for p in b.parts if p is not None)]
     mixed = iter((a @ torch.cat(present, -1)).split(whole.shape[-1], -1))
     first = next(mixed)
-    return streams(first, [None if p is None else next(mixed) for p in b.parts])
+    return decomposed(first, [None if p is None else next(mixed) for p in b.parts])
 
 
 def _projected(parts: Sequence[Part], whole: Tensor, through: Callable[[Tensor], Tensor], bias: Part) -> list[Part]:
     """Parts through a linear map: those of the whole's shape side by side, so that the weights are read once."""
     wide = [p for p in parts if p is not None and p.shape == whole.shape]
     mapped = iter(through(torch.stack(wide)).unbind() if len(wide) > 1 else [through(p) for p in wide])
-    made = [None if p is None else next(mapped) if p.shape == whole.shape else through(p) for p in parts]
-    return [*made[:-1], _added(made[-1], bias)]
+    results = [None if p is None else next(mapped) if p.shape == whole.shape else through(p) for p in parts]
+    return [*results[:-1], _added(results[-1], bias)]
 
 
-def _linear(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _linear(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     x, weight, bias = _named(args, kwargs, "input weight bias")
-    whole = plain(x)
-    made = _projected(x.parts, whole, lambda part: functional.linear(part, weight), bias)
-    return streams(functional.linear(whole, weight, bias), made)
+    whole = total(x)
+    results = _projected(x.parts, whole, lambda part: functional.linear(part, weight), bias)
+    return decomposed(functional.linear(whole, weight, bias), results)
 
 
-def _addmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _addmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     bias, x, weight = args
-    made = _projected(x.parts, plain(x), lambda part: part @ weight, bias)
-    return streams(torch.addmm(bias, plain(x), weight), made)
+    results = _projected(x.parts, total(x), lambda part: part @ weight, bias)
+    return decomposed(torch.addmm(bias, total(x), weight), results)
 
 
 def _baddbmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
     """Scores as BLOOM makes them: alibi + query @ key."""
-    return func(*_wholes(args), **{key: plain(value) for key, value in kwargs.items()})
+    return func(*_wholes(args), **{key: total(value) for key, value in kwargs.items()})
 
 
-def _conv2d(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _conv2d(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     x, weight, bias, *rest = args
-    whole = func(plain(x), weight, bias, *rest, **kwargs)
-    made = [None if p is None else func(full(p, x), weight, None, *rest, **kwargs) for p in x.parts]
-    made[-1] = _added(made[-1], None if bias is None else bias[:, None, None])
-    return streams(whole, made)
+    whole = func(total(x), weight, bias, *rest, **kwargs)
+    results = [None if p is None else func(materialize(p, x), weight, None, *rest, **kwargs) for p in x.parts]
+    results[-1] = _added(results[-1], None if bias is None else bias[:, None, None])
+    return decomposed(whole, results)
 
 
 def _named(args: Sequence[Any], kwargs: dict[str, Any], names: str) -> list[Any]:
@@ -216,70 +217,72 @@ def _named(args: Sequence[Any], kwargs: dict[str, Any], names: str) -> list[Any]
     return [args[at] if at < len(args) else kwargs.get(name) for at, name in enumerate(names.split())]
 
 
-def _embedding(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _embedding(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     """Rows of a table that has sources of its own."""
     places, table, *rest = args
-    return streams(
-        func(places, plain(table), *rest, **kwargs),
-        [None if p is None else func(places, full(p, table), *rest, **kwargs) for p in table.parts],
+    return decomposed(
+        func(places, total(table), *rest, **kwargs),
+        [None if p is None else func(places, materialize(p, table), *rest, **kwargs) for p in table.parts],
     )
 
 
-def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     """gamma * (x - mean(x)) / sigma(whole): only with sigma taken on the whole do the parts add up."""
     x, shape, weight, bias, eps = _named(args, kwargs, "input normalized_shape weight bias eps")
-    whole = plain(x)
+    whole = total(x)
     dims = tuple(range(-len(shape), 0))
     scale = (whole.var(dims, unbiased=False, keepdim=True) + (1e-5 if eps is None else eps)).rsqrt()
     if weight is not None:
         scale = scale * weight
-    made = [None if p is None else (p - p.mean(dims, keepdim=True)) * scale for p in x.parts]
-    made[-1] = _added(made[-1], bias)
-    return streams(functional.layer_norm(whole, shape, weight, bias, 1e-5 if eps is None else eps), made)
+    results = [None if p is None else (p - p.mean(dims, keepdim=True)) * scale for p in x.parts]
+    results[-1] = _added(results[-1], bias)
+    return decomposed(functional.layer_norm(whole, shape, weight, bias, 1e-5 if eps is None else eps), results)
 
 
-def _rms_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _rms_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     x, shape, weight, eps = _named(args, kwargs, "input normalized_shape weight eps")
-    whole = plain(x)
+    whole = total(x)
     floor = torch.finfo(whole.dtype).eps if eps is None else eps
     scale = (whole.square().mean(tuple(range(-len(shape), 0)), keepdim=True) + floor).rsqrt()
     if weight is not None:
         scale = scale * weight
-    return streams(functional.rms_norm(whole, shape, weight, eps), [None if p is None else p * scale for p in x.parts])
+    return decomposed(
+        functional.rms_norm(whole, shape, weight, eps), [None if p is None else p * scale for p in x.parts]
+    )
 
 
-def activation(x: Streams, whole: Tensor, gate: gates.Gate) -> Streams:
+def activation(x: DecomposedTensor, whole: Tensor, gate: gates.Gate) -> DecomposedTensor:
     """act(x), given its value on the whole and the gate that goes with it."""
-    held = gate(plain(x))
-    return streams(whole, [None if p is None else p * held for p in x.parts], activated=True)
+    held = gate(total(x))
+    return decomposed(whole, [None if p is None else p * held for p in x.parts], activated=True)
 
 
-def _gelu(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _gelu(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     x = args[0]
     kind = kwargs.get("approximate", "none")
-    return activation(x, functional.gelu(plain(x), approximate=kind), gates.gelu if kind == "none" else gates.gelu_tanh)
+    return activation(x, functional.gelu(total(x), approximate=kind), gates.gelu if kind == "none" else gates.gelu_tanh)
 
 
 def _simple(gate: gates.Gate) -> Rule:
-    return lambda func, args, kwargs: activation(args[0], func(plain(args[0])), gate)
+    return lambda func, args, kwargs: activation(args[0], func(total(args[0])), gate)
 
 
-def _joined(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _joined(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     """cat and stack: what has no parts is all bias."""
     tensors = args[0] if args else kwargs["tensors"]
     rest, kwargs = args[1:], {key: value for key, value in kwargs.items() if key != "tensors"}
     wholes = _wholes(tensors)
-    like = next(t for t in tensors if isinstance(t, Streams))
-    made: list[Part] = []
+    like = next(t for t in tensors if isinstance(t, DecomposedTensor))
+    results: list[Part] = []
     for given in zip(*(_parts_of(t, like) for t in tensors), strict=True):
         nothing = all(p is None for p in given)
-        made.append(
-            None if nothing else func([full(p, w) for p, w in zip(given, wholes, strict=True)], *rest, **kwargs)
+        results.append(
+            None if nothing else func([materialize(p, w) for p, w in zip(given, wholes, strict=True)], *rest, **kwargs)
         )
-    return streams(func(wholes, *rest, **kwargs), made)
+    return decomposed(func(wholes, *rest, **kwargs), results)
 
 
-def _masked_fill(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Streams:
+def _masked_fill(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
     value = args[2] if len(args) > 2 else kwargs["value"]
     if value != 0:
         raise ModelError(f"The model fills hidden states with {value}; only 0 is a sum over sources.")

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
 
 Part = Tensor | None
 """What one source gives: any shape that broadcasts to the whole's; None where it gives nothing."""
 
 
-class Streams(Tensor):
+class DecomposedTensor(Tensor):
     """The whole, as the model computes it, with its parts. The last part is the bias."""
 
     parts: tuple[Part, ...]
@@ -48,24 +48,24 @@ class Streams(Tensor):
         )
 
 
-def streams(whole: Tensor, parts: Sequence[Part], *, activated: bool = False) -> Streams:
+def decomposed(whole: Tensor, parts: Sequence[Part], *, activated: bool = False) -> DecomposedTensor:
     """The whole with its parts."""
-    made: Any = plain(whole).as_subclass(Streams)
-    made.parts, made.activated = tuple(parts), activated
-    return made
+    result: Any = total(whole).as_subclass(DecomposedTensor)
+    result.parts, result.activated = tuple(parts), activated
+    return result
 
 
-def seed(whole: Tensor, source: int, sources: int) -> Streams:
+def from_source(whole: Tensor, source: int, sources: int) -> DecomposedTensor:
     """A tensor that one source gives alone."""
-    return streams(whole, [plain(whole) if index == source else None for index in range(sources)])
+    return decomposed(whole, [total(whole) if index == source else None for index in range(sources)])
 
 
-def plain(tensor: Any) -> Any:
+def total(tensor: Any) -> Any:
     """The whole alone; what is no Streams is given back as it is."""
-    return tensor.as_subclass(Tensor) if isinstance(tensor, Streams) else tensor
+    return tensor.as_subclass(Tensor) if isinstance(tensor, DecomposedTensor) else tensor
 
 
-def full(part: Part, whole: Tensor) -> Tensor:
+def materialize(part: Part, whole: Tensor) -> Tensor:
     """A part in the whole's shape: zeros where the source gives nothing."""
     if part is None:
         return torch.zeros_like(whole)
@@ -74,6 +74,6 @@ def full(part: Part, whole: Tensor) -> Tensor:
 
 def stacked(tensor: Tensor, sources: int) -> Tensor:
     """All parts, (source, *shape). A tensor without parts is all bias."""
-    whole = plain(tensor)
-    parts = tensor.parts if isinstance(tensor, Streams) else (None,) * (sources - 1) + (whole,)
-    return torch.stack([full(part, whole) for part in parts])
+    whole = total(tensor)
+    parts = tensor.parts if isinstance(tensor, DecomposedTensor) else (None,) * (sources - 1) + (whole,)
+    return torch.stack([materialize(part, whole) for part in parts])

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from dashboard import queries, show
-from dashboard.plain import public
+from analysis.narrative.glossary import DEFINITIONS
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from dashboard.widgets import show
 
 show.header("about", "What the numbers mean, where they lie, and how to get at them.")
 
@@ -40,6 +42,10 @@ average word at a slot, so the two methods differ even at layer 0, by a number t
 """
 )
 
+st.header("Glossary", anchor="glossary")
+st.markdown("Where these words stand under a figure, a question mark beside them says the same.")
+st.markdown("\n".join(f"- **{term}**: {escape_markdown(what)}" for term, what in DEFINITIONS.items()))
+
 st.header("What the store holds", anchor=False)
 st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")
 st.page_link("views/runs.py", label="All runs and their settings", icon=":material/list_alt:")
@@ -53,7 +59,7 @@ with st.expander("Tables and their rows"):
 problems = queries.rows("SELECT file, problem FROM problems")
 if len(problems):
     st.warning("Some results files need a look; the rest is shown.")
-    st.dataframe(problems.map(public), hide_index=True)
+    st.dataframe(problems.map(hide_server_paths), hide_index=True)
 
 st.header("Use it elsewhere", anchor=False)
 st.code(
@@ -68,7 +74,7 @@ python -m analysis export "LINK" --format svg -o figure.svg""",
 st.code(
     """\
 from analysis.encodings import encode
-from analysis.terms import decompose
+from analysis.measurements.terms import decompose
 
 table = encode("sinusoidal", length=128, dim=512)          # (length, dim)
 result = decompose(model, tokenizer, "The dog chased the cat.")

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from analysis.choosing import NEEDS, PARTS
-from analysis.errors import AddendError
-from dashboard import choosing_table, queries, show
-from dashboard.pickers import Pickers
+from analysis.core.errors import AddendError
+from analysis.narrative.choosing import NEEDS, PARTS
+from dashboard.session import queries
+from dashboard.widgets import choosing_table, show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "choose"
 TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts", "evidence": "Evidence"}
@@ -35,7 +36,7 @@ show.copy_link(PAGE, values)
 try:
     lines = queries.choices(values)
 except AddendError as problem:
-    show.sentence(problem)
+    show.show_problem(problem)
     st.stop()
 st.caption(
     f"{len(lines)} ways. Own models are small encoders trained alike; BERT-A adds learned positions and is what the "

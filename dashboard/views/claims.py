@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from dashboard import claim_cards, one_claim, queries, show, statement_table
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import claim_cards, one_claim, show, statement_table
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "claims"
 ORDERS = {"question": "By question", "verdict": "By verdict"}
@@ -21,9 +22,9 @@ picked = Pickers(PAGE)
 claim = picked.fixed("claim", ["", *(one.id for one in headings)])
 if claim:
     values = {**picked.values(), **picked.done()}
-    show.titled(claim)
+    show.set_tab_title(claim)
     show.copy_link(PAGE, values)
-    one_claim.shown(next(one for one in headings if one.id == claim), PAGE, values)
+    one_claim.show_claim(next(one for one in headings if one.id == claim), PAGE, values)
     st.stop()
 
 if picked.get("verdict") in set(queries.FIRST_VERDICTS) - set(queries.VERDICTS):
@@ -75,10 +76,10 @@ if rules == "2":
         if not among:
             continue
         anything = True
-        st.subheader(plain(title), anchor=False)
+        st.header(escape_markdown(title), anchor=False)
         for one, parts in among:
-            st.markdown(f"**{plain(statement_table.heading(one))}**")
-            statement_table.shown(parts)
+            st.markdown(f"**{escape_markdown(statement_table.heading(one))}**")
+            statement_table.show_statements(parts)
 else:
     kept = [
         entry for entry in entries if verdict in ("", entry.verdict) and (not document or document in entry.documents)
@@ -88,7 +89,7 @@ else:
         if not chosen:
             continue
         anything = True
-        st.subheader(plain(title), anchor=False)
+        st.header(escape_markdown(title), anchor=False)
         for start in range(0, len(chosen), 2):
             for place, entry in zip(st.columns(2), chosen[start : start + 2], strict=False):
                 with place:

@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from analysis import probes
-from analysis.errors import AddendError
-from analysis.figures.compare import SIDES, common
-from analysis.figures.one_run import unknown
-from analysis.figures.terms import MEASURES, spoken
-from analysis.terms.result import Decomposition
-from dashboard import live, probe_form, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
-from dashboard.term_pickers import METHODS, map_ways
+from analysis.core.errors import AddendError
+from analysis.figures.compare.data import SIDES, common
+from analysis.figures.one_run import unknown_tokens_note
+from analysis.figures.terms.data import MEASURES, term_label
+from analysis.measurements.terms.result import Decomposition
+from analysis.probes import text_probe
+from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import probe_form, show
+from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.term_pickers import METHODS, map_ways
 
 show.header("compare", "Two models, texts, layers, heads or methods side by side, and the difference on one scale.")
 picked = Pickers("compare")
@@ -20,16 +21,19 @@ status = st.status("Starting", expanded=False)
 both: list[Decomposition] = []
 try:
     with status:
-        for side in probes.sides(picked.values()):
-            both.append(live.decomposition(side, progress=live.telling(status)))
-        status.update(label=plain(" | ".join(made.provenance.model for made in both)), state="complete", expanded=False)
+        for side in text_probe.sides(picked.values()):
+            both.append(live.decomposition(side, progress=live.progress_reporter(status)))
+        status.update(
+            label=escape_markdown(" | ".join(made.provenance.model for made in both)), state="complete", expanded=False
+        )
 except AddendError as problem:
     status.update(label="Nothing to show", state="error", expanded=False)
     picked.done()
-    show.sentence(problem)
+    show.show_problem(problem)
     probe_form.offer_ways_out(picked, problem, "", "2")
     st.stop()
 
+place = st.container()
 for column, end, side, made in zip(st.columns(2), ("", "2"), SIDES, both, strict=True):
     with column:
         picked.slider(f"layer{end}", f"Layer ({side})", list(range(made.layers)))
@@ -41,13 +45,12 @@ for side, made in zip(SIDES, both, strict=True):
             f"The text of the {side} was cut from {made.provenance.truncated_from} to {len(made.tokens)} tokens, "
             "the model's limit."
         )
-    if told := unknown(made):
-        st.warning(plain(told))
+    if told := unknown_tokens_note(made):
+        st.warning(escape_markdown(told))
 picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-place = st.container()
 terms = common((both[0], both[1]))
 if terms:
-    picked.choice("term", "Term", terms, spoken)
+    picked.choice("term", "Term", terms, term_label)
 map_ways(picked)
 values = picked.done()
 with place:
@@ -60,6 +63,6 @@ if terms:
     try:
         show.show(live.figure("compare_maps", values, (both[0], both[1])), "compare", values)
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
 else:
     st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from analysis.errors import NoResults
-from analysis.figures.terms import MEASURES, spoken
-from analysis.sources import ADDED_TERMS, FOUR, TERMS
-from dashboard import queries, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.core.errors import NoResults
+from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
+from analysis.figures.terms.data import MEASURES, term_label
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "depth"
 PARTS = {
@@ -59,7 +60,7 @@ if part == "terms":
         )
         every = [*FOUR, *(term for term in (*TERMS, *ADDED_TERMS) if term not in FOUR)]
         terms = [term for term in every if term in set(there.term)]
-        picked.choice("term", "Term", terms, spoken)
+        picked.choice("term", "Term", terms, term_label)
     with fourth:
         picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
     fields = ("model", "corpus", "term", "measure")
@@ -79,6 +80,6 @@ for name in FIGURES[part]:
     try:
         figure = queries.figure(name, {field: values[field] for field in fields})
     except NoResults as missing:
-        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
         continue
     show.show(figure, PAGE, values)

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from analysis import embedded
-from analysis.errors import AddendError
-from analysis.figures.encoding_geometry import COMPARISONS, NUMBERS, shifts
-from analysis.figures.encoding_measures import MEASURES, said
-from dashboard import queries, show
-from dashboard.pickers import Pickers
+from analysis.core import embedded
+from analysis.core.errors import AddendError
+from analysis.figures.encodings.geometry import COMPARISONS, NUMBERS, shifts
+from analysis.figures.encodings.measures import MEASURES, in_words
+from dashboard.session import queries
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
 
 PARTS = {"values": "The values", "distance": "Distance and shifts", "all": "All encodings"}
 ENTERS = {
@@ -42,7 +43,7 @@ def numbers(figure) -> None:
             with st.container(horizontal=True, gap="small"):
                 for name in NUMBERS:
                     measure = MEASURES[name]
-                    st.metric(measure.title, said(name, like.numbers[name]), help=measure.definition, width=165)
+                    st.metric(measure.title, in_words(name, like.numbers[name]), help=measure.definition, width=165)
 
 
 def draw(name: str, *more: str) -> None:
@@ -50,12 +51,14 @@ def draw(name: str, *more: str) -> None:
     try:
         figure = queries.figure(name, {field: values[field] for field in (*SHARED, *more)})
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
         return
-    if name == "encoding_similarity":
-        st.subheader(figure.title, anchor=False)
-        numbers(figure)
-    show.show(figure, "encodings", values, title=name != "encoding_similarity")
+    show.show(
+        figure,
+        "encodings",
+        values,
+        under_heading=(lambda: numbers(figure)) if name == "encoding_similarity" else None,
+    )
 
 
 show.header("encodings", "How a position is written down, before any word is added to it.")
@@ -74,9 +77,7 @@ with third:
     length = picked.slider("length", "Positions", [16, 32, 64, 128, 256, 512])
 with fourth:
     picked.slider("dim", "Dimensions", [16, 32, 64, 128, 256, 384, 512])
-with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-    part = picked.segments("part", "Show", list(PARTS), PARTS)
-    place_of_link = st.container(width="content")
+part = picked.segments("part", "Show", list(PARTS), PARTS)
 if part == "distance":
     left, right = st.columns(2)
     with left:
@@ -85,8 +86,7 @@ if part == "distance":
         picked.segments("shift", "Shift by", shifts(length), lambda k: f"{k}")
 values = picked.done()
 
-with place_of_link:
-    show.copy_link("encodings", values)
+show.copy_link("encodings", values)
 about = queries.figure("encoding_heat", {field: values[field] for field in SHARED})
 for place, one in zip(st.columns(2), about.content["shown"], strict=False):
     with place:

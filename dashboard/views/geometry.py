@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from analysis.errors import NoResults
-from analysis.figures.geometry_cosines import DIMENSIONS
-from dashboard import queries, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.core.errors import NoResults
+from analysis.figures.geometry.cosines import DIMENSIONS
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "geometry"
 PARTS = {
@@ -58,6 +59,6 @@ for name in FIGURES[part]:
     try:
         figure = queries.figure(name, {field: values[field] for field in ("model", *USES.get(name, ()))})
     except NoResults as missing:
-        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
         continue
     show.show(figure, PAGE, values)

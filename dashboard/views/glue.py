@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError
-from dashboard import glue_table, queries, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.core.errors import AddendError
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import glue_table, show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "glue"
 VIEWS = {"average": "Average", "difference": "Difference", "scores": "Scores"}
@@ -17,8 +18,8 @@ OPTIMISTIC = (
 
 def titled(sql: str) -> dict[str, str]:
     """Names with their titles."""
-    found = queries.rows(sql)
-    return dict(zip(found.name, found.title, strict=True))
+    frame = queries.rows(sql)
+    return dict(zip(frame.name, frame.title, strict=True))
 
 
 def shown() -> None:
@@ -26,19 +27,21 @@ def shown() -> None:
     try:
         study, _ = queries.glue_study(values)
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
         return
     if study:
         finding, *more = queries.glue_headline(study)
-        summary.markdown(f"**{plain(finding)}**")
-        summary.markdown(plain(" ".join(more)))
+        summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
+        with summary.popover("Why", icon=":material/help:"):
+            st.markdown(escape_markdown(" ".join(more)))
     try:
-        show.show(queries.figure(f"glue_{view}", values), PAGE, values)
+        with place:
+            show.show(queries.figure(f"glue_{view}", values), PAGE, values)
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
     st.divider()
-    st.subheader("Own and published, in one table" if study else "As published", anchor=False)
-    glue_table.shown(queries.glue_results(values))
+    st.header("Own and published, in one table" if study else "As published", anchor=False)
+    glue_table.show_table(queries.glue_results(values))
 
 
 show.header(PAGE, "The same small encoder, pre-trained with every way of combining word and position, scored on GLUE.")
@@ -50,7 +53,7 @@ tables = tables[tables.kind == "GLUE"]
 labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
 
 picked = Pickers(PAGE)
-summary = st.container(border=True)
+summary = st.container(border=True, horizontal=True, vertical_alignment="center")
 first, second, third = st.columns([2, 3, 4], vertical_alignment="bottom")
 with first:
     if presets:
@@ -64,13 +67,14 @@ known = queries.glue_baselines(preset, table)
 with second:
     if known:
         picked.choice("baseline", "Baseline", known, lambda name: variants.get(name, name))
-fourth, fifth, sixth = st.columns([4, 5, 3], vertical_alignment="bottom")
-with fourth:
-    view = picked.segments("view", "Show", list(VIEWS), VIEWS)
+view = picked.segments("view", "Show", list(VIEWS), VIEWS)
+place = st.container()
+st.header("What is compared, and how", anchor=False)
 if presets:
-    with fifth:
+    first, second = st.columns([5, 3], vertical_alignment="bottom")
+    with first:
         protocol = picked.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
-    with sixth:
+    with second:
         picked.segments("margin", "Equivalent within, points", list(queries.MARGINS), queries.MARGINS)
 columns, idle = queries.glue_columns(preset, table, protocol if presets else "mean")
 if columns:

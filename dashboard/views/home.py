@@ -2,28 +2,20 @@
 
 import streamlit as st
 
-from dashboard import answer, hero, queries, show
+from analysis.narrative.hero import after_training
+from dashboard.session import queries
+from dashboard.widgets import answer_html, moving_pictures, show
 
 steps, cards, apart = queries.answer(), queries.answer_cards(), queries.separated()
-answer.question()
+answer_html.question()
 for step in steps[:1]:
-    answer.lead(step)
+    answer_html.lead(step)
 said, moves = st.columns([6, 5], gap="medium")
 with said:
-    answer.sentences(step for step in steps[1:] if step.name != "still_open")
+    answer_html.sentences(step for step in steps[1:] if step.name != "still_open")
 with moves:
-    after = hero.Stage(
-        "What training makes of it",
-        "After training",
-        "W · [word ; position]",
-        f"Keep the words of a trained MiniLM out of {apart.rank} of its {apart.width} directions and its positions "
-        "inside, rotate, and its sum is a concatenation."
-        if apart
-        else "Training gives positions few directions; where words keep out of them, the sum is a concatenation again.",
-        f"measured: {apart.intact:.3f} → {apart.separated:.3f}" if apart else "",
-    )
-    hero.shown(after, dark=show.look().dark)
-answer.cards(cards)
+    moving_pictures.show_hero(after_training(apart), dark=show.look().dark)
+answer_html.cards(cards)
 with st.container(horizontal=True, key="ways"):
     st.page_link("views/read.py", label="Walk me through it (10 minutes)", icon=":material/auto_stories:")
     st.page_link("views/probe.py", label="Try my own sentence", icon=":material/experiment:")

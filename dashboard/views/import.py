@@ -3,16 +3,17 @@
 import pandas as pd
 import streamlit as st
 
-from analysis import settings
-from analysis.errors import AddendError
-from analysis.imports.base import READERS, Said
-from analysis.imports.confined import confined
+from analysis.core import settings
+from analysis.core.errors import AddendError
+from analysis.imports.base import READERS, StatedByReader
+from analysis.imports.confined import plan_in_child
 from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, uploads
 from analysis.imports.plan import Plan, carry_out, plan
 from analysis.imports.rows import CURVES, METRICS, NEEDS
-from dashboard import asking, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain as safe
+from dashboard.session import query_quota
+from dashboard.session.markdown_escape import escape_markdown as safe
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "import"
 EXAMPLE = """\
@@ -41,7 +42,7 @@ def forms() -> None:
     )
 
 
-def said() -> Said:
+def said() -> StatedByReader:
     """What the files may not say."""
     with st.expander("What to fill in where the files do not say it (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
@@ -49,34 +50,36 @@ def said() -> Said:
         seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)
         rate = st.number_input("Learning rate", 0.0, 10.0, None, format="%g", key="import.rate", width=150)
         preset = st.text_input("Preset", key="import.preset", width=150)
-    return Said(variant=variant or None, task=task or None, seed=seed, learning_rate=rate, preset=preset or None)
+    return StatedByReader(
+        variant=variant or None, task=task or None, seed=seed, learning_rate=rate, preset=preset or None
+    )
 
 
-def preview(made: Plan) -> None:
+def preview(plan: Plan) -> None:
     """What would be added, or every bad row."""
-    for left in made.left[:MOST_PROBLEMS]:
+    for left in plan.left[:MOST_PROBLEMS]:
         st.caption(f"Not taken: {safe(left)}")
-    if more := made.left[MOST_PROBLEMS:]:
+    if more := plan.left[MOST_PROBLEMS:]:
         st.caption(f"Not taken of {len(more):,} more.")
-    if made.bad:
-        st.error(f"Nothing can be imported: {len(made.bad):,} bad rows or files.", icon=":material/error:")
-        bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in made.bad[:500]]
+    if plan.bad:
+        st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
+        bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in plan.bad[:500]]
         st.dataframe(pd.DataFrame(bad), hide_index=True)
         return
-    if made.known:
-        st.info(f"{made.known:,} rows are stored already and are not added again.")
-    if not made.runs:
+    if plan.known:
+        st.info(f"{plan.known:,} rows are stored already and are not added again.")
+    if not plan.runs:
         return
-    st.markdown(f"This would add {made.rows:,} rows of {len(made.runs):,} runs.")
+    st.markdown(f"This would add {plan.rows:,} rows of {len(plan.runs):,} runs.")
     runs = [
         {"kind": run.kind, "preset": run.preset, "variant": run.variant, "seed": run.seed, "rows": len(run.rows),
          "form": run.form, "from": ", ".join(run.sources[:3])}
-        for run in made.runs
+        for run in plan.runs
     ]  # fmt: skip
     st.dataframe(pd.DataFrame(runs), hide_index=True)
     if st.button("Add them", type="primary", icon=":material/add:"):
-        carry_out(made)
-        st.session_state["import.done"] = f"{made.rows:,} rows of {len(made.runs):,} runs were added."
+        carry_out(plan)
+        st.session_state["import.done"] = f"{plan.rows:,} rows of {len(plan.runs):,} runs were added."
         st.session_state["import.round"] = st.session_state.get("import.round", 0) + 1
         st.rerun()
 
@@ -106,10 +109,10 @@ if sent:
         st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send their parts.")
         st.stop()
     try:
-        asking.count_import()
-        made = confined if settings.hosted() else plan
+        query_quota.count_import()
+        made = plan_in_child if settings.hosted() else plan
         preview(made({one.name.replace("\\", "/"): one.getvalue() for one in sent}, asked))
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
 else:
     st.caption("Nothing is stored before you have seen what would be added.")

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError, NoResults, NotInstalled
-from analysis.interventions.request import PermutationRequest, Request
-from dashboard import intervention_form, live, probe_form, queries, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.core.errors import AddendError, NoResults, NotInstalled
+from analysis.probes.intervention_probe import PermutationRequest, Request
+from dashboard.session import live, queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import intervention_form, probe_form, show
+from dashboard.widgets.pickers import Pickers
 
 show.header(
     "interventions",
@@ -25,7 +26,7 @@ def stored(values) -> None:
         try:
             show.show(queries.figure(name, values), "interventions", values)
         except NoResults as nothing:
-            st.info(plain(str(nothing)))
+            st.info(escape_markdown(str(nothing)))
 
 
 picked = Pickers("interventions")
@@ -34,16 +35,18 @@ intervention_form.intervention_pickers(picked)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.made(Request.of(picked.values()), progress=live.telling(status))
+        made = live.run_request(Request.of(picked.values()), progress=live.progress_reporter(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
         status.update(
-            label=plain(f"{about.model} ({about.revision}): {made.words}; {took}"), state="complete", expanded=False
+            label=escape_markdown(f"{about.model} ({about.revision}): {made.words}; {took}"),
+            state="complete",
+            expanded=False,
         )
 except AddendError as problem:
     status.update(label="Nothing to show", state="error", expanded=False)
     values = picked.done()
-    show.sentence(problem)
+    show.show_problem(problem)
     probe_form.offer_truncation(picked, problem)
     if isinstance(problem, NotInstalled):
         stored(values)
@@ -81,8 +84,8 @@ with maps:
     show.show(live.figure("intervention_maps", values, made), "interventions", values)
 if permute:
     try:
-        test = live.made(PermutationRequest.of(values))
+        test = live.run_request(PermutationRequest.of(values))
         show.show(live.figure("intervention_permutation", values, test), "interventions", values)
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
 stored(values)

@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from analysis import probes
-from analysis.errors import AddendError, NoFamily
-from analysis.figures.one_run import unknown
-from analysis.figures.term_maps import NO_SOURCE
-from analysis.figures.terms import MEASURES, ORDER, spoken
-from analysis.sources import ADDED_TERMS
-from dashboard import live, probe_form, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
-from dashboard.term_pickers import METHODS, cell_pickers, map_pickers, part_pickers
+from analysis.core.errors import AddendError, NoFamily
+from analysis.core.term_names import ADDED_TERMS
+from analysis.figures.one_run import unknown_tokens_note
+from analysis.figures.terms.data import MEASURES, ORDER, term_label
+from analysis.figures.terms.maps import NO_SOURCE
+from analysis.probes import text_probe
+from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import probe_form, show
+from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.term_pickers import METHODS, cell_pickers, map_pickers, part_pickers
 
 FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 
@@ -21,29 +22,32 @@ probe_form.form(picked)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.decomposition(picked.values(), progress=live.telling(status))
+        made = live.decomposition(picked.values(), progress=live.progress_reporter(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(label=plain(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False)
+        status.update(
+            label=escape_markdown(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False
+        )
 except NoFamily as problem:
     status.update(label="No terms for this architecture; its attention patterns", state="complete", expanded=False)
-    show.sentence(problem)
+    show.show_problem(problem)
     probe_form.patterns(picked)
     st.stop()
 except AddendError as problem:
     status.update(label="Nothing to show", state="error", expanded=False)
     picked.done()
-    show.sentence(problem)
+    show.show_problem(problem)
     probe_form.offer_truncation(picked, problem)
     probe_form.offer_ways_out(picked, problem, "")
     st.stop()
 
 if about.truncated_from:
     st.warning(f"The text was cut from {about.truncated_from} to {len(made.tokens)} tokens, the model's limit.")
-if told := unknown(made):
-    st.warning(plain(told))
+if told := unknown_tokens_note(made):
+    st.warning(escape_markdown(told))
 if made.position_kind in NO_SOURCE:
     st.info(NO_SOURCE[made.position_kind], icon=":material/info:")
+first_result = st.container()
 with st.container(horizontal=True, gap="large"):
     picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
     if made.freeze and not made.probe_id:
@@ -57,15 +61,13 @@ cell_pickers(picked, made)
 
 everywhere = None
 try:
-    everywhere = None if made.probe_id else live.made(probes.LayersRequest.of(picked.values()))
+    everywhere = None if made.probe_id else live.run_request(text_probe.LayersRequest.of(picked.values()))
 except AddendError as problem:
-    show.sentence(problem)
+    show.show_problem(problem)
 if everywhere:
     with overview:
-        st.header("Every layer", anchor=False)
-        picked.choice("term", "Term", [t for t in (*ORDER, *ADDED_TERMS) if t in everywhere.terms], spoken)
+        picked.choice("term", "Term", [t for t in (*ORDER, *ADDED_TERMS) if t in everywhere.terms], term_label)
     with layer:
-        st.header("One layer", anchor=False)
         picked.slider("layer", "Layer", list(range(len(everywhere.values))))
         picked.segments(
             "method",
@@ -77,17 +79,21 @@ if everywhere:
         )
 values = picked.done()
 if everywhere:
+    with first_result:
+        show.show(live.figure("probe_depth", values, everywhere), "probe", values)
     with overview:
-        for name in ("probe_depth", "probe_layers"):
-            show.show(live.figure(name, values, everywhere), "probe", values)
+        show.show(
+            live.figure("probe_layers", values, everywhere), "probe", values, on_cell=picked.both("layer", "head")
+        )
 with layer:
     with st.container(horizontal=True):
         show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(made))
         probe_form.save_button(picked, made)
     show.show(live.figure("probe_heads", values, made), "probe", values)
 with maps:
-    for name in ("probe_maps", "probe_total"):
-        show.show(live.figure(name, values, made), "probe", values)
-    st.header("One cell", anchor=False)
-for name in ("probe_cell", "probe_distance"):
-    show.show(live.figure(name, values, made), "probe", values)
+    shown = picked.both("query", "key", first=int(picked.get("from")))
+    st.caption("Press a cell of a map: what each term adds to it stands below the maps.")
+    show.show(live.figure("probe_maps", values, made), "probe", values, on_cell=shown)
+show.show(live.figure("probe_cell", values, made), "probe", values)
+show.show(live.figure("probe_total", values, made), "probe", values, on_cell=shown)
+show.show(live.figure("probe_distance", values, made), "probe", values)

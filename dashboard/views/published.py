@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError
-from dashboard import published_table, queries, show
-from dashboard.links import Value
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.core.errors import AddendError
+from analysis.links import Value
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import published_table, show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "published"
 VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
@@ -18,13 +19,13 @@ def figure(name: str, values: dict[str, Value], of: dict[str, Value] | None = No
     of: those of the page's values that it depends on, for which it is kept; all of them unless given.
     """
     try:
-        made = queries.figure(name, values if of is None else of)
+        result = queries.figure(name, values if of is None else of)
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
         return
-    for sentence in made.content.get("sentences", ()):
-        st.markdown(f"- {published_table.plain(sentence)}")
-    show.show(made, PAGE, values)
+    for sentence in result.content.get("sentences", ()):
+        st.markdown(f"- {published_table.escape_markdown(sentence)}")
+    show.show(result, PAGE, values)
 
 
 show.header(PAGE, "What papers measured when positions were not simply added to words, as they print it.")
@@ -36,7 +37,7 @@ picked = Pickers(PAGE)
 chosen = picked.choice("table", "Table", list(labels), labels, on_change=lambda: picked.set("baseline", ""))
 table = queries.published_table(chosen)
 link = st.container()
-published_table.printed(table, PAGE)
+published_table.show_published(table, PAGE)
 published_table.caveats(table)
 
 offered = [view for view in VIEWS if view != "average" or len(table.glue_columns) >= 2]
@@ -44,7 +45,9 @@ if table.compares:
     own, *others = table.variants
     if (asked := picked.get("baseline")) and asked not in others:
         if asked != own:
-            st.warning(plain(f"The link compares with {asked!r}, which this table does not have; {own!r} is taken."))
+            st.warning(
+                escape_markdown(f"The link compares with {asked!r}, which this table does not have; {own!r} is taken.")
+            )
         picked.set("baseline", "")
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:

@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError, NoResults
+from analysis.claims.statements import stored as statements
+from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES
-from analysis.reading import Step, Touch, ordered
-from analysis.statements import stored as statements
-from dashboard import claim_cards, live, queries, show
-from dashboard.links import VIEWS
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.links import VIEWS
+from analysis.narrative.reading import Step, Touch, ordered
+from dashboard.session import live, queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import claim_cards, moving_pictures, show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "read"
 steps = {step.name: step for step in ordered()}
@@ -44,33 +45,44 @@ def turn(step: Step, where: str) -> None:
 
 def chart(step: Step) -> None:
     """The step's figure; one of another page links and exports as there."""
-    asked = {**VIEWS[step.page].defaults(), **step.params(values)}
+    request = {**VIEWS[step.page].defaults(), **step.params(values)}
     try:
         if FIGURES[step.figure].live:
-            figure = live.figure(step.figure, asked, live.decomposition(asked))
+            figure = live.figure(step.figure, request, live.decomposition(request))
         else:
-            figure = queries.figure(step.figure, asked)
+            figure = queries.figure(step.figure, request)
     except NoResults as missing:
-        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
     else:
-        show.show(figure, step.page, asked)
+        show.show(figure, step.page, request)
+
+
+def moving(step: Step) -> None:
+    """The step's moving picture, where it has one; what it lacks, the chart below it says."""
+    if step.moving is None:
+        return
+    try:
+        picture = step.moving(values)
+    except AddendError:
+        return
+    moving_pictures.show_shift(picture, dark=show.look().dark)
 
 
 def measured(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            st.markdown(f"**What the store says.** {plain(queries.step_says(step, values))}")
+            st.markdown(f"**What the store says.** {escape_markdown(queries.step_says(step, values))}")
         except NoResults as missing:
-            st.markdown(f"**Not measured yet.** {plain(str(missing))}")
+            st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
         except AddendError as problem:
-            show.sentence(problem)
+            show.show_problem(problem)
 
 
 picked = Pickers(PAGE)
-show.titled(VIEWS[PAGE].title)
+show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
 name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
@@ -84,31 +96,31 @@ for one in step.touches:
 for field in picked.view.fields:
     picked.get(field.name)
 values = picked.done()
+moving(step)
 chart(step)
 measured(step)
 with st.expander("Sources, and the verdicts on what they claim"):
     documents = queries.claim_documents()
     for number in step.documents:
         one = documents[number]
-        st.markdown(plain(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
+        st.markdown(escape_markdown(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
     for heading in statements.headings():
         if heading.id in step.claims:
             st.page_link(
                 "views/claims.py",
-                label=f"**{heading.id}, {plain(heading.title)}: {plain(heading.lean)}.**",
+                label=f"**{heading.id}, {escape_markdown(heading.title)}: {escape_markdown(heading.lean)}.**",
                 query_params=claim_cards.parameters("claims", {"claim": heading.id}),
             )
             for part in heading.parts:
-                st.caption(plain(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
+                st.caption(escape_markdown(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
     show.cite(step.citations)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.page_link(
-        f"views/{step.more.page}.py",
-        label=step.more.says,
-        icon=":material/arrow_outward:",
-        query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
-    )
-    show.copy_link(PAGE, values)
+st.page_link(
+    f"views/{step.more.page}.py",
+    label=step.more.says,
+    icon=":material/arrow_outward:",
+    query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
+)
+show.copy_link(PAGE, values)
 turn(step, "below")
 # A new step begins at its top; the browser would stay where the last one ended. Runs when the step changes.
 TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"

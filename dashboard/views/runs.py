@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError
-from analysis.figures.runs import KINDS
-from analysis.figures.training import COMMAND, title
-from dashboard import queries, show
-from dashboard.pickers import Pickers
-from dashboard.run_facts import facts, label
+from analysis.core.errors import AddendError
+from analysis.figures.runs.data import KINDS
+from analysis.figures.training.data import COMMAND, title
+from dashboard.session import queries
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.run_facts import facts, label
 
 PAGE = "runs"
 ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
@@ -92,5 +93,5 @@ if by_id[run_id]["kind"] == "curves":
     try:
         show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
 facts(by_id[run_id])

@@ -6,14 +6,15 @@ from typing import Any
 import pyarrow.parquet as parquet
 import streamlit as st
 
-from analysis.errors import AddendError
-from analysis.figures.sql import MARKS, numeric
-from analysis.spreadsheet import csv
+from analysis.core.csv_export import to_csv
+from analysis.core.errors import AddendError
+from analysis.figures.sql.data import MARKS, numeric
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
-from dashboard import exports, queries, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import exports, show
+from dashboard.widgets.pickers import Pickers
 
 PAGE = "sql"
 PARTS = {"table": "Table", "chart": "Chart"}
@@ -46,14 +47,14 @@ def downloads(answer: queries.Answer) -> None:
 
     with st.container(horizontal=True, gap="small"):
         st.download_button(
-            "CSV", exports.maker(lambda: csv(answer.frame).encode()), "addend-query.csv", "text/csv",
+            "CSV", exports.on_press(lambda: to_csv(answer.frame).encode()), "addend-query.csv", "text/csv",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
         st.download_button(
-            "Parquet", exports.maker(as_parquet), "addend-query.parquet", "application/vnd.apache.parquet",
+            "Parquet", exports.on_press(as_parquet), "addend-query.parquet", "application/vnd.apache.parquet",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
-    exports.told()
+    exports.export_notice()
 
 
 def chart(frame: Any) -> None:
@@ -74,28 +75,17 @@ held = str(picked.get("query"))
 st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")
 st.pills("Begin with", list(EXAMPLES), key="sql.example", on_change=example)
 with st.form("sql.form", border=False):
-    typed = st.text_area("Query", key=picked.box("query"), height=170, max_chars=LIMITS.characters)
+    typed = st.text_area("Query", key=picked.box("query"), height=120, max_chars=LIMITS.characters)
     if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:") and typed != held:
         begin(typed)
         picked.typed("query", typed)
 
-with st.expander("Views and columns"):
-    there = queries.open_columns()
-    for view, says in VIEWS.items():
-        st.markdown(f"**`{view}`** {says}")
-        own = there[there.table_name == view][["column_name", "data_type"]].values
-        st.caption(plain(", ".join(f"{name} ({kind.lower()})" for name, kind in own)))
-    st.caption("These keep their columns from version to version. What follows may change.")
-    st.dataframe(there[~there.table_name.isin(VIEWS)], hide_index=True, height=260)
-
-with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-    part = picked.segments("part", "Show", list(PARTS), PARTS)
-    place_of_link = st.container(width="content")
+part = picked.segments("part", "Show", list(PARTS), PARTS)
 for field in ("mark", "x", "y", "colour"):
     picked.get(field)
 try:
     with st.spinner("Asking"):
-        answer = queries.asked(str(picked.get("query")))
+        answer = queries.run_reader_query(str(picked.get("query")))
         shown = answer.frame
     if answer.cut:
         st.warning(CUT[answer.cut], icon=":material/content_cut:")
@@ -106,9 +96,16 @@ try:
         st.caption(f"{len(shown):,} rows, {len(shown.columns)} columns.")
         downloads(answer)
 except AddendError as problem:
-    show.sentence(problem)
-with place_of_link:
-    show.copy_link(PAGE, picked.done())
+    show.show_problem(problem)
+show.copy_link(PAGE, picked.done())
+with st.expander("Views and columns"):
+    there = queries.open_columns()
+    for view, says in VIEWS.items():
+        st.markdown(f"**`{view}`** {says}")
+        own = there[there.table_name == view][["column_name", "data_type"]].values
+        st.caption(escape_markdown(", ".join(f"{name} ({kind.lower()})" for name, kind in own)))
+    st.caption("These keep their columns from version to version. What follows may change.")
+    st.dataframe(there[~there.table_name.isin(VIEWS)], hide_index=True, height=260)
 st.caption(
     f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows, "
     f"{LIMITS.columns} columns, {LIMITS.cells:,} cells and {LIMITS.result_mib} MiB come back; "

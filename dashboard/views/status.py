@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from dashboard import live, queries, show, status
-from dashboard.plain import plain, public
+from dashboard.session import live, queries, server_status
+from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from dashboard.widgets import show
 
 show.header("status", "What this server runs on, what it holds in memory, and what it takes. Nobody's texts are here.")
 
 service = live.shared().service
 waiting, running = service.line.length()
-held, free, total = status.memory()
-results, megabytes = status.results()
+held, free, total = server_status.memory()
+results, megabytes = server_status.results()
 for place, (label, value, more) in zip(
     st.columns(4),
     (
@@ -25,7 +26,7 @@ for place, (label, value, more) in zip(
 st.button("Look again", icon=":material/refresh:")
 
 st.header("Models in memory", anchor=False)
-models = status.models()
+models = server_status.models()
 if models.empty:
     st.caption("None: the first probe loads one.")
 else:
@@ -33,7 +34,7 @@ else:
 st.caption("Those asked for least recently make room for others; see ADDEND_MODELS_MB below.")
 
 st.header("Versions and device", anchor=False)
-st.text(f"{status.versions()}\nDevice: {status.device()}")
+st.text(f"{server_status.versions()}\nDevice: {server_status.device()}")
 
 st.header("Store", anchor=False)
 meta = queries.rows("SELECT schema_version, built, git_sha, fingerprint FROM meta").iloc[0]
@@ -49,9 +50,9 @@ if mirrored := queries.mirrored():
         f"Files written here that are still to be sent: {mirrored.waiting}"
     )
     if mirrored.problem:
-        st.warning(f"{plain(public(mirrored.problem))} The pages show what was fetched last.")
+        st.warning(f"{escape_markdown(hide_server_paths(mirrored.problem))} The pages show what was fetched last.")
 
 st.header("Settings in force", anchor=False)
 # A table wraps long names; a grid cuts them off on a narrow screen.
-st.table(status.limits().set_index("setting").map(plain))
+st.table(server_status.limits().set_index("setting").map(escape_markdown))
 st.caption("The README says what each means. /_stcore/health answers whether the server is up.")

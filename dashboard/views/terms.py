@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from analysis.figures.terms import MEASURES
-from dashboard import live, queries, show
-from dashboard.pickers import Pickers
-from dashboard.term_pickers import map_pickers
+from analysis.figures.terms.data import MEASURES
+from dashboard.session import live, queries
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.term_pickers import map_pickers
 
 show.header(
     "terms",

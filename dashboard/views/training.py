@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError, NoResults
-from analysis.figures.training import COMMAND, MASKED
-from analysis.figures.training_costs import UNMATCHED
-from analysis.figures.training_curves import AXES
+from analysis.core.errors import AddendError, NoResults
+from analysis.figures.training.costs import UNMATCHED
+from analysis.figures.training.curves import AXES
+from analysis.figures.training.data import COMMAND, MASKED
 from analysis.rules import training_rules
-from dashboard import queries, show
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
-from dashboard.training_pickers import against, which_runs, which_variants
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.training_pickers import against, which_runs, which_variants
 
 PAGE = "training"
 PARTS = {
@@ -56,13 +57,13 @@ def draw(name: str) -> None:
     try:
         figure = queries.figure(name, {field: values[field] for field in fields})
     except NoResults as missing:
-        st.info(plain(str(missing)), icon=":material/hourglass_empty:")
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
         return
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)
         return
     for sentence in figure.content.get("sentences", ()):
-        st.markdown(f"- {plain(sentence)}")
+        st.markdown(f"- {escape_markdown(sentence)}")
     show.show(figure, PAGE, values)
     if name == "training_costs":
         columns = {
@@ -74,12 +75,12 @@ def draw(name: str) -> None:
 
 def judge() -> None:
     """Whether these runs were trained long enough to say anything of position."""
-    found = queries.verdict({field: values[field] for field in SHARED})
-    if found:
+    result = queries.verdict({field: values[field] for field in SHARED})
+    if result:
         with st.container(border=True):
-            colour, icon = ("green", "check_circle") if found.holds else ("orange", "warning")
-            st.badge(found.word, color=colour, icon=f":material/{icon}:")
-            st.markdown(plain(found.sentence))
+            colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
+            st.badge(result.word, color=colour, icon=f":material/{icon}:")
+            st.markdown(escape_markdown(result.sentence))
 
 
 show.header(PAGE, "The same small encoder, trained from scratch with every way of combining word and position.")
@@ -118,8 +119,7 @@ if part == "curves":
     with right:
         picked.segments("axis", "Against", list(AXES), AXES)
 values = picked.done()
-with first:
-    show.copy_link(PAGE, values)
+show.copy_link(PAGE, values)
 if part not in ("settings", "costs"):
     judge()
 for name in FIGURES[part]:

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from analysis.errors import AddendError
-from analysis.figures.terms import MEASURES
-from analysis.figures.vision import called
-from analysis.images import CORPUS
-from analysis.interventions.image_request import ImageInterventionRequest
-from dashboard import live, queries, show, vision_form
-from dashboard.intervention_form import intervention_pickers
-from dashboard.pickers import Pickers
-from dashboard.plain import plain
+from analysis.core.errors import AddendError
+from analysis.figures.terms.data import MEASURES
+from analysis.figures.vision.data import model_title
+from analysis.probes.drawn_images import CORPUS
+from analysis.probes.image_intervention_probe import ImageInterventionRequest
+from dashboard.session import live, queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show, vision_form
+from dashboard.widgets.intervention_form import intervention_pickers
+from dashboard.widgets.pickers import Pickers
 
 show.header(
     "vision",
@@ -37,13 +38,13 @@ status = st.status("Starting", expanded=False)
 made = None
 try:
     with status:
-        made = live.of_image(picked.values(), uploaded, live.telling(status))
+        made = live.image_decomposition(picked.values(), uploaded, live.progress_reporter(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
-        status.update(label=plain(f"{called(about.model)}: {took}"), state="complete", expanded=False)
+        status.update(label=escape_markdown(f"{model_title(about.model)}: {took}"), state="complete", expanded=False)
 except AddendError as problem:
     status.update(label="Nothing to show of this image", state="error", expanded=False)
-    show.sentence(problem)
+    show.show_problem(problem)
 pickers, terms = st.container(), st.container()
 if made:
     with pickers:
@@ -59,15 +60,15 @@ with stored:
         try:
             show.show(queries.figure(name, values), "vision", values)
         except AddendError as problem:
-            show.sentence(problem)
+            show.show_problem(problem)
 if made:
     with terms:
         show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
         for name in ("vision_maps", "vision_heads", "vision_table"):
             show.show(live.figure(name, values, made), "vision", values, why_not=vision_form.why_no_link(uploaded))
     try:
-        changed = live.made(ImageInterventionRequest.of(values, uploaded))
+        changed = live.run_request(ImageInterventionRequest.of(values, uploaded))
         for name in ("vision_moved", "vision_kl"):
             show.show(live.figure(name, values, changed), "vision", values, why_not=vision_form.why_no_link(uploaded))
     except AddendError as problem:
-        show.sentence(problem)
+        show.show_problem(problem)

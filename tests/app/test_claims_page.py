@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims import CLAIMS
+from analysis.claims.statements.stored import WORDS as STATEMENT_WORDS
+from analysis.claims.statements.stored import statements as judgements
 from analysis.claims.stored import ledger
-from analysis.statements.stored import WORDS as STATEMENT_WORDS
-from analysis.statements.stored import statements as judgements
 from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_the_ledger_has_all_claims_and_filters_them():
     assert "004" in app.query_params["document"]
     app.segmented_control(key="claims.by").set_value("verdict").run()
     assert silent(app)
-    assert {heading.value.lower() for heading in app.subheader} & set(STATEMENT_WORDS)
+    assert {heading.value.lower() for heading in app.header} & set(STATEMENT_WORDS)
     app.selectbox(key="claims.verdict").select("contradicted").run()
     assert named(app) < {id for id in CLAIMS if "004" in CLAIMS[id].documents}
     assert "</span> contradicted<" in statements(app)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.plain import plain
+from tests.app.shown import figures
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
@@ -25,20 +25,23 @@ def opened(**parameters: str | list[str]) -> AppTest:
 
 
 @pytest.mark.parametrize(
-    ("part", "figures"),
+    ("part", "titles"),
     [
         ("decoding", ["What can be read from the hidden states"]),
-        ("order", ["What permuting the words does to the hidden states", plain("How far [CLS] and words attend")]),
+        (
+            "order",
+            ["What permuting the words does to the hidden states", "How far [CLS] and words attend"],
+        ),
         ("basis", ["The position basis"]),
         ("terms", ["position → position in every head", "The four terms against depth"]),
     ],
 )
-def test_each_part_shows_its_figures(part, figures):
+def test_each_part_shows_its_figures(part, titles):
     app = opened(part=part)
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert [heading.value for heading in app.subheader] == figures
+    assert figures(app) == titles
 
 
 def test_two_models_are_shown_together():
@@ -51,7 +54,7 @@ def test_two_models_are_shown_together():
 def test_a_term_of_the_link_is_shown():
     app = opened(part="terms", term="word_to_word", measure="effect")
     assert not app.exception
-    assert any("word → word in every head" in heading.value for heading in app.subheader)
+    assert "word → word in every head" in figures(app)
 
 
 def test_a_model_of_the_link_that_is_not_stored_is_said():

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.encodings import ENCODINGS
-from tests.app.shown import shown
+from tests.app.shown import figures, shown
 from tests.app.test_pages import opened
 
 HEADINGS = {
@@ -29,7 +29,7 @@ def fine(app: AppTest) -> None:
 def test_every_part(part):
     app = opened("encodings", part=part)
     fine(app)
-    assert [heading.value for heading in app.subheader] == HEADINGS[part]
+    assert figures(app) == HEADINGS[part]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -88,7 +88,7 @@ def test_a_bad_link_is_said_and_falls_back(parameters, said):
     assert not app.exception
     assert not app.error
     assert [said in shown(warning.value) for warning in app.warning] == [True]
-    assert len(app.subheader) == len(
+    assert len(figures(app)) == len(
         HEADINGS[parameters.get("part", "values")] if said != "'nothing'" else HEADINGS["values"]
     )
 

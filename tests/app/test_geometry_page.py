@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.shown import shown
+from tests.app.shown import figures
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 FIGURES = {
@@ -43,7 +43,7 @@ def test_each_part_shows_its_figures(part):
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert [shown(heading.value) for heading in app.subheader] == FIGURES[part]
+    assert figures(app) == FIGURES[part]
 
 
 def test_the_slider_moves_the_random_vectors():

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import own_results
-from tests.app.shown import shown
+from tests.app.shown import figures, shown
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
@@ -51,7 +51,8 @@ def test_every_view_shows_the_finding_a_figure_and_one_table(results, view):
     assert silent(app), (app.exception, app.error, app.warning)
     assert "2 of 4 variants differ from BERT-A after correction" in told(app)
     assert "best learning rate of each variant and task" in told(app)
-    assert len(app.subheader) == 2
+    assert len(app.header) == 3, "the figure, what is compared, and the table"
+    assert len(figures(app)) == 1
     (table,) = app.dataframe
     assert {"own, preset cpu", "Ke et al. 2021 (TUPE), Table 1"} <= set(table.value["from"])
     assert any("partial data" in column for column in table.value.columns)

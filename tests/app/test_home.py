@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.answer import stored
-from analysis.statements import stored as statements
-from dashboard import hero
-from dashboard.answer import QUESTION
+from analysis.claims.statements import stored as statements
+from analysis.narrative import hero
+from analysis.narrative.answer import stored
+from dashboard.widgets.answer_html import QUESTION
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"

@@ -19,9 +19,10 @@ from PIL import Image
 from streamlit.error_util import handle_uncaught_app_exception
 from streamlit.testing.v1 import AppTest
 
-from dashboard import live, log
-from dashboard.links import VIEWS
-from dashboard.plain import plain
+from analysis.links import VIEWS
+from dashboard.hosting import log
+from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
 from tests.app.shown import shown
 from tests.app.test_pages import opened, own_store  # noqa: F401  the fixture gives each run its own store
 from tests.app.test_vision import png
@@ -56,7 +57,7 @@ def stands(app: AppTest, *payloads: str) -> None:
     assert not app.exception, [error.value for error in app.exception]
     assert app.title
     for payload in payloads:
-        if len(payload) > 2 and plain(payload) != payload:  # one mark alone is in sentences of ours
+        if len(payload) > 2 and escape_markdown(payload) != payload:  # one mark alone is in sentences of ours
             assert not any(payload in text for text in markdown(app)), payload
     assert "broke" not in " ".join(shown(error.value) for error in app.error)
 
@@ -412,7 +413,7 @@ def test_what_breaks_is_told_without_its_message(monkeypatch, capsys):
     def fail(*_: Any) -> None:
         raise ValueError("the whisper of a reader")
 
-    monkeypatch.setattr("dashboard.show.copy_link", fail)
+    monkeypatch.setattr("dashboard.widgets.show.copy_link", fail)
     monkeypatch.setattr("dashboard.views", None, raising=False)
     app = opened("runs")
     assert not app.exception

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.shown import shown
+from tests.app.shown import figures, shown
 from tests.app.test_pages import opened, own_store  # noqa: F401  the fixture gives each run its own store
 
 
@@ -29,7 +29,7 @@ def test_a_link_brings_its_interventions_their_strengths_and_its_map():
     assert not app.exception
     assert not app.warning
     assert "Done: positions shifted by 5; word → word dropped, layer 3" in texts(app)
-    assert any("Layer 0, head 7" in heading.value for heading in app.subheader)
+    assert "Layer 0, head 7" in figures(app)
 
 
 @pytest.mark.parametrize(

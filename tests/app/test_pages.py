@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis import probes
-from dashboard.links import VIEWS
-from tests.app.shown import shown
+from analysis.links import VIEWS
+from analysis.probes import text_probe
+from tests.app.shown import figures, shown
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
@@ -52,7 +52,7 @@ def test_a_head_that_does_not_exist_is_said_and_head_0_shown():
     app = opened("terms", head="99")
     assert not app.exception
     assert any("head 99" in warning.value for warning in app.warning)
-    assert any("Head 0" in heading.value for heading in app.subheader)
+    assert any("Head 0" in title for title in figures(app))
 
 
 def test_a_head_that_is_no_number_is_said():
@@ -64,7 +64,7 @@ def test_a_head_that_is_no_number_is_said():
 def test_a_text_in_the_link_is_probed():
     app = opened("probe", text="Order matters here.", head="3")
     assert not app.exception
-    assert any("Head 3" in heading.value for heading in app.subheader)
+    assert any("Head 3" in title for title in figures(app))
     assert any("one text of 6 tokens" in caption.value for caption in app.caption)
 
 
@@ -115,7 +115,7 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("store"))
     monkeypatch.setenv("ADDEND_DATA", str(data))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
-    probes.save(probes.Request(model="all-MiniLM-L6-v2", text="a secret of mine").run())
+    text_probe.save(text_probe.Request(model="all-MiniLM-L6-v2", text="a secret of mine").run())
     for page in ("terms", "about"):
         app = opened(page)
         assert not app.exception

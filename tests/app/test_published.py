@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis import catalogue, published
-from tests.app.shown import shown
+from analysis import store_build
+from analysis.literature import tables as published
+from tests.app.shown import figures, shown
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 
@@ -30,7 +31,7 @@ def silent(app: AppTest) -> bool:
 
 
 def headings(app: AppTest) -> list[str]:
-    return [shown(heading.value) for heading in app.subheader]
+    return figures(app)
 
 
 def test_opens_with_the_finding():
@@ -45,7 +46,7 @@ def test_opens_with_the_finding():
 
 def test_every_table_opens():
     app = opened()
-    catalogue.refresh()
+    store_build.refresh()
     for table in published.index().id:
         app.selectbox(key="published.table").select(table).run()
         assert silent(app), (table, app.exception, app.error, app.warning)

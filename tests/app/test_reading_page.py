@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.reading import ordered
+from analysis.narrative.reading import ordered
+from tests.app.shown import figures
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 STEPS = ordered()
@@ -35,7 +36,7 @@ def test_every_step_opens_with_its_text_its_chart_and_its_sentence(step):
     texts = [box.value for box in app.markdown]
     assert step.text in texts
     assert any(text.startswith(("**What the store says.**", "**Not measured yet.**")) for text in texts)
-    assert app.subheader, "a chart has a title"
+    assert figures(app), "a chart has a title"
     assert len(app.select_slider) + len(app.selectbox) - 1 == len(step.touches), "the first box is that of the steps"
 
 
@@ -56,10 +57,10 @@ def test_next_and_back_turn_the_pages():
 
 def test_what_is_touched_is_in_the_link_and_changes_the_chart():
     app = opened("read", angle="90")
-    assert app.subheader[0].value.endswith("90° apart")
+    assert figures(app)[0].endswith("90° apart")
     app.select_slider[0].set_value(45)
     app.run()
-    assert app.subheader[0].value.endswith("45° apart")
+    assert figures(app)[0].endswith("45° apart")
     assert app.query_params["angle"] == "45"
 
 

@@ -18,7 +18,7 @@ from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
 REFUSED = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2", "sentence_transformers")
-LIVE = ("probe", "compare", "interventions", "vision")
+LIVE = ("probe", "compare", "interventions", "positions", "vision")
 SAYS = "holds stored results only"
 
 
@@ -34,7 +34,7 @@ def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
     """What each page says, by kind of element."""
     sys.meta_path.insert(0, Absent())
     if not weights:
-        from analysis import embedded
+        from analysis.core import embedded
 
         def none(package: str) -> None:
             raise PackageNotFoundError(package)
@@ -42,7 +42,7 @@ def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
         embedded.distribution = none  # type: ignore[assignment]
     from streamlit.testing.v1 import AppTest
 
-    from dashboard.links import VIEWS
+    from analysis.links import VIEWS
 
     said = {}
     for page in VIEWS:

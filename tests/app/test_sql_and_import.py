@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.errors import Busy
-from dashboard.service.rates import OneEach
+from analysis.core.errors import Busy
+from dashboard.model_server.rate_limits import KeyedLock
 from tests.app.test_pages import APP
 
 
@@ -32,12 +32,12 @@ def test_a_query_in_a_link_is_run_and_drawn():
 
 def test_a_query_that_is_typed_replaces_that_of_the_link():
     app = opened("sql", query="SELECT 1 AS one")
-    assert app.dataframe[-1].value.columns.tolist() == ["one"]
+    assert app.dataframe[0].value.columns.tolist() == ["one"]
     app.text_area[0].set_value("SELECT 2 AS two")
     next(button for button in app.button if button.label == "Run").click()
     app.run()
     assert not app.exception
-    assert app.dataframe[-1].value.columns.tolist() == ["two"]
+    assert app.dataframe[0].value.columns.tolist() == ["two"]
     assert app.query_params["query"] == "SELECT 2 AS two"
 
 
@@ -60,7 +60,7 @@ def test_a_session_may_ask_so_often_a_minute_and_what_is_kept_is_free(monkeypatc
 
 
 def test_one_query_at_a_time_of_one_reader():
-    running = OneEach()
+    running = KeyedLock()
     with running.turn("a", 0), running.turn("b", 0), pytest.raises(Busy, match="Another query of yours"):
         running.turn("a", 0.01).__enter__()
     with running.turn("a", 0):

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import trainings
-from tests.app.shown import shown
+from tests.app.shown import figures, shown
 from tests.app.test_pages import opened
 
 HEADINGS = {
@@ -50,7 +50,7 @@ def fine(app: AppTest) -> None:
 
 
 def headings(app: AppTest) -> list[str]:
-    return [shown(heading.value) for heading in app.subheader]
+    return figures(app)
 
 
 @pytest.mark.parametrize("part", HEADINGS)

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from tests.app.shown import shown
+from tests.app.shown import figures, shown
 from tests.app.test_pages import opened, own_store  # noqa: F401  a fixture that every test here uses
 
 
@@ -43,7 +43,7 @@ def test_positions_are_taken_away_from_an_image_and_what_cannot_be_done_is_said(
     assert "zero" in captions(app)
     app = opened("vision", do="shift_positions")
     assert any("cannot be shifted" in said for said in told(app.error))
-    assert "Every head" in "".join(box.value for box in app.subheader)
+    assert any("Every head" in title for title in figures(app))
 
 
 def test_the_stored_model_is_shown_and_its_positions_are_said_to_be_interpolated():
@@ -63,7 +63,7 @@ def test_a_link_says_image_layer_head_and_patch():
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert any("Head 1: what patch r1 c1 asks" in heading for heading in told(app.subheader))
+    assert any("Head 1: what patch r1 c1 asks" in title for title in figures(app))
     assert "layer 2 (frozen), image 'checkerboard'" in captions(app)
     assert "effect on the pattern" in captions(app).lower()
 

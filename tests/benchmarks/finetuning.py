@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, Trainer, TrainingArguments
 
-from analysis import embedded
 from analysis.ablation.glue.examples import Data, Split
 from analysis.ablation.glue.finetune import FinetuneSettings, finetune
 from analysis.ablation.glue.tasks import TASKS
-from analysis.surgery import finetuned
+from analysis.core import embedded
+from analysis.measurements.surgery import finetuned
 from tests.benchmarks.machine import Table
 
 BUDGET = 1.5
@@ -71,7 +71,9 @@ def own_seconds(data: Data, arm: str = "minilm_intact") -> float:
     """Seconds of an epoch of our fine-tuning."""
     settings = FinetuneSettings(epochs=1, batch_size=BATCH, half=True)
     tokenizer = finetuned._encoder()[1]
-    return finetune(lambda labels: finetuned.made(arm, labels), tokenizer, TASKS["stsb"], data, settings, 0).seconds
+    return finetune(
+        lambda labels: finetuned.build_classifier(arm, labels), tokenizer, TASKS["stsb"], data, settings, 0
+    ).seconds
 
 
 def trainer_seconds(data: Data, folder: str, half: bool) -> float:

@@ -20,13 +20,13 @@ from typing import Any
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from analysis import embedded
+from analysis.core import embedded
 from analysis.figures import FIGURES
-from analysis.terms import Decomposition
-from analysis.terms.run import decompose
-from dashboard.charts import Look
-from dashboard.drawn import specifications
-from dashboard.links import VIEWS
+from analysis.figures.drawings import Look
+from analysis.links import VIEWS
+from analysis.measurements.terms import Decomposition
+from analysis.measurements.terms.run import decompose
+from dashboard.widgets.vega_specs import vega_specs
 
 TEXT = "the dog that chased a cat along the river came back to an old house on the hill and slept there"
 WORDS = TEXT.split()
@@ -47,7 +47,7 @@ def sent(panel: Mapping[str, Any]) -> int:
 def ours(made: Decomposition, name: str) -> int:
     """Bytes of a figure's panels."""
     figure = FIGURES[name].build(VIEWS["probe"].defaults(), made)
-    return sum(sent(panel) for panel in specifications(figure, Look(screen=True)))
+    return sum(sent(panel) for panel in vega_specs(figure, Look(screen=True)))
 
 
 def theirs(attentions: Any, tokens: list[str]) -> int:

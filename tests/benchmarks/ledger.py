@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-from analysis.provenance import git_sha, library_versions, now
+from analysis.core.provenance import git_sha, library_versions, now
 
 ROOT = Path(__file__).parents[2]
 TABLES = Path(__file__).parent / "tables"

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from analysis.provenance import git_sha, library_versions
+from analysis.core.provenance import git_sha, library_versions
 
 ROOT = Path(__file__).parents[2]
 TABLES = Path(__file__).parent / "tables"

@@ -29,7 +29,7 @@ from transformers import (
 )
 
 from analysis.ablation.corpus import MASKED_SHARE, SPECIALS
-from analysis.ablation.costs import made_up, sizes, stepper
+from analysis.ablation.costs import random_batch, sizes, stepper
 from analysis.ablation.presets import Pretraining, preset
 from tests.benchmarks.machine import Table, against
 
@@ -70,7 +70,7 @@ def trainer_seconds(settings: Pretraining, steps: int, dropout: float, folder: s
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
     )
-    ids, segments = made_up(settings).packed(np.arange(made_up(settings).count))
+    ids, segments = random_batch(settings).packed(np.arange(random_batch(settings).count))
     rows = [{"input_ids": i, "token_type_ids": s} for i, s in zip(ids, segments, strict=True)]
     clock = Clock()
     trainer = Trainer(
@@ -128,7 +128,7 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(1)
     settings = preset("gpu" if device == "cuda" else "cpu", variant="bert_a")
-    windows = made_up(settings)
+    windows = random_batch(settings)
     own = stepper(settings, device, compiled=True)
     plain = stepper(settings, device)
     tupe = stepper(replace(settings, variant="tupe_a"), device, compiled=True)

@@ -3,11 +3,11 @@
     python -m tests.benchmarks.probes [--probes 1000] [--tokens 64] [--seed 0] [--write]
 
 A script, not a test. Five models of five families with random weights are saved to folders; each probe picks one of
-them and a text that was not asked before, and asks the product's own owner of models and results (dashboard/service,
-as dashboard/live.py sets it up) for what the live probe shows: the terms of one layer, and every layer.
-ADDEND_MODELS_MB lets two of the models be kept, ADDEND_RESULTS_MB a few dozen results. Memory is this process's
-resident set, after a collection of garbage; what C's allocator holds back is counted. Flat means that a line through
-the points once everything is full climbs by less than 1 % of the memory in a hundred probes.
+them and a text that was not asked before, and asks the product's own owner of models and results
+(dashboard/model_server, as dashboard/session/live.py sets it up) for what the live probe shows: the terms of one
+layer, and every layer. ADDEND_MODELS_MB lets two of the models be kept, ADDEND_RESULTS_MB a few dozen results. Memory
+is this process's resident set, after a collection of garbage; what C's allocator holds back is counted. Flat means
+that a line through the points once everything is full climbs by less than 1 % of the memory in a hundred probes.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def main() -> None:
 
 def run(folder: Path, asked: argparse.Namespace) -> None:
     """Saves the models, asks the probes, and says how memory went."""
-    from analysis.probes import LayersRequest, Request
+    from analysis.probes.text_probe import LayersRequest, Request
 
     folders = []
     for name, model in models().items():
@@ -105,7 +105,7 @@ def run(folder: Path, asked: argparse.Namespace) -> None:
         tokenizer().save_pretrained(folder / name)
         folders.append(folder / name)
         del model
-    from dashboard import live
+    from dashboard.session import live
 
     shared = live.shared().service
     largest = 0

@@ -17,9 +17,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from analysis import catalogue
+from analysis import store_build
+from analysis.links import VIEWS
 from analysis.store import read
-from dashboard.links import VIEWS
 
 ROOT = Path(__file__).parents[2]
 BUDGET_MS = 50.0
@@ -68,11 +68,13 @@ def main() -> None:
     logging.disable(logging.WARNING)  # Streamlit misses its server.
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ADDEND_STORE"] = str(Path(folder) / "addend.duckdb")
-        report = catalogue.refresh()
+        report = store_build.refresh()
         rows = sum(report.counts.values())
         print(f"store: {report.path.stat().st_size / 2**20:.1f} MiB, {rows:,} rows in tables and views")
-        print(f"sync that builds: {statistics.median(milliseconds(lambda: catalogue.refresh(rebuild=True), 5)):.0f} ms")
-        print(f"sync that finds nothing to do: {statistics.median(milliseconds(catalogue.refresh)):.0f} ms")
+        print(
+            f"sync that builds: {statistics.median(milliseconds(lambda: store_build.refresh(rebuild=True), 5)):.0f} ms"
+        )
+        print(f"sync that finds nothing to do: {statistics.median(milliseconds(store_build.refresh)):.0f} ms")
         print(f"open, ask nothing, close: {statistics.median(milliseconds(lambda: read.query('SELECT 1'))):.1f} ms")
         worst = 0.0
         for page in VIEWS:

@@ -29,13 +29,13 @@ import torch
 from torch import Tensor
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
-from analysis import embedded
+from analysis.core import embedded
+from analysis.core.peak_memory import status_kib
+from analysis.measurements.terms import measures
+from analysis.measurements.terms.run import sum_of_terms
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer, follow
 from analysis.models.load import best_device
-from analysis.peak import status_kib
-from analysis.terms import measures
-from analysis.terms.run import sum_of_terms
+from analysis.models.trace_sources import Layer, trace_sources
 
 MODELS = ("embedded", "bert-base")
 LENGTHS = (128, 512)
@@ -64,14 +64,14 @@ def shares(model: Any, inputs: Mapping[str, Tensor]) -> list[Tensor]:
         factors = seen.factors()
         found.append(measures.shares(factors.query, factors.key, factors.scale, seen.attended(), factors.bias))
 
-    follow(model, FAMILIES["bert"], inputs, each)
+    trace_sources(model, FAMILIES["bert"], inputs, each)
     return found
 
 
 def layer_of(model: Any, inputs: Mapping[str, Tensor], index: int) -> Layer:
     """One layer of a followed pass."""
     found: list[Layer] = []
-    follow(model, FAMILIES["bert"], inputs, found.append, last=index)
+    trace_sources(model, FAMILIES["bert"], inputs, found.append, last=index)
     return found[-1]
 
 
@@ -88,7 +88,7 @@ def ways(model: Any, inputs: Mapping[str, Tensor]) -> dict[str, Callable[[], Any
 
     def captured() -> list[tuple[Tensor, Tensor]]:
         kept: list[tuple[Tensor, Tensor]] = []
-        follow(
+        trace_sources(
             model, FAMILIES["bert"], inputs, lambda seen: kept.append((seen.call.scores, seen.pattern)), sources=False
         )
         return kept

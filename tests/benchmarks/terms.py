@@ -14,9 +14,9 @@ from statistics import median
 
 import torch
 
+from analysis.measurements.terms import Decomposition, decompose
 from analysis.models.load import Loaded, best_device, load
 from analysis.models.source import resolve
-from analysis.terms import Decomposition, decompose
 
 BUDGET = {128: 1.0, 512: 3.0}
 """Tokens -> most that a probe may cost, in plain forward passes."""

@@ -1,5 +1,6 @@
 """A reader's path in a real browser: open, pick, share the link, download the figure, probe a text, save it."""
 
+import re
 import xml.etree.ElementTree as ET
 from urllib.parse import parse_qs, urlsplit
 
@@ -7,9 +8,8 @@ import pytest
 from PIL import ImageFont
 from playwright.sync_api import expect
 
-from dashboard.charts import fonts
-from dashboard.links import VIEWS
-from dashboard.rooms import ROOMS
+from analysis.figures import fonts
+from dashboard.session.rooms import ROOMS
 from tests.browser.conftest import settled
 
 pytestmark = pytest.mark.browser
@@ -17,19 +17,6 @@ pytestmark = pytest.mark.browser
 
 def parameters(page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
-
-
-@pytest.mark.parametrize("path", VIEWS)
-def test_every_page_opens_and_draws(page, address, path):
-    # Of runs, only a training has something to draw; a reader's query is a table until a chart is asked for.
-    asked = {"runs": "?kind=curves", "sql": "?part=chart"}
-    page.goto(f"{address}/{path}{asked.get(path, '')}")
-    settled(page)
-    expect(page.locator("[data-testid=stMain] h1")).not_to_be_empty()
-    expect(page.locator("[data-testid=stException]")).to_have_count(0)
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    if VIEWS[path].figures and not page.get_by_text("stored yet").count():
-        expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
 
 
 def test_the_list_has_nine_rooms_and_marks_the_one_that_is_open(page, address):
@@ -54,16 +41,6 @@ def test_the_list_has_nine_rooms_and_marks_the_one_that_is_open(page, address):
     expect(page).to_have_title("C13 · Addend")
 
 
-@pytest.mark.parametrize("path", VIEWS)
-def test_nothing_hangs_over_the_edge_of_a_phone(browser, address, path):
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    page = context.new_page()
-    page.goto(f"{address}/{path}")
-    settled(page)
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    context.close()
-
-
 def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, address):
     page.goto(f"{address}/terms")
     settled(page)
@@ -83,6 +60,18 @@ def test_a_picked_state_is_in_the_link_and_the_link_reopens_it(page, browser, ad
     expect(other.get_by_role("switch", name="Whole words")).to_be_checked()
     assert parameters(other) == parse_qs(urlsplit(link).query)
     other.context.close()
+
+
+def test_a_press_on_a_cell_shows_its_terms(page, address):
+    page.goto(f"{address}/probe")
+    settled(page)
+    chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='word → position, share']")
+    chart.scroll_into_view_if_needed()
+    cells = chart.locator("path[aria-roledescription='rect mark']")
+    expect(cells).to_have_count(13 * 13)
+    cells.nth(2 * 13 + 4).click()
+    expect(page.get_by_text("Head 0, query 2 “keys” on key 4 “the”").first).to_be_visible()
+    expect(page).to_have_url(re.compile("query=2&key=4"))
 
 
 def test_the_back_button_goes_back(page, address):
@@ -125,7 +114,7 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
     page.get_by_label("Text", exact=True).fill("Sums keep their parts.")
     page.get_by_role("button", name="Take it apart").click()
     page.wait_for_url("**text=Sums+keep+their+parts.**")
-    expect(page.get_by_text("one text of 7 tokens", exact=False).first).to_be_visible()
+    expect(page.get_by_text("one text of 7 tokens", exact=False).locator("visible=true").first).to_be_visible()
     page.get_by_role("button", name="Save probe").click()
     page.wait_for_url("**probe=**")
     assert "text" not in parameters(page)
@@ -133,13 +122,13 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, browser, address):
     other = browser.new_context().new_page()
     other.goto(page.url)
     settled(other)
-    expect(other.get_by_text("one text of 7 tokens", exact=False).first).to_be_visible()
+    expect(other.get_by_text("one text of 7 tokens", exact=False).locator("visible=true").first).to_be_visible()
     expect(other.get_by_text("Showing the saved probe", exact=False)).to_be_visible()
     other.context.close()
 
 
 def test_a_table_on_screen_has_no_csv_of_its_own(page, address):
-    """It would not pass `analysis.spreadsheet`, so that a cell such as =HYPERLINK(...) would leave as a formula."""
+    """It would not pass `analysis.core.csv_export`, so that a cell such as =HYPERLINK(...) would leave as a formula."""
     page.goto(f"{address}/runs")
     settled(page)
     page.locator("[data-testid=stDataFrame]").first.hover()
@@ -154,6 +143,7 @@ def test_a_long_text_gets_no_link_but_is_told_how(page, address):
     page.get_by_role("button", name="Take it apart").click()
     page.get_by_role("button", name="Cut it and go on").click()
     expect(page.get_by_text("The text was cut from", exact=False)).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_text("Save the probe", exact=False)).to_be_visible()
 

@@ -28,7 +28,7 @@ def figures() -> Any:
     from specimens import embedded_loaded
 
     from analysis.figures import FIGURES
-    from analysis.probes import LayersRequest, Request
+    from analysis.probes.text_probe import LayersRequest, Request
 
     params = {"text": " ".join(HOSTILE), "pair": "", "model": "", "revision": "", "layer": 0, "truncate": True}
     params |= {
@@ -50,7 +50,7 @@ def figures() -> Any:
 def hostile_files(figures: Any) -> dict[str, bytes]:
     from dataclasses import replace
 
-    from dashboard.charts import render
+    from analysis.figures import export
 
     depth = figures.FIGURES["probe_layers"].build(figures.params, figures.run)
     tokens = tuple(
@@ -62,7 +62,7 @@ def hostile_files(figures: Any) -> dict[str, bytes]:
     every = " ".join(HOSTILE)
     named = replace(depth, title=every, alt=every, caption=every, command=every, provenance={"model": every})
     return {
-        figure.name: render.render(figure, "svg", f"https://addend.example/?x={HOSTILE[0]}") for figure in (maps, named)
+        figure.name: export.render(figure, "svg", f"https://addend.example/?x={HOSTILE[0]}") for figure in (maps, named)
     }
 
 

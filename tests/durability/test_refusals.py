@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.errors import StoreError
-from analysis.figures import runs
+from analysis.core.errors import StoreError
+from analysis.figures.runs import data as runs
 from analysis.imports.plan import carry_out, plan
 from analysis.store import files, read
 from analysis.store.sync import sync
@@ -94,7 +94,7 @@ def test_files_may_not_grow_where_no_disk_can_be_made(data: Path) -> None:
     code = f"""
 import resource, sys
 sys.path.insert(0, {str(ROOT)!r})
-from analysis.errors import StoreError
+from analysis.core.errors import StoreError
 from analysis.imports.plan import carry_out, plan
 from tests.durability import worker
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, -1))
@@ -131,7 +131,7 @@ def test_a_spoilt_import_is_named_and_the_rest_served(data: Path, spoil, said) -
     report = sync({})
     assert [(file, said in problem) for file, problem in report.problems] == [(str(first.relative_to(data)), True)]
     assert rows() == 7
-    assert sorted(runs.listed().status).count("unreadable") == 1
+    assert sorted(runs.all_runs().status).count("unreadable") == 1
     again = plan(brought(3))
     assert (again.rows, again.known) == (1, 2), "what was spoilt can be brought again"
 
@@ -157,7 +157,7 @@ def test_a_clock_that_goes_back_hides_nothing(data: Path) -> None:
             "counts as the newest. Check the clock of the machine that made it.",
         )
     ]
-    assert "unreadable" not in set(runs.listed().status)
+    assert "unreadable" not in set(runs.all_runs().status)
     os.utime(path, (now - 2e8, now - 2e8))
     assert sync({}).rebuilt
     assert rows() == 6

@@ -20,13 +20,13 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store built once from the committed data, for tests that only read it."""
-    from analysis import catalogue
+    from analysis import store_build
 
     path = tmp_path_factory.mktemp("store") / "addend.duckdb"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_DATA", str(ROOT / "data"))
         patch.setenv("ADDEND_STORE", str(path))
-        report = catalogue.refresh()
+        report = store_build.refresh()
     assert report.problems == []
     return path
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
-from analysis import embedded
+from analysis.core import embedded
 from analysis.models import load, source
 
 WORDS = ["the", "a", "cat", "dog", "mat", "sat", "ran", "on", "un", "##happi", "##ness", "##ly", ".", ",", "!"]

@@ -16,11 +16,11 @@ from transformers import BertModel
 from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, AddendModel, seeded
 from analysis.ablation.encoder.export import to_bert
 from analysis.ablation.variants import VARIANTS
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
+from analysis.measurements.terms import TERMS, decompose
 from analysis.models.families import FAMILIES
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.terms import TERMS, decompose
 
 SHAPE = {"vocab_size": 25, "hidden_size": 40, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 16}
 TAKEN = [

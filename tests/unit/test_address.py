@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from starlette.datastructures import Headers
 
-from dashboard import live
+from dashboard.session import live
 
 
 @pytest.fixture

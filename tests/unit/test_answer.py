@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.answer import SENTENCES, stored, tables
-from analysis.answer.cards import cards
-from analysis.answer.sentences.algebra import largest_error
-from analysis.statements import stored as statements
-from analysis.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements import stored as statements
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.links import link, parse
+from analysis.narrative.answer import SENTENCES, stored, tables
+from analysis.narrative.answer.cards import cards
+from analysis.narrative.answer.sentences.algebra import largest_error
 from analysis.store import read
-from dashboard.links import link, parse
 
 
 def facts(**changed: str) -> list:

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.errors import StoreError
-from analysis.provenance import ROOT
+from analysis.core.errors import StoreError
+from analysis.core.provenance import ROOT
 from analysis.store import files, sums
 
 DATA = ROOT / "data"
@@ -55,7 +55,7 @@ def test_every_results_file_has_checksums_of_its_pages():
 
 
 def test_every_committed_file_is_as_listed():
-    stated, found = sums.listed(DATA), sums.present(DATA)
+    stated, found = sums.listed_sums(DATA), sums.computed_sums(DATA)
     assert stated, "run python -m analysis checksums"
     differ = sorted(path for path in stated if found.get(path) != stated[path])
     assert not differ, f"{len(differ)} files are not what was committed, such as {differ[0]}"

@@ -11,14 +11,14 @@ from family_specimens import SPECIMENS, ids, randomised
 from tiny_tokenizers import byte_level
 from transformers import BertConfig, BertModel
 
-from analysis.figures.one_run import cancelled
+from analysis.figures.one_run import cancellation_note
+from analysis.measurements.terms import measures
+from analysis.measurements.terms.corpus import measure_input, rows_of
+from analysis.measurements.terms.layers import layers
+from analysis.measurements.terms.result import MOST_CANCELLATION
+from analysis.measurements.terms.run import decompose
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer, follow
-from analysis.terms import measures
-from analysis.terms.corpus import of_input, rows_of
-from analysis.terms.layers import layers
-from analysis.terms.result import MOST_CANCELLATION
-from analysis.terms.run import decompose
+from analysis.models.trace_sources import Layer, trace_sources
 
 TEXT = "the cat sat on the mat and the dog sat too"
 
@@ -72,8 +72,8 @@ def test_shares_that_say_nothing_are_withheld_and_the_reason_is_said(tokenizer):
     assert all(np.isfinite(share).all() for share in plain.shares().values())
     assert all(np.isnan(share).all() for share in far.shares().values())
     assert all(np.isfinite(effect).all() for effect in far.effects().values())
-    assert "withheld" not in cancelled(plain.cancellation)
-    said = cancelled(far.cancellation)
+    assert "withheld" not in cancellation_note(plain.cancellation)
+    said = cancellation_note(far.cancellation)
     assert "shares are withheld" in said
     assert "heads 0, 1, 2, 3." in said
     assert f"{far.cancellation.max():,.1f} times as large" in said
@@ -99,7 +99,7 @@ def test_every_layer_says_the_same(tokenizer):
     withheld = run.cancellation > MOST_CANCELLATION
     assert withheld[0].all()
     assert (np.isnan(run.values).all(1) == withheld).all()
-    assert "of layer 0" in cancelled(run.cancellation)
+    assert "of layer 0" in cancellation_note(run.cancellation)
 
 
 def test_a_corpus_withholds_them_too(tokenizer):
@@ -108,9 +108,9 @@ def test_a_corpus_withholds_them_too(tokenizer):
         made = model(tokenizer, constant)
         inputs = dict(tokenizer(TEXT, return_tensors="pt"))
         seen: list[Layer] = []
-        follow(made, FAMILIES["bert"], inputs, lambda layer, seen=seen: seen.append(layer))
+        trace_sources(made, FAMILIES["bert"], inputs, lambda layer, seen=seen: seen.append(layer))
         with torch.inference_mode():
-            found.append(list(rows_of([of_input(seen[0])], 0, np.ones((2, 1)), ())))
+            found.append(list(rows_of([measure_input(seen[0])], 0, np.ones((2, 1)), ())))
     plain, far = ({(row["aggregation"], row["head"], row["term"]): row for row in rows} for rows in found)
     assert all(np.isfinite(row["share"]) for row in plain.values())
     assert all(np.isnan(row["share"]) and np.isnan(row["share_low"]) for row in far.values())
@@ -142,5 +142,5 @@ def test_in_every_family_the_factor_is_at_least_one_and_bounds_the_shares(name):
         checked.append(seen.index)
 
     with torch.inference_mode():
-        follow(made, family, {key: x[:1] for key, x in ids(made).items()}, each)
+        trace_sources(made, family, {key: x[:1] for key, x in ids(made).items()}, each)
     assert checked

@@ -14,6 +14,7 @@ import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -27,11 +28,10 @@ from PIL import Image
 from pypdf import PdfReader
 
 from analysis import __version__
-from analysis.figures import Figure
-from dashboard import charts
-from dashboard.charts import CHARTS, Look, base, fonts, render
-from dashboard.charts.heatmap import MOST_CELLS, heatmap
-from dashboard.drawn import specifications
+from analysis.figures import Figure, drawing, drawings, export, fonts
+from analysis.figures.drawings import CHARTS, Look
+from analysis.figures.heatmap import MOST_CELLS, heatmap
+from dashboard.widgets.vega_specs import vega_specs
 
 LINK = "https://addend.example/terms?head=3"
 NO_SIGN = "\U000e0fff"
@@ -49,7 +49,7 @@ def _own_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
 def drawn(*panels: Any, columns: int = 1, **more: Any) -> Figure:
     """A figure named "made_up" with these panels."""
     CHARTS._entries.pop("made_up", None)
-    base.drawing("made_up", columns=columns)(lambda figure, look: list(panels))
+    drawing.drawing("made_up", columns=columns)(lambda figure, look: list(panels))
     given: dict[str, Any] = {
         "name": "made_up",
         "title": "Word → position",
@@ -99,7 +99,7 @@ def rgb(colour: str) -> list[int]:
 
 def png(figure: Figure) -> np.ndarray:
     """A figure's PNG as grey values: (row, column)."""
-    return np.asarray(Image.open(io.BytesIO(render.render(figure, "png", LINK))).convert("L"))
+    return np.asarray(Image.open(io.BytesIO(export.render(figure, "png", LINK))).convert("L"))
 
 
 # Heat maps
@@ -132,15 +132,18 @@ def test_cells_hold_the_values_where_they_belong() -> None:
     assert frame.column_label.tolist() == ["a", "b", "a"] * 2
 
 
-@pytest.mark.parametrize(("diverging", "stops"), [(True, base.DIVERGING), (False, base.SEQUENTIAL)])
-def test_an_images_colours_are_those_of_the_scale(diverging: bool, stops: list[str]) -> None:
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("diverging", [True, False])
+def test_an_images_colours_are_those_of_the_scale(diverging: bool, dark: bool) -> None:
     """At the stops theirs to half of one of 254 steps, halfway between two their mean, beyond the ends the ends'."""
+    look = drawing.Look(dark=dark)
+    stops = look.diverging if diverging else look.sequential
     values = np.zeros((65, 65))
     knots = np.linspace(-2, 2, len(stops))
     values[0, : len(stops)] = knots
     values[1, :2] = -9, 9
     values[2, 0] = (knots[0] + knots[1]) / 2
-    chart = square(values, domain=(-2, 2), diverging=diverging)
+    chart = square(values, domain=(-2, 2), diverging=diverging, look=look)
     pixels = image_of(chart)[..., :3]
     assert pixels.shape == (65, 65, 3)
     step = np.abs(np.diff([rgb(stop) for stop in stops], axis=0)).max() * (len(stops) - 1) / 254
@@ -154,11 +157,13 @@ def test_an_images_colours_are_those_of_the_scale(diverging: bool, stops: list[s
     np.testing.assert_allclose(scale["domain"], knots)
 
 
-def test_zero_is_the_middle_of_a_diverging_scale() -> None:
-    assert len(base.DIVERGING) % 2 == 1
-    middle = rgb(base.DIVERGING[len(base.DIVERGING) // 2])
-    assert image_of(square(np.zeros((65, 65)))).reshape(-1, 4).tolist() == [[*middle, 255]] * 65**2
-    assert min(middle) > 230, "near-white, so that nothing looks like nothing"
+@pytest.mark.parametrize("dark", [False, True])
+def test_zero_is_the_ground_of_the_page(dark: bool) -> None:
+    look = drawing.Look(dark=dark)
+    assert len(look.diverging) % 2 == 1
+    assert look.diverging[len(look.diverging) // 2] == look.sequential[0] == look.ground
+    zeros = image_of(square(np.zeros((65, 65)), look=look))
+    assert zeros.reshape(-1, 4).tolist() == [[*rgb(look.ground), 255]] * 65**2
 
 
 def test_no_value_has_no_colour() -> None:
@@ -177,7 +182,7 @@ def test_an_image_is_drawn_in_the_colours_of_cells() -> None:
     for size in (8, 32):
         values = np.kron(patches, np.ones((size, size)))
         panel = square(values, row_title="", column_title="", legend=False, side=256)
-        picture = Image.open(io.BytesIO(render.render(drawn(panel, title=" "), "png", LINK))).convert("RGB")
+        picture = Image.open(io.BytesIO(export.render(drawn(panel, title=" "), "png", LINK))).convert("RGB")
         pixels = np.asarray(picture).astype(int)
         # The map is where there is colour; its blue and its brown corner make its extent certain.
         (top, left), (bottom, right) = (
@@ -190,7 +195,9 @@ def test_an_image_is_drawn_in_the_colours_of_cells() -> None:
         colours.append(pixels[np.ix_(rows, columns)])
     assert 32 * 32 <= MOST_CELLS < 128 * 128
     np.testing.assert_allclose(colours[0], colours[1], atol=2)
-    np.testing.assert_allclose(colours[0][[0, -1], [0, -1]], [rgb(base.DIVERGING[0]), rgb(base.DIVERGING[-1])], atol=2)
+    np.testing.assert_allclose(
+        colours[0][[0, -1], [0, -1]], [rgb(drawing.Look().diverging[0]), rgb(drawing.Look().diverging[-1])], atol=2
+    )
 
 
 def test_a_large_map_is_less_than_a_megabyte() -> None:
@@ -202,7 +209,7 @@ def test_a_large_map_is_less_than_a_megabyte() -> None:
 
 def test_a_map_of_one_value_is_drawn() -> None:
     for side in (3, 65):
-        ET.fromstring(render.render(drawn(square(np.zeros((side, side)), domain=(0, 0))), "svg", LINK))
+        ET.fromstring(export.render(drawn(square(np.zeros((side, side)), domain=(0, 0))), "svg", LINK))
 
 
 def test_on_screen_a_map_without_a_legend_stays_as_large_as_one_with() -> None:
@@ -221,7 +228,7 @@ def figure() -> Figure:
 
 
 def test_svg_is_xml_that_says_where_it_comes_from(figure: Figure) -> None:
-    root = ET.fromstring(render.render(figure, "svg", LINK))
+    root = ET.fromstring(export.render(figure, "svg", LINK))
     assert root.tag == f"{SVG}svg"
     assert root.findtext(f"{SVG}title") == figure.title
     assert root.findtext(f"{SVG}desc") == figure.alt
@@ -231,7 +238,7 @@ def test_svg_is_xml_that_says_where_it_comes_from(figure: Figure) -> None:
     assert about["command"] == figure.command
     assert about["made_by"] == f"Addend {__version__}"
     assert about["cite"] == ["ke2021tupe"]
-    assert about["data_sha256"] == hashlib.sha256(render.render(figure, "csv", LINK)).hexdigest()
+    assert about["data_sha256"] == hashlib.sha256(export.render(figure, "csv", LINK)).hexdigest()
     for library in ("python", "torch", "transformers", "numpy", "duckdb"):
         assert f"{library} " in about["versions"]
     assert {"code", "exported", "figure", "title", "caption"} <= set(about)
@@ -239,7 +246,7 @@ def test_svg_is_xml_that_says_where_it_comes_from(figure: Figure) -> None:
 
 
 def test_svg_carries_its_typeface_in_the_weights_it_uses(figure: Figure) -> None:
-    root = ET.fromstring(render.render(figure, "svg", LINK))
+    root = ET.fromstring(export.render(figure, "svg", LINK))
     carried = re.findall(
         r"font-weight:(\w+);src:url\(data:font/woff;base64,([^)]*)\)", root.findtext(f"{SVG}style") or ""
     )
@@ -251,16 +258,16 @@ def test_svg_carries_its_typeface_in_the_weights_it_uses(figure: Figure) -> None
             ours_wide, whole_wide = (one["hmtx"][one.getBestCmap()[letter]][0] for one in (ours, whole))
             assert ours_wide == whole_wide
         assert len(ours.getBestCmap()) < len(whole.getBestCmap()) / 5
-    plain = ET.fromstring(render.svg(figure, render.manifest(figure, LINK)))
+    plain = ET.fromstring(export.svg(figure, export.manifest(figure, LINK)))
     assert plain.find(f"{SVG}style") is None
 
 
 def test_png_is_twice_as_large_as_svg_and_carries_the_manifest(figure: Figure) -> None:
-    root = ET.fromstring(render.render(figure, "svg", LINK))
-    picture = Image.open(io.BytesIO(render.render(figure, "png", LINK)))
-    expected = (render.PNG_SCALE * float(root.attrib["width"]), render.PNG_SCALE * float(root.attrib["height"]))
+    root = ET.fromstring(export.render(figure, "svg", LINK))
+    picture = Image.open(io.BytesIO(export.render(figure, "png", LINK)))
+    expected = (export.PNG_SCALE * float(root.attrib["width"]), export.PNG_SCALE * float(root.attrib["height"]))
     assert picture.size == pytest.approx(expected, abs=2)
-    assert render.PNG_SCALE == 2
+    assert export.PNG_SCALE == 2
     picture.load()
     assert picture.info["Title"] == figure.title
     assert picture.info["Description"] == figure.alt
@@ -268,7 +275,7 @@ def test_png_is_twice_as_large_as_svg_and_carries_the_manifest(figure: Figure) -
 
 
 def test_pdf_opens_and_holds_the_manifest(figure: Figure) -> None:
-    reader = PdfReader(io.BytesIO(render.render(figure, "pdf", LINK)))
+    reader = PdfReader(io.BytesIO(export.render(figure, "pdf", LINK)))
     assert len(reader.pages) == 1
     assert reader.metadata is not None
     assert reader.metadata.title == figure.title
@@ -278,7 +285,7 @@ def test_pdf_opens_and_holds_the_manifest(figure: Figure) -> None:
 
 
 def test_json_is_vega_lite_by_its_own_schema(figure: Figure) -> None:
-    specification = json.loads(render.render(figure, "json", LINK))
+    specification = json.loads(export.render(figure, "json", LINK))
     schema = json.loads((files("altair") / "vegalite/v6/schema/vega-lite-schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(specification, schema)
     assert specification["$schema"].startswith("https://vega.github.io/schema/vega-lite/v6")
@@ -287,17 +294,52 @@ def test_json_is_vega_lite_by_its_own_schema(figure: Figure) -> None:
 
 
 def test_csv_is_the_frame(figure: Figure) -> None:
-    pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(render.render(figure, "csv", LINK))), figure.frame())
+    pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(export.render(figure, "csv", LINK))), figure.frame())
 
 
 def test_the_formats_are_the_promised_ones() -> None:
-    assert {form: media for form, (media, _) in render.FORMATS.items()} == {
+    assert {form: media for form, (media, _) in export.FORMATS.items()} == {
         "svg": "image/svg+xml",
         "png": "image/png",
         "pdf": "application/pdf",
         "json": "application/json",
+        "html": "text/html",
         "csv": "text/csv",
+        "md": "text/markdown",
+        "tex": "application/x-tex",
     }
+
+
+def test_html_holds_all_it_needs_and_its_manifest(figure: Figure) -> None:
+    page = export.render(figure, "html", LINK).decode()
+    outside = re.sub(r"(<script[^>]*>).*?</script>", r"\1", page, flags=re.DOTALL)
+    assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=", outside), "nothing is fetched"
+    (about,) = re.findall(r'<script type="application/json" id="addend">(.*?)</script>', page, re.DOTALL)
+    assert json.loads(about)["link"] == LINK
+    assert f"<title>{escape(figure.heading)}</title>" in page
+
+
+def test_a_bar_in_a_cell_does_not_end_it_in_markdown() -> None:
+    frame = pd.DataFrame({"a": ["x|y"]})
+    assert r"| x\|y |" in export.render(drawn(square(np.eye(2)), frame=lambda: frame), "md", LINK).decode()
+
+
+def test_markdown_is_the_frame(figure: Figure) -> None:
+    lines = export.render(figure, "md", LINK).decode().split("\n\n")[0].splitlines()
+    read = [[cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], *lines[2:])]
+    frame = figure.frame()
+    assert read == [list(frame.columns), *frame.astype(str).values.tolist()]
+
+
+def test_latex_is_a_booktabs_table_whose_marks_are_escaped() -> None:
+    frame = pd.DataFrame({"a_b": ["50 %", "x & y"], "n": [1, 2]})
+    written = export.render(drawn(square(np.eye(2)), frame=lambda: frame), "tex", LINK).decode()
+    assert written.startswith("% ")
+    assert r"\toprule" in written
+    assert r"\bottomrule" in written
+    assert r"50 \%" in written
+    assert r"x \& y" in written
+    assert r"a\_b" in written
 
 
 # Text
@@ -318,8 +360,8 @@ def ink(title: str) -> int:
 def test_text_is_really_drawn() -> None:
     """Without its font the renderer leaves text out and says nothing."""
     assert ink("Head 3, term by term") > 200
-    root = ET.fromstring(render.render(drawn(square(np.eye(2))), "svg", LINK))
-    assert base.FONT in {node.attrib.get("font-family", "").strip("'\"") for node in root.iter(f"{SVG}text")}
+    root = ET.fromstring(export.render(drawn(square(np.eye(2))), "svg", LINK))
+    assert drawing.FONT in {node.attrib.get("font-family", "").strip("'\"") for node in root.iter(f"{SVG}text")}
 
 
 @pytest.mark.parametrize("sign", list("→‖–−×²αé…%"))
@@ -339,7 +381,7 @@ def test_texts_of_readers_are_text_not_markup() -> None:
         command=EVIL,
         provenance={"text": EVIL},
     )
-    svg = render.render(figure, "svg", f"{LINK}&text={EVIL}")
+    svg = export.render(figure, "svg", f"{LINK}&text={EVIL}")
     root = ET.fromstring(svg)
     assert {node.tag for node in root.iter()}.isdisjoint({f"{SVG}script", "script"})
     assert b"<script" not in svg
@@ -348,7 +390,7 @@ def test_texts_of_readers_are_text_not_markup() -> None:
     assert root.findtext(f"{SVG}title") == root.findtext(f"{SVG}desc") == EVIL
     assert json.loads(root.findtext(f"{SVG}metadata") or "")["provenance"]["text"] == EVIL
     for form in ("png", "pdf", "json"):
-        assert render.render(figure, form, LINK)
+        assert export.render(figure, form, LINK)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +398,7 @@ def test_texts_of_readers_are_text_not_markup() -> None:
 )
 def test_any_label_is_drawn_as_it_is(label: str) -> None:
     """Labels go through an expression of Vega's, where a quote or a line break could end the string they are in."""
-    root = ET.fromstring(render.render(drawn(square(np.eye(2), [label, "b"])), "svg", LINK))
+    root = ET.fromstring(export.render(drawn(square(np.eye(2), [label, "b"])), "svg", LINK))
     shown = ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
     assert label.split() in [text.split() for text in shown]
 
@@ -366,7 +408,7 @@ def test_a_sign_that_no_file_may_hold_is_replaced(sign: str) -> None:
     """The renderer ends the whole process at such a sign: no test could catch it, and no server would live on."""
     text = f"a{sign}b"
     figure = drawn(square(np.eye(2), [text, "b"], title=text, row_title=text), title=text, alt=text)
-    root = ET.fromstring(render.render(figure, "svg", LINK))
+    root = ET.fromstring(export.render(figure, "svg", LINK))
     assert root.findtext(f"{SVG}title") == "a\ufffdb"
     assert "a\ufffdb" in {node.text for node in root.iter(f"{SVG}text")}
 
@@ -377,21 +419,23 @@ def test_a_sign_that_no_file_may_hold_is_replaced(sign: str) -> None:
 def test_panels_keep_their_own_colour_scale() -> None:
     """Side by side, a map from -1 to 1 and one from 0 to 100: neither is drawn on the scale of the other."""
     left, right = square(np.full((2, 2), 1.0)), square(np.full((2, 2), 100.0), domain=(0, 100), diverging=False)
-    specification = charts.compose(drawn(left, right, columns=2)).to_dict()
+    specification = drawings.compose(drawn(left, right, columns=2)).to_dict()
     assert specification["resolve"]["scale"]["color"] == "independent"
     domains = [unit["encoding"]["color"]["scale"]["domain"] for unit in marks(specification)]
     assert [(domain[0], domain[-1]) for domain in domains] == [(-1, 1), (0, 100)]
-    root = ET.fromstring(render.render(drawn(left, right, columns=2), "svg", LINK))
+    root = ET.fromstring(export.render(drawn(left, right, columns=2), "svg", LINK))
     colours = {node.attrib["fill"] for node in root.iter(f"{SVG}path") if node.attrib.get("fill", "").startswith("rgb")}
-    wanted = {f"rgb({', '.join(map(str, rgb(stops[-1])))})" for stops in (base.DIVERGING, base.SEQUENTIAL)}
+    wanted = {
+        f"rgb({', '.join(map(str, rgb(stops[-1])))})" for stops in (drawing.Look().diverging, drawing.Look().sequential)
+    }
     assert wanted <= colours
 
 
 def test_the_content_of_a_figure_may_say_how_many_panels_stand_abreast() -> None:
     panels = [square(np.eye(2)) for _ in range(4)]
     figure = drawn(*panels, columns=2)
-    assert charts.columns(figure) == charts.compose(figure).to_dict()["columns"] == 2
-    assert charts.columns(drawn(*panels, columns=2, content={"columns": 4})) == 4
+    assert drawings.columns(figure) == drawings.compose(figure).to_dict()["columns"] == 2
+    assert drawings.columns(drawn(*panels, columns=2, content={"columns": 4})) == 4
 
 
 def scatter(figure: Figure, look: Look) -> list[Any]:
@@ -404,15 +448,15 @@ def scatter(figure: Figure, look: Look) -> list[Any]:
 def test_a_figure_of_many_rows_is_exported() -> None:
     """Altair refuses frames of over 5,000 rows unless told otherwise."""
     figure = drawn()
-    CHARTS._entries["made_up"] = base.Drawing(draw=scatter)
-    specification = json.loads(render.render(figure, "json", LINK))
+    CHARTS._entries["made_up"] = drawing.Drawing(draw=scatter)
+    specification = json.loads(export.render(figure, "json", LINK))
     assert max(len(rows) for rows in specification["datasets"].values()) == 6_000
 
 
 def test_an_export_holds_its_data_whatever_another_thread_does_to_altair() -> None:
     """Streamlit, while it draws a chart, tells Altair to take the data out, for all threads at once."""
     figure = drawn(square(np.eye(3)))
-    expected = render.render(figure, "svg", LINK)
+    expected = export.render(figure, "svg", LINK)
     taken: list[Any] = []
 
     def take_out(data: Any, **_: Any) -> dict[str, str]:
@@ -422,9 +466,9 @@ def test_an_export_holds_its_data_whatever_another_thread_does_to_altair() -> No
     alt.data_transformers.register("take_out", take_out)
     done: list[bytes] = []
     with alt.data_transformers.enable("take_out"):
-        export = threading.Thread(target=lambda: done.append(render.render(figure, "svg", LINK)))
-        export.start()
-        export.join()
+        other = threading.Thread(target=lambda: done.append(export.render(figure, "svg", LINK)))
+        other.start()
+        other.join()
         assert alt.data_transformers.active == "take_out", "nor must an export change it for the others"
     assert taken == []
     without: Callable[[bytes], list[str | None]] = lambda svg: [  # noqa: E731
@@ -437,7 +481,7 @@ def test_an_export_holds_its_data_whatever_another_thread_does_to_altair() -> No
 def test_names_on_screen_are_in_ink_and_whole(dark: bool) -> None:
     look = Look(dark=dark, screen=True)
     panel = alt.Chart(pd.DataFrame({"x": [1], "y": ["a name of a row"]})).mark_point().encode(x="x:Q", y="y:N")
-    config = specifications(drawn(panel), look)[0]["config"]
+    config = vega_specs(drawn(panel), look)[0]["config"]
     assert config["axis"]["labelColor"] == config["axis"]["titleColor"] == config["legend"]["labelColor"] == look.ink
     assert config["axis"]["labelLimit"] > 100, "Streamlit's own limit cuts names off"
 
@@ -447,7 +491,7 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
         {"word_to_word": [-0.001], "position_to_position": [-0.25]}, index=pd.Index([0], name="head")
     ).rename_axis(columns="term")
     made = drawn(name="terms_heads", content={"table": table, "label": "share", "measure": "share"})
-    panel = specifications(made, Look(screen=True))[0]
+    panel = vega_specs(made, Look(screen=True))[0]
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "shown", ())}
     assert {"0.00", "−0.25"} <= written
     assert "−0.00" not in written
@@ -462,7 +506,7 @@ def kept(value: float, series: str) -> pd.DataFrame:
 def test_lines_of_geometry_stay_on_the_axis_given_and_show_through_one_another() -> None:
     rows = pd.concat([kept(1.0, "one"), kept(1.0, "other")])
     panel = {"title": "", "x": "position", "y": "share", "rows": rows, "domain": [0.95, 1.0]}
-    layers = specifications(drawn(name="geometry_kept", content={"panels": [panel]}), Look(screen=True))[0]["layer"]
+    layers = vega_specs(drawn(name="geometry_kept", content={"panels": [panel]}), Look(screen=True))[0]["layer"]
     # Vega-Lite would begin the axis at 0 for any band that does not say where it begins.
     assert [layer["encoding"]["y"]["scale"]["domain"] for layer in layers] == [[0.95, 1.0]] * len(layers)
     (dashes,) = [layer["encoding"]["strokeDash"]["scale"] for layer in layers if "strokeDash" in layer["encoding"]]

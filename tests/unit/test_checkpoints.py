@@ -8,12 +8,12 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from analysis import checkpoints, commands
-from analysis.errors import AddendError, NoResults
+from analysis import commands
+from analysis.core.errors import AddendError, NoResults
+from analysis.measurements.terms import decompose
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.store import files
-from analysis.terms import decompose
+from analysis.store import checkpoints, files
 from tests import trainings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +41,7 @@ def test_it_opens_by_name_and_is_what_its_card_says(name: str) -> None:
     folder: Any = checkpoints.folder(name)
     # The same variant and seed may have been trained at other settings too.
     stored = [files.read(path) for path in (ROOT / "data/results/curves").glob(f"{name}-*.parquet")]
-    ((_, table, run),) = [one for one in stored if checkpoints.of_run(one[2]["run_id"]) == folder]
+    ((_, table, run),) = [one for one in stored if checkpoints.folder_of_run(one[2]["run_id"]) == folder]
     assert run["command"] == f"python -m analysis ablate --preset cpu --variants {variant} --seeds 0"
     card = (folder / "README.md").read_text(encoding="utf-8")
     (loss,) = (row["value"] for row in table.to_pylist() if row["metric"] == "final_loss_1x")

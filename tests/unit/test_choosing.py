@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import torch
 
-from analysis import published
 from analysis.ablation.encoder import AddendConfig, AddendModel, seeded
-from analysis.choosing import METHODS, NEEDS, PARTS, Method, lines
-from analysis.choosing.evidence import compared
 from analysis.claims import CLAIMS
-from analysis.errors import LinkError
-from dashboard.choosing_table import html
+from analysis.core.errors import LinkError
+from analysis.literature import tables as published
+from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines
+from analysis.narrative.choosing.evidence import compared
+from dashboard.widgets.choosing_table import html
 
 LENGTH = 9
 WAYS = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.variant)

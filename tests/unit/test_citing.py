@@ -5,18 +5,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis import __version__, citing
-from analysis.provenance import git_sha
+from analysis import __version__
+from analysis.core.provenance import git_sha
+from analysis.figures import citation
 from analysis.store import read
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = "https://addend.example/probe?text=a%26b&head=3"
 
 
-def made(**more: str) -> citing.Cited:
+def made(**more: str) -> citation.Citation:
     given = {"key": "probe_maps", "title": "Head 3, term by term", "address": LINK, "code": "abc123+"}
     given |= {"accessed": "2026-11-21T12:00:00Z", "store": "0123456789abcdef", "built": "2026-11-20T08:00:00Z"}
-    return citing.Cited(**{**given, **more})
+    return citation.Citation(**{**given, **more})
 
 
 @pytest.mark.parametrize("text", [made().plain(), made().bibtex()])
@@ -49,7 +50,7 @@ def test_a_view_without_a_link_is_cited_without_one() -> None:
 
 
 def test_todays_store_is_the_one_cited(store: Path) -> None:
-    about = citing.cited("C09", "A claim", LINK)
+    about = citation.citation_of("C09", "A claim", LINK)
     meta = read.query("SELECT fingerprint, built FROM meta").iloc[0]
     assert (about.store, about.built, about.code) == (meta.fingerprint, meta.built, git_sha())
 
@@ -57,5 +58,5 @@ def test_todays_store_is_the_one_cited(store: Path) -> None:
 def test_the_citation_file_has_our_version() -> None:
     found = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert found["version"] == __version__
-    assert found["title"] == citing.WORK
-    assert found["authors"] == [{"name": citing.AUTHOR}]
+    assert found["title"] == citation.WORK
+    assert found["authors"] == [{"name": citation.AUTHOR}]

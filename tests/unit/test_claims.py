@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis import catalogue
+from analysis import store_build
 from analysis.claims import CLAIMS, DOCUMENTS, QUESTIONS, WORDS, base, rules, stored
 from analysis.claims.ledger import c18_untying_is_faster
-from analysis.claims.said import between, listed, number, plural
-from analysis.errors import UnknownName
+from analysis.core.errors import UnknownName
+from analysis.core.formatting import interval_text, join_names, plural, significant
+from analysis.links import VIEWS, link, parse
 from analysis.statistics import Curve, steps_ratio
 from analysis.store import fill, read
 from analysis.store.sync import fingerprint
-from dashboard.links import VIEWS, link, parse
 from tests import trainings
 from tests.claims_store import Made, Span, own
 
@@ -556,7 +556,7 @@ def test_seeds_without_spread_are_open_and_say_so() -> None:
     made.trained(**GATE, random_fixed=5.5)
     made.connection.execute("UPDATE curves SET value = 5 WHERE metric = 'final_loss_1x' AND variant <> 'bert_a'")
     made.connection.execute("UPDATE curves SET value = 3 WHERE metric = 'final_loss_1x' AND variant = 'bert_a'")
-    says = " ".join(one.says for one in made.verdict("C24").evidence)
+    says = " ".join(one.description for one in made.verdict("C24").evidence)
     assert "not resolved; 3 pairs without spread: no interval" in says
 
 
@@ -601,9 +601,9 @@ def test_other_settings_stand_beside_and_decide_nothing() -> None:
     made.trained(ONE_SEED, changed={"steps": 20_000}, random_fixed=4.5)
     verdict = made.verdict("C24")
     assert (verdict.word, verdict.samples) == ("supported", 3)
-    others = [one for one in verdict.evidence if "at other settings" in one.says and "BERT-A" in one.says]
+    others = [one for one in verdict.evidence if "at other settings" in one.description and "BERT-A" in one.description]
     assert {one.side for one in others} == {"beside"}
-    assert {one.says.split("settings, ", 1)[1]: round(one.value or 0, 1) for one in others} == {
+    assert {one.description.split("settings, ", 1)[1]: round(one.value or 0, 1) for one in others} == {
         "norm pre, 1 seed: too few seeds": -1.0,
         "peak rate 0.0005, 1 seed: too few seeds": 0.5,
         "peak rate 0.002, 1 seed: too few seeds": -0.2,
@@ -632,7 +632,7 @@ def test_words_turned_are_stored_as_such() -> None:
     verdict = made.verdict("C12")
     turned = next(one for one in verdict.evidence if one.query == "kept_everywhere")
     assert (turned.unit, round(turned.value or 0, 9)) == ("share of words turned", 0.1)
-    assert "at random 0.5, 95 % of draws 0.4 to 0.6" in turned.says
+    assert "at random 0.5, 95 % of draws 0.4 to 0.6" in turned.description
     assert (verdict.unit, verdict.threshold) == (turned.unit, 0.0)
     assert "100 sampled words" in verdict.sentence
 
@@ -648,11 +648,11 @@ def test_seeds_of_one_variant_are_named(claim: str, name: str) -> None:
 
 
 def test_exactly_the_margin_is_not_more_than_it() -> None:
-    from analysis.claims.printed import Printed
+    from analysis.claims.published_evidence import PublishedGain
 
     for gain, unit in ((27.3 - 27.8, "BLEU"), (80.1 - 81.1, "points"), (0.5, "BLEU")):
-        assert Printed(gain=gain, unit=unit, row={}).standing == "the same within the margin"
-    assert Printed(gain=-0.51, unit="BLEU", row={}).standing == "worse"
+        assert PublishedGain(gain=gain, unit=unit, row={}).standing == "the same within the margin"
+    assert PublishedGain(gain=-0.51, unit="BLEU", row={}).standing == "worse"
 
 
 def test_a_figure_printed_twice_counts_once() -> None:
@@ -785,7 +785,7 @@ def test_a_changed_results_file_turns_the_verdict(data: Path) -> None:
             trainings.write(variant, seed, trainings.line((0, 100), (7, loss), final=loss + wobble), created=created)
 
     def verdict() -> stored.Entry:
-        catalogue.refresh()
+        store_build.refresh()
         return stored.claim("C24")
 
     assert verdict().verdict == "not yet measured"
@@ -814,7 +814,7 @@ def test_a_changed_rule_makes_the_store_out_of_date(data: Path, monkeypatch: pyt
 
 
 def test_a_rule_that_stumbles_says_so_and_stops_nothing() -> None:
-    def stumble(found: base.Found) -> base.Verdict:
+    def stumble(found: base.QueryResults) -> base.Verdict:
         raise KeyError("gone")
 
     from analysis.claims.judging import judged
@@ -828,21 +828,21 @@ def test_a_rule_that_stumbles_says_so_and_stops_nothing() -> None:
 def test_asking_leaves_no_table_behind() -> None:
     made = Made()
     names = made.connection.execute("SHOW TABLES").fetchall()
-    with fill.asking(made.connection) as ask:
+    with fill.query_function(made.connection) as ask:
         assert ask("SELECT 'nan'::DOUBLE AS x, NULL AS y, 1 AS z") == [{"x": None, "y": None, "z": 1}]
         assert ask("SELECT * FROM published_pairs") == []
     assert made.connection.execute("SHOW TABLES").fetchall() == names
 
 
 def test_numbers_in_sentences() -> None:
-    assert number(-0.00012) == "−1.2e−04"
-    assert number(0.12345) == "0.123"
-    assert number(1234567) == "1.2e+06"
-    assert number(12345) == "12,345"
-    assert between(None, 1) == ""
-    assert between(-1.0, 1.0) == " (95 % interval −1.00 to 1.00)"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(["a, x", "b"]) == "a, x; b"
+    assert significant(-0.00012) == "−1.2e−04"
+    assert significant(0.12345) == "0.123"
+    assert significant(1234567) == "1.2e+06"
+    assert significant(12345) == "12,345"
+    assert interval_text(None, 1) == ""
+    assert interval_text(-1.0, 1.0) == " (95 % interval −1.00 to 1.00)"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names(["a, x", "b"]) == "a, x; b"
 
 
 def test_of_two_parts_of_a_name_the_first_is_many() -> None:

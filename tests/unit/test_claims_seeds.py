@@ -67,7 +67,7 @@ def reads(verdict: Verdict) -> None:
     assert verdict.sentence.endswith(".")
     assert not re.search(r"\bnan\b|\binf\b|None|\.\.|\+−|[ (],", verdict.sentence), verdict.sentence
     for one in verdict.evidence:
-        assert not re.search(r"\bnan\b|None", one.says), one.says
+        assert not re.search(r"\bnan\b|None", one.description), one.description
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from analysis.errors import Busy, TookTooLong
+from analysis.core.errors import Busy, ProbeTimeout
 from analysis.store import files
 from analysis.store.read import query
 from analysis.store.sync import sync
-from dashboard.service.owner import Job
-from dashboard.service.rates import Rate
+from dashboard.model_server.rate_limits import RateLimit
+from dashboard.model_server.server import Job
 
 DAY = 86_400.0
 
@@ -27,7 +27,7 @@ def set_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_who_has_used_up_a_minute_gets_no_other(set_clock: Callable[[], None]) -> None:
-    rate = Rate(lambda: 1, "session")
+    rate = RateLimit(lambda: 1, "session")
     rate.count("a reader")
     set_clock()
     with pytest.raises(Busy, match=r"Try again in (59|60) s"):
@@ -41,7 +41,7 @@ def test_a_deadline_stays_where_it_was(set_clock: Callable[[], None]) -> None:
     job.check()
     assert job.deadline is not None
     job.deadline -= 2
-    with pytest.raises(TookTooLong, match="more than 1 s"):
+    with pytest.raises(ProbeTimeout, match="more than 1 s"):
         job.check()
 
 

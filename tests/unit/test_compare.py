@@ -4,25 +4,25 @@ import numpy as np
 import pytest
 from specimens import TEXT, embedded_loaded
 
-from analysis import probes
-from analysis.errors import LinkError
+from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
-from dashboard.charts import panels
-from dashboard.links import VIEWS
+from analysis.figures.drawings import panels
+from analysis.links import VIEWS
+from analysis.probes import text_probe
 
 DEFAULTS = {**VIEWS["compare"].defaults(), "text": TEXT}
 
 
 def both(**changes: object) -> tuple:
-    sides = probes.sides({**DEFAULTS, **changes})
-    return tuple(probes.Request.of(side).run(embedded_loaded()) for side in sides)
+    sides = text_probe.sides({**DEFAULTS, **changes})
+    return tuple(text_probe.Request.of(side).run(embedded_loaded()) for side in sides)
 
 
 def test_a_side_that_names_nothing_takes_the_others_model_and_text() -> None:
-    left, right = probes.sides({**DEFAULTS, "pair": "a dog ran ."})
+    left, right = text_probe.sides({**DEFAULTS, "pair": "a dog ran ."})
     assert (right["model"], right["text"], right["pair"]) == (left["model"], TEXT, "a dog ran .")
     assert (left["layer"], right["layer"]) == (0, 5)
-    _, right = probes.sides({**DEFAULTS, "pair": "a dog ran .", "text2": "the cat"})
+    _, right = text_probe.sides({**DEFAULTS, "pair": "a dog ran .", "text2": "the cat"})
     assert (right["text"], right["pair"]) == ("the cat", "")
 
 

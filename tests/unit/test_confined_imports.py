@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.errors import ImportProblem
+from analysis.core.errors import ImportProblem
 from analysis.imports import confined as process
-from analysis.imports.base import Said
-from analysis.imports.confined import confined
+from analysis.imports.base import StatedByReader
+from analysis.imports.confined import plan_in_child
 from analysis.imports.plan import gather, plan
 
 CSV = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,x\n"
@@ -30,9 +30,9 @@ def parquet(**columns: list) -> bytes:
 @pytest.mark.parametrize("content", [CSV, CSV.replace(b"x", b"0.63")])
 def test_the_plan_is_the_same_as_without(content):
     files = {"a/scores.csv": content, "strange.txt": b""}
-    assert confined(files, Said(preset="mine")) == plan(files, Said(preset="mine"))
+    assert plan_in_child(files, StatedByReader(preset="mine")) == plan(files, StatedByReader(preset="mine"))
     files.pop("strange.txt")
-    assert confined(files, Said()) == plan(files, Said())
+    assert plan_in_child(files, StatedByReader()) == plan(files, StatedByReader())
 
 
 def wide(columns: int, rows: int) -> bytes:
@@ -47,7 +47,7 @@ def test_what_unfolds_beyond_the_limit_is_refused(monkeypatch):
     for name, bomb in bombs.items():
         assert len(bomb) < 100_000
         with pytest.raises(ImportProblem, match="takes more than 20 s or 64 MiB"):
-            confined({name: bomb}, Said())
+            plan_in_child({name: bomb}, StatedByReader())
 
 
 def test_a_link_out_of_a_folder_is_not_followed(tmp_path: Path):

@@ -1,6 +1,6 @@
 """Texts that share a passage are resampled together; texts that do not are resampled on their own."""
 
-from analysis.terms.corpus import PASSAGE, groups_of
+from analysis.measurements.terms.corpus import PASSAGE, groups_of
 
 LONG = "A passage that is long enough to be recognised wherever it stands again."
 assert len(LONG) >= PASSAGE

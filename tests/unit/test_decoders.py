@@ -10,12 +10,12 @@ from family_specimens import SPECIMENS, ids, randomised
 from tiny_tokenizers import byte_level
 from transformers import GPT2Config, GPT2Model
 
+from analysis.core.term_names import SOURCES
+from analysis.measurements.terms import TERMS, decompose, measures
+from analysis.measurements.terms.masks import attended_keys, describe_mask
+from analysis.measurements.terms.token_view import token_view
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer, follow
-from analysis.sources import SOURCES
-from analysis.terms import TERMS, decompose, measures
-from analysis.terms.arrange import arrange
-from analysis.terms.masks import attended_keys, described
+from analysis.models.trace_sources import Layer, trace_sources
 
 WORD, BIAS = SOURCES.index("word"), SOURCES.index("bias")
 
@@ -23,7 +23,7 @@ WORD, BIAS = SOURCES.index("word"), SOURCES.index("bias")
 def layers_of(name: str, model: Any = None, inputs: Any = None, **options: Any) -> list[Layer]:
     model = SPECIMENS[name].build() if model is None else model
     found: list[Layer] = []
-    follow(model, FAMILIES[name.split()[0]], inputs or ids(model), found.append, **options)
+    trace_sources(model, FAMILIES[name.split()[0]], inputs or ids(model), found.append, **options)
     return found
 
 
@@ -151,7 +151,7 @@ def test_terms_of_a_text_add_up_under_the_causal_mask() -> None:
 def test_maps_are_centred_over_the_keys_that_are_attended_to() -> None:
     """As the shares are; a mean over keys that softmax never sees would not be ignored by it."""
     made = decompose(gpt2(), byte_level(), "The cat sat on the mat.", layer=1)
-    view = arrange(made, 2, list(TERMS), words=False, specials=True, centred=True)
+    view = token_view(made, 2, list(TERMS), words=False, specials=True, centred=True)
     for term, shown in view.terms.items():
         for query, row in enumerate(made.terms_of(term, 2)):
             seen = row[: query + 1]
@@ -171,7 +171,7 @@ def test_a_sliding_window_is_what_a_query_attends_to_and_is_kept_in_words(name: 
     i, j = np.indices(seen.shape)
     expected = (j <= i) & (i - j < 4)
     np.testing.assert_array_equal(seen.numpy(), expected)
-    assert described(seen.numpy()) == "causal near 3"
+    assert describe_mask(seen.numpy()) == "causal near 3"
     np.testing.assert_array_equal(attended_keys("causal near 3", len(seen)), expected)
     pattern = layer.pattern[0].numpy()
     np.testing.assert_array_equal(pattern[:, ~expected], 0)

@@ -9,13 +9,13 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import mean_absolute_error, r2_score
 from specimens import LONG, save_tiny
 
-from analysis import catalogue
-from analysis.decoding.linear import logistic, ridge
-from analysis.decoding.measure import decode, held, states_of
-from analysis.decoding.position import NEAR, _pairs, read_order, read_position
-from analysis.decoding.reading import Reading, hits
-from analysis.decoding.word import OFTEN, read_word
-from analysis.means.windows import Windows, windows
+from analysis import store_build
+from analysis.measurements.decoding.linear import logistic, ridge
+from analysis.measurements.decoding.measure import decode, held, states_of
+from analysis.measurements.decoding.position import NEAR, _pairs, read_order, read_position
+from analysis.measurements.decoding.reading import Reading, hits
+from analysis.measurements.decoding.word import OFTEN, read_word
+from analysis.measurements.means.windows import Windows, windows
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import read
@@ -178,7 +178,7 @@ def test_a_model_is_decoded_at_every_depth_and_stored(data: Path, tmp_path: Path
     found = states_of(loaded, cut)
     assert [layer.shape for layer in found] == [(18, 10, 32)] * 3
     decode(loaded, cut, "made up", found, called="tiny")
-    catalogue.refresh()
+    store_build.refresh()
     rows = read.query("SELECT * FROM newest_decoding")
     assert set(rows.model) == {"tiny"}
     assert set(rows.layer) == {0, 1, 2}

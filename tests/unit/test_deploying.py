@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis import provenance
-from analysis.embedded import PACKAGE, VERSION
-from analysis.errors import NotInstalled
-from analysis.installed import FOR_MODELS, missing, models_can_run
+from analysis.core import provenance
+from analysis.core.embedded import PACKAGE, VERSION
+from analysis.core.errors import NotInstalled
+from analysis.core.optional_dependencies import FOR_MODELS, missing_packages, models_can_run
 
 ROOT = Path(__file__).resolve().parents[2]
 PIN = re.compile(r"([A-Za-z0-9_.-]+)==([A-Za-z0-9.]+)")
@@ -144,10 +144,10 @@ def test_an_unknown_kind_of_installation_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_not_installed_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert missing() == []
+    assert missing_packages() == []
     models_can_run()
-    monkeypatch.setattr("analysis.installed.FOR_MODELS", ("numpy", "no_such_module"))
-    monkeypatch.setattr(models_can_run.__globals__["missing"], "__defaults__", (("numpy", "no_such_module"),))
+    monkeypatch.setattr("analysis.core.optional_dependencies.FOR_MODELS", ("numpy", "no_such_module"))
+    monkeypatch.setattr(models_can_run.__globals__["missing_packages"], "__defaults__", (("numpy", "no_such_module"),))
     with pytest.raises(NotInstalled, match=r"no_such_module is not installed. Run: pip install -r requirements.txt"):
         models_can_run()
 

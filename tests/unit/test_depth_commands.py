@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from specimens import LONG, save_tiny
 
-from analysis import catalogue, commands, probes, saved_probes
+from analysis import commands, store_build
+from analysis.probes import saved_probes, text_probe
 from analysis.store import read
 
 
@@ -40,14 +41,14 @@ def test_means_are_measured_and_a_probe_by_them_is_kept(monkeypatch, capsys, dat
     said = capsys.readouterr().out
     assert "position_to_residual" in said
     assert "Means of some text, 16 windows of 12 tokens" in said
-    catalogue.refresh()
+    store_build.refresh()
     kept = saved_probes.read(read.query("SELECT probe_id FROM probes").probe_id[0])
-    fresh = probes.Request(model=folder, text="the cat sat", layer=1, method="mean").run()
+    fresh = text_probe.Request(model=folder, text="the cat sat", layer=1, method="mean").run()
     assert kept.method == fresh.method == "mean"
     assert kept.reference == fresh.reference
     assert np.isnan(kept.frozen_gap)
     np.testing.assert_allclose(kept.terms["mean_to_position"], fresh.terms["mean_to_position"], atol=1e-6)
-    assert "--method mean" in probes.command(kept)
+    assert "--method mean" in text_probe.command(kept)
 
 
 def test_at_layer_0_the_gap_to_frozen_is_told_and_kept(monkeypatch, capsys, data, tmp_path, text) -> None:
@@ -58,7 +59,7 @@ def test_at_layer_0_the_gap_to_frozen_is_told_and_kept(monkeypatch, capsys, data
     capsys.readouterr()
     assert run(monkeypatch, "probe", "--model", folder, "--text", "the cat", "--method", "mean", "--save") == 0
     assert f"positions {gap:.0%} away from frozen's" in capsys.readouterr().out
-    catalogue.refresh()
+    store_build.refresh()
     kept = saved_probes.read(read.query("SELECT probe_id FROM probes").probe_id[0])
     assert kept.frozen_gap == pytest.approx(gap)
 

@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import catalogue
-from analysis.decoding.measure import HELD_BACK
-from analysis.errors import LinkError, NoResults
-from analysis.figures import FIGURES, Figure
-from analysis.figures.depth import READINGS
-from analysis.figures.depth_basis import MEASURES
-from analysis.sources import TERMS
+from analysis import store_build
+from analysis.core.errors import LinkError, NoResults
+from analysis.core.term_names import TERMS
+from analysis.figures import FIGURES, Figure, drawings
+from analysis.figures.depth.basis import MEASURES
+from analysis.figures.depth.data import READINGS
+from analysis.figures.drawings import Look
+from analysis.links import VIEWS
+from analysis.measurements.decoding.measure import HELD_BACK
 from analysis.store import files
 from analysis.store.paths import data_folder
-from dashboard import charts
-from dashboard.charts import Look
-from dashboard.links import VIEWS
 
 SHARES = {"position": 0.2, "context": 0.1, "residual": 0.6, "mean": 0.1, "noise": 0.002, "left_out": 0.3}
 
@@ -84,7 +83,7 @@ def write_terms(layers: int = 2, heads: int = 3) -> None:
 def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     for model, layers in (("one", 3), ("two", 5), ("three", 2)):
         write_decoding(model, layers)
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("depth_decoding", models=("two", "one", "not there"))
     rows = figure.content["rows"]
     assert figure.content["models"] == ["two", "one"]
@@ -97,11 +96,11 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     assert "and to 0.9 where the last one ends" in figure.caption
     assert figure.command == "make decoding of two\nmake decoding of one"
     for look in (Look(), Look(dark=True, screen=True)):
-        assert len(charts.panels(figure, look)) == len(READINGS)
+        assert len(drawings.panels(figure, look)) == len(READINGS)
 
 
 def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
-    catalogue.refresh()
+    store_build.refresh()
     with pytest.raises(NoResults, match=r"for one\. Run: python -m analysis decode"):
         made("depth_decoding", models=("one",))
     with pytest.raises(NoResults, match=r"for no model\. Run: python -m analysis measure-means"):
@@ -141,20 +140,20 @@ def write_order(model: str, layers: int = 3) -> None:
 def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     write_order("one")
     write_order("two", 5)
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("depth_equivariance", models=("one", "two"))
     assert "one: what leaves the last layer moves by 0.2 with positions as trained and 0 with positions off" in (
         figure.caption
     )
     assert "two: what leaves the last layer moves by 0.4" in figure.caption
-    assert [len(charts.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
+    assert [len(drawings.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (and least to most): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
     bins = figure.content["at"].query("model == 'one' and query == 'cls'")
     assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
     assert sorted(set(figure.content["reach"].depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    assert len(charts.panels(figure)) == 4
+    assert len(drawings.panels(figure)) == 4
     with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure-order --texts FILE"):
         made("depth_locality", models=("three",))
 
@@ -182,7 +181,7 @@ def test_the_published_basis_is_as_printed(store: Any) -> None:
 
 def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     write_means("one")
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("depth_basis", models=("one",))
     assert "positions are 25 % away from those of frozen" in figure.caption
     assert "so few windows alone would give 10 %" in figure.caption  # sqrt(0.002 / 0.2)
@@ -190,34 +189,34 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
     assert rows.noise[rows.measure != "position_share"].isna().all()
     assert len(rows[rows.measure == "cosine_to_next"]) == 2
-    assert len(charts.panels(figure, Look())) == len(MEASURES)
+    assert len(drawings.panels(figure, Look())) == len(MEASURES)
 
 
 def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     write_terms()
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("depth_heads")
     np.testing.assert_allclose(figure.content["table"], [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
     assert "largest in layer 0, head 0: 1.00" in figure.caption
     assert "frozen" in figure.caption
     assert made("depth_heads", measure="effect").content["table"].iloc[1, 1] == pytest.approx(0.5)
-    assert len(charts.panels(figure, Look())) == 1
+    assert len(drawings.panels(figure, Look())) == 1
 
 
 def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data: Any) -> None:
     write_terms()
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("depth_terms")
     assert list(figure.content["panels"]) == ["mean_over_heads", "pooled_over_heads"]
     assert len(figure.frame()) == 2 * 2 * 4
     assert "layer 0: position → position; layer 1: position → position" in figure.caption
-    assert len(charts.panels(figure, Look())) == 2
-    assert len(charts.panels(made("depth_terms", measure="effect"), Look(dark=True))) == 1
+    assert len(drawings.panels(figure, Look())) == 2
+    assert len(drawings.panels(made("depth_terms", measure="effect"), Look(dark=True))) == 1
 
 
 def test_an_unknown_term_or_measure_is_said(data: Any) -> None:
     write_terms()
-    catalogue.refresh()
+    store_build.refresh()
     with pytest.raises(LinkError, match="term='x'"):
         made("depth_heads", term="x")
     with pytest.raises(LinkError, match="has no term 'score_bias'"):

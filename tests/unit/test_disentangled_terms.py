@@ -14,17 +14,17 @@ from family_specimens import _tiny
 from specimens import TEXT, tiny_tokenizer
 from torch import Tensor
 
-from analysis import saved_probes
-from analysis.errors import InterventionError
-from analysis.interventions import parse
-from analysis.interventions.forward import forward
+from analysis.core.errors import InterventionError
+from analysis.core.term_names import DISENTANGLED
+from analysis.measurements.interventions import parse
+from analysis.measurements.interventions.forward import forward
+from analysis.measurements.terms import decompose, measures
+from analysis.measurements.terms.layers import layers
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer, follow
-from analysis.sources import DISENTANGLED
+from analysis.models.trace_sources import Layer, trace_sources
+from analysis.probes import saved_probes
 from analysis.store import read
 from analysis.store.sync import sync
-from analysis.terms import decompose, measures
-from analysis.terms.layers import layers
 
 FURTHEST = 4
 BOTH: dict[str, Any] = {"relative_attention": True, "position_biased_input": False, "pos_att_type": ["p2c", "c2p"]}
@@ -95,7 +95,7 @@ def test_dropping_one_takes_its_map_from_the_scores(name: str) -> None:
     family = FAMILIES[model.config.model_type]
     whole: list[Layer] = []
     dropped: list[Layer] = []
-    follow(model, family, inputs, whole.append)
+    trace_sources(model, family, inputs, whole.append)
     forward(model, family, inputs, (parse("drop_terms:content_to_distance/0"),), dropped.append)
     c2p, _ = by_formula(MODELS[name](), whole[0].call.scores.shape[-1])
     expected = (whole[0].call.scores[0].double() - c2p).softmax(-1)

@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import catalogue
+from analysis import links, store_build
 from analysis.commands.measure_encodings import measure_encodings
+from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
-from analysis.errors import AddendError
-from analysis.figures import FIGURES
-from analysis.figures.encoding_geometry import related, shifts
-from analysis.figures.encoding_measures import MEASURES, said, stored
-from analysis.figures.encodings import reach, sized
+from analysis.figures import FIGURES, drawings
+from analysis.figures.encodings.data import reach, sized
+from analysis.figures.encodings.geometry import related, shifts
+from analysis.figures.encodings.measures import MEASURES, in_words, stored
 from analysis.store import files
-from dashboard import charts, links
 
 NAMES = links.VIEWS["encodings"].figures
 CITED = set(
@@ -32,7 +31,7 @@ CITED = set(
 def own_store(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("store") / "addend.duckdb"))
-        catalogue.refresh()
+        store_build.refresh()
         yield
 
 
@@ -44,7 +43,7 @@ def made(name: str, **changed):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
     figure = made(name, encoding=encoding, other="sinusoidal", length=64, dim=48)
-    for panel in charts.panels(figure, charts.Look(dark=True)):
+    for panel in drawings.panels(figure, drawings.Look(dark=True)):
         panel.to_dict()
     assert len(figure.frame()) > 0
     assert figure.caption.endswith(".")
@@ -58,7 +57,7 @@ def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
 def test_one_encoding_alone(name):
     for other in ("", "sinusoidal"):
         figure = made(name, other=other)
-        charts.compose(figure).to_dict()
+        drawings.compose(figure).to_dict()
         if name != "encoding_measures":
             assert set(figure.frame().encoding) == {"sinusoidal"}
 
@@ -169,7 +168,7 @@ def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
     r2 = measures.shift_r2(encode("learned", length=128, dim=384), k=8)
     assert figure.content["found"][1].matrix is None
     assert f"R² {r2:.3f}" in figure.caption
-    drawn = str([panel.to_dict() for panel in charts.panels(figure)])
+    drawn = str([panel.to_dict() for panel in drawings.panels(figure)])
     assert f"{r2:.3f}" in drawn
     assert "no closed form" in figure.caption
 
@@ -209,7 +208,7 @@ def test_spectrum_finds_the_wave():
     first = frame[frame.column == 0].set_index("cycles_per_row").share
     assert first.sum() == pytest.approx(1)
     assert first.idxmax() == 10 / 64
-    assert "Constant" in str([p.to_dict() for p in charts.panels(made("encoding_spectrum", encoding="none"))])
+    assert "Constant" in str([p.to_dict() for p in drawings.panels(made("encoding_spectrum", encoding="none"))])
 
 
 def test_sizes_that_are_not_the_ones_asked_for_are_said():
@@ -244,7 +243,7 @@ def test_every_measure_on_screen_is_stored_or_follows_from_one():
 def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
-    catalogue.refresh()
+    store_build.refresh()
     with pytest.raises(AddendError, match="measure-encodings"):
         made("encoding_measures")
 
@@ -261,7 +260,7 @@ def test_the_command_writes_what_the_figure_reads(tmp_path, monkeypatch):
     old = files.Run(kind=kind, command="an older run", created="2001-01-01T00:00:00Z")
     columns = rows.to_pydict()
     files.write(kind, {**columns, "value": [-1.0] * len(rows)}, old, name="old")
-    catalogue.refresh()
+    store_build.refresh()
     found = stored()
     assert len(found) == len(rows)
     assert not (found.value == -1).any()
@@ -269,8 +268,8 @@ def test_the_command_writes_what_the_figure_reads(tmp_path, monkeypatch):
 
 
 def test_words_for_numbers():
-    assert said("first_rise", np.inf) == "never"
-    assert said("first_rise", 1.0) == "1 token"
-    assert said("first_rise", 44.0) == "44 tokens"
-    assert said("symmetry", np.nan) == "undefined"
-    assert said("shift_r2_8", -0.001) == "0.00"
+    assert in_words("first_rise", np.inf) == "never"
+    assert in_words("first_rise", 1.0) == "1 token"
+    assert in_words("first_rise", 44.0) == "44 tokens"
+    assert in_words("symmetry", np.nan) == "undefined"
+    assert in_words("shift_r2_8", -0.001) == "0.00"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import linalg, signal, stats
 
+from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
-from analysis.errors import AddendError
 
 LENGTH = 40
 DISTANCE = np.arange(LENGTH)[None, :] - np.arange(LENGTH)[:, None]

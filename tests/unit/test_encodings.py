@@ -23,10 +23,11 @@ from transformers.models.t5.modeling_t5 import T5Attention
 from transformers.models.vit_mae.modeling_vit_mae import ViTMAEEmbeddings
 from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import _apply_relative_key_position_encoding
 
-from analysis import embedded, encodings
+from analysis import encodings
+from analysis.core import embedded
+from analysis.core.errors import AddendError, ModelError, UnknownName
 from analysis.encodings import ENCODINGS, encode, shaw_relative, t5_bias, tupe_untied
 from analysis.encodings.base import MAX_DIM
-from analysis.errors import AddendError, ModelError, UnknownName
 
 FLOAT32 = 2e-5  # the others compute angles in float32; at position 200 they are off by up to this much
 

@@ -11,11 +11,10 @@ import pytest
 from pypdf import PdfReader
 from specimens import embedded_loaded
 
-from analysis.errors import Busy
-from analysis.figures import FIGURES
-from analysis.probes import LayersRequest
-from dashboard import exports
-from dashboard.charts import render
+from analysis.core.errors import Busy
+from analysis.figures import FIGURES, export
+from analysis.probes.text_probe import LayersRequest
+from dashboard.widgets import exports
 
 SECONDS = 10.0
 
@@ -32,7 +31,7 @@ def held(monkeypatch) -> Iterator[threading.Event]:
         return b"slow"
 
     with ThreadPoolExecutor(exports.AT_ONCE) as others:
-        running = [others.submit(exports.in_turn, slow, "192.0.2.1") for _ in range(exports.AT_ONCE)]
+        running = [others.submit(exports.take_turn, slow, "192.0.2.1") for _ in range(exports.AT_ONCE)]
         assert began.wait(SECONDS)
         while exports._places._held["192.0.2.1"] < exports.AT_ONCE:
             pass
@@ -43,18 +42,18 @@ def held(monkeypatch) -> Iterator[threading.Event]:
 
 def test_an_address_with_files_on_their_way_gets_no_third_place(held):
     with pytest.raises(Busy, match="2 files of your network address are on their way"):
-        exports.in_turn(lambda: b"third", "192.0.2.1")
+        exports.take_turn(lambda: b"third", "192.0.2.1")
 
 
 def test_another_address_waits_so_long_and_is_told(held, monkeypatch):
     monkeypatch.setattr(exports, "WAIT_SECONDS", 0.05)
     with pytest.raises(Busy, match="Files for others are being made"):
-        exports.in_turn(lambda: b"mine", "192.0.2.2")
+        exports.take_turn(lambda: b"mine", "192.0.2.2")
 
 
 def test_another_address_has_its_turn(held):
     with ThreadPoolExecutor(1) as mine:
-        asked = mine.submit(exports.in_turn, lambda: b"mine", "192.0.2.2")
+        asked = mine.submit(exports.take_turn, lambda: b"mine", "192.0.2.2")
         held.set()
         assert asked.result(SECONDS) == b"mine"
 
@@ -67,28 +66,28 @@ def test_what_fails_gives_its_turn_and_its_place_back(monkeypatch):
 
     for _ in range(exports.AT_ONCE + 1):
         with pytest.raises(ValueError, match="no"):
-            exports.in_turn(fails, "192.0.2.1")
-    assert exports.in_turn(lambda: b"mine", "192.0.2.1") == b"mine"
+            exports.take_turn(fails, "192.0.2.1")
+    assert exports.take_turn(lambda: b"mine", "192.0.2.1") == b"mine"
 
 
 def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch):
     """Twelve readers of twelve addresses, five forms of two figures: no file is another's, cut short or mixed."""
     monkeypatch.setenv("ADDEND_HOSTED", "1")
     monkeypatch.setattr(exports, "WAIT_SECONDS", 60.0)
-    monkeypatch.setattr(render, "now", lambda: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(export, "now", lambda: "2026-01-01T00:00:00Z")
     params = {"model": "", "revision": "", "text": "The cat sat on the mat.", "pair": "", "truncate": False}
     params |= {"layer": 0, "measure": "share", "term": "word_to_word"}
     run = LayersRequest.of(params).run(embedded_loaded())
     figures = [FIGURES[name].build(params, run) for name in ("probe_layers", "probe_depth")]
-    asked = [(figure, form) for figure in figures for form in render.FORMATS]
-    alone = [same(render.render(figure, form, "https://addend.example")) for figure, form in asked]
+    asked = [(figure, form) for figure in figures for form in export.FORMATS]
+    alone = [same(export.render(figure, form, "https://addend.example")) for figure, form in asked]
     assert len(set(alone)) == len(asked)
 
     def reader(number: int) -> list[bytes]:
         address = f"192.0.2.{number}"
         order = [(number + step) % len(asked) for step in range(len(asked))]
         got = {
-            place: exports.in_turn(partial(render.render, *asked[place], "https://addend.example"), address)
+            place: exports.take_turn(partial(export.render, *asked[place], "https://addend.example"), address)
             for place in order
         }
         return [same(got[place]) for place in range(len(asked))]

@@ -15,13 +15,13 @@ from specimens import tiny_tokenizer
 from torch import Tensor
 from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
 
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
+from analysis.core.term_names import SOURCES
+from analysis.measurements.terms.run import sum_of_terms
 from analysis.models import families, load, source
 from analysis.models.families import FAMILIES
-from analysis.models.follow import FREEZES, Layer, follow
-from analysis.sources import SOURCES
-from analysis.streams.tensor import Streams, plain, stacked
-from analysis.terms.run import sum_of_terms
+from analysis.models.trace_sources import FREEZES, Layer, trace_sources
+from analysis.streams.tensor import DecomposedTensor, stacked, total
 
 
 def family_of(name: str) -> Any:
@@ -62,7 +62,7 @@ def test_terms_are_the_models_own_scores_at_every_layer(name: str, left: bool) -
     inputs = ids(model, left) if left else inputs_of(name, model)
     told = eager(model, inputs)
     layers: list[Layer] = []
-    follow(model, family_of(name), inputs, layers.append)
+    trace_sources(model, family_of(name), inputs, layers.append)
     assert len(layers) == len(told.attentions)
     for layer, attention in zip(layers, told.attentions, strict=True):
         for row in range(2):
@@ -88,24 +88,24 @@ def test_sources_add_up_to_the_hidden_states(name: str) -> None:
     inputs = inputs_of(name, model)
     told = eager(model, inputs)
     states: list[Tensor] = []
-    output = follow(model, family_of(name), inputs, states=lambda _, hidden: states.append(hidden))
+    output = trace_sources(model, family_of(name), inputs, states=lambda _, hidden: states.append(hidden))
     expected = list(told.hidden_states[1 : len(states)])
     assert len(states) == len(told.attentions)
     for hidden, own in zip(states, expected, strict=False):
         whole = stacked(hidden, len(SOURCES)).sum(0)
         assert float((whole - own).abs().max()) < 1e-5 * float(own.max() - own.min())
-    assert isinstance(output.last_hidden_state, Streams)
+    assert isinstance(output.last_hidden_state, DecomposedTensor)
     last = stacked(output.last_hidden_state, len(SOURCES))
     spread = float(told.last_hidden_state.max() - told.last_hidden_state.min())
     assert float((last.sum(0) - told.last_hidden_state).abs().max()) < 1e-5 * spread
-    torch.testing.assert_close(plain(output.last_hidden_state), told.last_hidden_state, rtol=0, atol=1e-5 * spread)
+    torch.testing.assert_close(total(output.last_hidden_state), told.last_hidden_state, rtol=0, atol=1e-5 * spread)
 
 
 @pytest.mark.parametrize("name", SPECIMENS)
 def test_the_sources_are_those_the_family_names(name: str) -> None:
     model = SPECIMENS[name].build()
     layers: list[Layer] = []
-    follow(model, family_of(name), inputs_of(name, model), layers.append)
+    trace_sources(model, family_of(name), inputs_of(name, model), layers.append)
     query = layers[-1].factors().query
     assert tuple(s for s, part in zip(SOURCES, query, strict=True) if part.any()) == SPECIMENS[name].sources
 
@@ -125,8 +125,8 @@ def test_padding_changes_no_term(name: str, left: bool) -> None:
     alone = {key: value[1:, kept] for key, value in inputs.items()}
     together: list[Layer] = []
     apart: list[Layer] = []
-    follow(model, family_of(name), inputs, together.append)
-    follow(model, family_of(name), alone, apart.append)
+    trace_sources(model, family_of(name), inputs, together.append)
+    trace_sources(model, family_of(name), alone, apart.append)
     for both, one in zip(together, apart, strict=True):
         for a in range(len(SOURCES)):
             padded, bare = both.factors(1), one.factors(0)
@@ -145,7 +145,7 @@ def test_whatever_is_held_of_a_gated_unit_the_sources_add_up(name: str) -> None:
     expected = eager(model, inputs).last_hidden_state
     split = {}
     for freeze in FREEZES:
-        output = follow(model, family_of(name), inputs, freeze=freeze)
+        output = trace_sources(model, family_of(name), inputs, freeze=freeze)
         split[freeze] = stacked(output.last_hidden_state, len(SOURCES))
         spread = float(expected.max() - expected.min())
         assert float((split[freeze].sum(0) - expected).abs().max()) < 1e-5 * spread
@@ -160,16 +160,16 @@ def test_scores_are_the_same_when_no_source_is_followed(name: str) -> None:
     inputs = inputs_of(name, model)
     followed: list[Layer] = []
     alone: list[Layer] = []
-    follow(model, family_of(name), inputs, followed.append)
-    follow(model, family_of(name), inputs, alone.append, sources=False)
+    trace_sources(model, family_of(name), inputs, followed.append)
+    trace_sources(model, family_of(name), inputs, alone.append, sources=False)
     for one, other in zip(followed, alone, strict=True):
         assert type(other.call.query) is Tensor
         spread = float(one.call.scores.max() - one.call.scores.min())
         torch.testing.assert_close(one.call.scores, other.call.scores, rtol=0, atol=1e-5 * spread)
         torch.testing.assert_close(one.pattern, other.pattern, rtol=0, atol=1e-4)
-        products = other.call.scale * plain(other.call.query) @ plain(other.call.key).mT
-        total = products if other.call.bias is None else products + other.call.bias
-        torch.testing.assert_close(total, other.call.scores, rtol=0, atol=1e-5 * spread)
+        products = other.call.scale * total(other.call.query) @ total(other.call.key).mT
+        scores = products if other.call.bias is None else products + other.call.bias
+        torch.testing.assert_close(scores, other.call.scores, rtol=0, atol=1e-5 * spread)
 
 
 @pytest.mark.parametrize("name", SPECIMENS)
@@ -181,7 +181,7 @@ def test_scores_that_are_put_in_place_are_gone_on_with(name: str) -> None:
     with torch.no_grad():
         before = model(**inputs).last_hidden_state
     for sources in (False, True):
-        changed = follow(
+        changed = trace_sources(
             model,
             family_of(name),
             inputs,
@@ -189,7 +189,7 @@ def test_scores_that_are_put_in_place_are_gone_on_with(name: str) -> None:
             edit=lambda layer: torch.zeros_like(layer.call.scores),
             sources=sources,
         )
-        assert float((plain(changed.last_hidden_state) - before).abs().max()) > 1e-3
+        assert float((total(changed.last_hidden_state) - before).abs().max()) > 1e-3
     for layer in seen:
         for row in range(2):
             keys = layer.attended(row)
@@ -206,7 +206,7 @@ def test_the_model_is_left_as_it_was(name: str) -> None:
     inputs = inputs_of(name, model)
     with torch.no_grad():
         before = model(**inputs).last_hidden_state
-        follow(model, family_of(name), inputs, last=0)
+        trace_sources(model, family_of(name), inputs, last=0)
         after = model(**inputs).last_hidden_state
     assert type(after) is Tensor
     assert torch.equal(before, after)
@@ -246,5 +246,5 @@ def test_of_a_t5_with_a_decoder_the_encoder_is_loaded(tmp_path: Path) -> None:
     inputs = ids(found.model)
     with torch.no_grad():
         own = whole.get_encoder()(**inputs).last_hidden_state
-    output = follow(found.model, FAMILIES["t5"], inputs, sources=False)
+    output = trace_sources(found.model, FAMILIES["t5"], inputs, sources=False)
     torch.testing.assert_close(output.last_hidden_state, own, rtol=0, atol=1e-5)

@@ -25,14 +25,14 @@ from transformers import (
     XLNetModel,
 )
 
-from analysis.errors import InterventionError, ModelError
-from analysis.interventions.corpus import intervene_corpus
-from analysis.interventions.request import PermutationRequest, Request
-from analysis.interventions.run import intervene, permutation_test
+from analysis.core.errors import InterventionError, ModelError
+from analysis.measurements.interventions.corpus import intervene_corpus
+from analysis.measurements.interventions.run import intervene, permutation_test
 from analysis.models.families import FAMILIES
-from analysis.models.found import find
+from analysis.models.inferred_family import infer_family
 from analysis.models.load import Loaded
 from analysis.models.source import Source
+from analysis.probes.intervention_probe import PermutationRequest, Request
 from analysis.store import files
 
 
@@ -113,8 +113,8 @@ def test_without_positions_an_unknown_encoder_is_equivariant_too() -> None:
 
 def test_numbers_of_words_that_follow_one_another_are_no_positions() -> None:
     model = randomised(ernie())
-    found = find(model, {"input_ids": torch.arange(5, 15)[None]})
-    assert {(seed.source, seed.module) for seed in found.seeds(model)} == {
+    found = infer_family(model, {"input_ids": torch.arange(5, 15)[None]})
+    assert {(seed.source, seed.module) for seed in found.source_inputs(model)} == {
         ("position", model.embeddings.position_embeddings),
         ("segment", model.embeddings.token_type_embeddings),
     }
@@ -123,7 +123,7 @@ def test_numbers_of_words_that_follow_one_another_are_no_positions() -> None:
 def test_a_model_with_one_kind_of_segment_can_be_watched() -> None:
     config = JinaEmbeddingsV3Config(**SHAPE | {"pad_token_id": 1}, type_vocab_size=1)
     model = randomised(JinaEmbeddingsV3Model(config))
-    found = find(model, {"input_ids": torch.arange(5, 15)[None]})
+    found = infer_family(model, {"input_ids": torch.arange(5, 15)[None]})
     assert len(found.rotations(model)) == 1
 
 

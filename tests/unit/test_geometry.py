@@ -8,12 +8,12 @@ import pytest
 from scipy import linalg, spatial, special, stats
 from specimens import embedded_loaded
 
-import analysis.geometry.measures
-import analysis.geometry.run
-from analysis.geometry import random
-from analysis.geometry.base import MEASURES, NEEDS, Options
-from analysis.geometry.held import Head, Held, States, axes
-from analysis.geometry.measures import collisions, cosines, heads, nearest, order, spectra, subspaces
+import analysis.measurements.geometry.measures
+import analysis.measurements.geometry.run
+from analysis.measurements.geometry import random
+from analysis.measurements.geometry.base import MEASURES, NEEDS, Options
+from analysis.measurements.geometry.held import Head, ModelVectors, States, axes
+from analysis.measurements.geometry.measures import collisions, cosines, heads, nearest, order, spectra, subspaces
 
 DEBUG = Options.debug()
 
@@ -33,7 +33,7 @@ def held(rng, vocabulary=60, positions=48, dim=24, **changes):
         word=word,
         position=position[rng.integers(positions, size=vocabulary)],
     )
-    whole = Held(
+    whole = ModelVectors(
         word=word,
         tokens=[f"w{i}" for i in range(vocabulary)],
         position=position,
@@ -54,7 +54,7 @@ def test_every_measure_gives_what_it_says_and_is_documented(name, rng):
     found = entry.run(held(rng), DEBUG)
     assert {row.measure for row in found.rows} == set(entry.gives)
     for row in found.rows:
-        assert f"- {row.measure} [" in analysis.geometry.__doc__
+        assert f"- {row.measure} [" in analysis.measurements.geometry.__doc__
         assert np.isfinite(row.value)
         for low, middle, high in ((row.low, row.value, row.high), (row.baseline_low, row.baseline, row.baseline_high)):
             if low is not None:
@@ -67,7 +67,9 @@ def test_every_measure_gives_what_it_says_and_is_documented(name, rng):
 
 
 def test_what_a_model_lacks_is_said_measure_by_measure(rng):
-    found, missing = analysis.geometry.run.measured(held(rng, position=None, heads=[], states=[]), DEBUG)
+    found, missing = analysis.measurements.geometry.run.measure_geometry(
+        held(rng, position=None, heads=[], states=[]), DEBUG
+    )
     assert missing["subspaces"] == NEEDS["sum"]
     assert missing["order"] == NEEDS["position"]
     assert missing["heads"] == NEEDS["heads"]
@@ -129,7 +131,7 @@ def test_ranks_of_known_spectra(rng):
         assert rank(np.array([5.0, 0, 0])) == pytest.approx(1)
     assert spectra.effective_rank(np.array([3.0, 1, 1])) == pytest.approx(np.exp(stats.entropy([3, 1, 1])))
     table = rng.normal(size=(30, 9))
-    found = spectra.spectra(Held(position=table), DEBUG)
+    found = spectra.spectra(ModelVectors(position=table), DEBUG)
     own = [row.value for row in found.rows if row.measure == "singular_value" and row.subject == "position"]
     np.testing.assert_allclose(own, linalg.svdvals(table), rtol=1e-7)
     assert value(found, "stable_rank", "position").value == pytest.approx(
@@ -160,7 +162,7 @@ def test_tables_on_axes_of_their_own_are_orthogonal_and_one_table_is_not(rng):
     assert value(apart, "smallest_angle", "raw", 10).value == pytest.approx(90)
     same = subspaces.subspaces(held(rng, position=word[:48] + 0, spoken=(0, 48)), DEBUG)
     assert value(same, "word_energy_in_position", "raw", 10).baseline == pytest.approx(10 / 24, abs=0.1)
-    only = Held(word=word, position=word, added=True, spoken=(0, 60))
+    only = ModelVectors(word=word, position=word, added=True, spoken=(0, 60))
     both = subspaces.subspaces(only, DEBUG)
     assert value(both, "subspace_overlap", "raw", 5).value == pytest.approx(1)
     assert value(both, "smallest_angle", "raw", 5).value == pytest.approx(0, abs=1e-5)
@@ -169,7 +171,7 @@ def test_tables_on_axes_of_their_own_are_orthogonal_and_one_table_is_not(rng):
 def test_words_kept_out_of_positions_dimensions_are_anticorrelated(rng):
     strength = np.linspace(0.1, 2, 24)
     word, position = rng.normal(size=(500, 24)) * strength, rng.normal(size=(500, 24)) * strength[::-1]
-    found = MEASURES["dimensions"].run(Held(word=word, position=position, added=True, spoken=(0, 500)), DEBUG)
+    found = MEASURES["dimensions"].run(ModelVectors(word=word, position=position, added=True, spoken=(0, 500)), DEBUG)
     row = value(found, "dimension_correlation", "centred")
     expected = stats.spearmanr(((word - word.mean(0)) ** 2).sum(0), ((position - position.mean(0)) ** 2).sum(0))
     assert row.value == pytest.approx(expected.statistic)
@@ -212,11 +214,11 @@ def test_a_head_whose_directions_are_divided_has_no_overlap_and_loses_nothing(rn
     word[:, :6], position[:, 6:] = rng.normal(size=(80, 6)), rng.normal(size=(80, 6))
     word, position = word - word.mean(0), position - position.mean(0)
     whole = Head(layer=0, query=np.eye(12)[None], key=np.diag(np.arange(1.0, 13))[None], word=word, position=position)
-    apart = heads.heads(Held(heads=[whole]), DEBUG)
+    apart = heads.heads(ModelVectors(heads=[whole]), DEBUG)
     assert value(apart, "head_overlap").value == pytest.approx(0, abs=1e-12)
     assert value(apart, "head_loss", "word_without_position").value == pytest.approx(0, abs=1e-12)
     assert value(apart, "head_overlap").baseline_low > 0.3
-    shared = heads.heads(Held(heads=[replace(whole, position=word)]), DEBUG)
+    shared = heads.heads(ModelVectors(heads=[replace(whole, position=word)]), DEBUG)
     assert value(shared, "head_overlap").value == pytest.approx(1)
     assert value(shared, "head_loss", "position_without_word").value > 0.85
 
@@ -228,7 +230,7 @@ def test_the_king_becomes_a_slave_where_it_should():
     """king (0, 0) and slave (1, 0): a position of 0.6 along their line turns one into the other; 0.4 does not."""
     word = np.array([[0.0, 0], [1, 0], [0, 9]])
     position = np.array([[0.0, 0.1], [0.4, 0], [0.6, 0], [-0.6, 0]])
-    whole = Held(word=word, tokens=["king", "slave", "far"], position=position, added=True, spoken=(0, 4))
+    whole = ModelVectors(word=word, tokens=["king", "slave", "far"], position=position, added=True, spoken=(0, 4))
     found = nearest.nearest(whole, DEBUG)
     kept = [row.value for row in found.rows if row.measure == "word_kept" and row.subject == "raw"]
     assert kept == pytest.approx([1, 1, 2 / 3, 2 / 3])

@@ -11,14 +11,14 @@ from family_specimens import SPECIMENS, _addend
 from specimens import LONG, save_tiny, tiny_tokenizer
 
 from analysis import commands
-from analysis.geometry import model as reading
-from analysis.geometry.projections import projections
+from analysis.measurements.geometry import model as reading
+from analysis.measurements.geometry.projections import projections
 from analysis.models.families import FAMILIES
-from analysis.models.follow import follow
 from analysis.models.load import load
 from analysis.models.source import resolve
+from analysis.models.trace_sources import trace_sources
 from analysis.store import read
-from analysis.streams.tensor import plain
+from analysis.streams.tensor import total
 
 TEXTS = [LONG] * 4
 
@@ -48,7 +48,7 @@ def test_a_model_is_measured_and_stored(monkeypatch, capsys, data, tmp_path: Pat
 
 def test_tables_are_the_models_own_rows(store, tmp_path: Path) -> None:
     loaded = load(resolve(str(save_tiny(tmp_path / "model"))), device="cpu")
-    held = reading.held_by(loaded, TEXTS)
+    held = reading.read_vectors(loaded, TEXTS)
     tables = loaded.model.embeddings
     assert held.position is not None
     assert held.word is not None
@@ -59,7 +59,7 @@ def test_tables_are_the_models_own_rows(store, tmp_path: Path) -> None:
     assert held.added
     assert held.spoken == (1, 39)
     assert held.states == [], "nothing is stored of its layers"
-    short = reading.held_by(loaded, TEXTS, positions=12)
+    short = reading.read_vectors(loaded, TEXTS, positions=12)
     assert short.position is not None
     assert len(short.position) == 12
 
@@ -67,7 +67,7 @@ def test_tables_are_the_models_own_rows(store, tmp_path: Path) -> None:
 def test_projections_of_the_inputs_are_the_queries_and_keys_of_transformers(store, tmp_path: Path) -> None:
     """Word and position parts through W_Q are what the model's own query module makes of them, less its bias."""
     loaded = load(resolve(str(save_tiny(tmp_path / "model"))), device="cpu")
-    held = reading.held_by(loaded, TEXTS)
+    held = reading.read_vectors(loaded, TEXTS)
     assert [head.layer for head in held.heads] == [0]
     own = loaded.model.encoder.layer[0].attention.self
     head = held.heads[0]
@@ -84,7 +84,7 @@ def test_what_a_layer_is_given_adds_up_to_its_hidden_states(name: str) -> None:
     family = FAMILIES[model.config.model_type]
     tokens = torch.tensor([[2, 5, 6, 7, 8, 3], [2, 9, 8, 7, 5, 3]])
     entering: list[torch.Tensor] = []
-    follow(model, family, {"input_ids": tokens}, states=lambda _, hidden: entering.append(plain(hidden)))
+    trace_sources(model, family, {"input_ids": tokens}, states=lambda _, hidden: entering.append(total(hidden)))
     attention = family.attentions(model)[1]
     reads = attention.in_proj if name == "deberta" else attention.query
     found = reading._inputs(model, family, 1, reads, tokens, None)

@@ -10,16 +10,15 @@ from statistics import fmean, median, stdev
 
 import pytest
 
-from analysis import catalogue
-from analysis.errors import LinkError
-from analysis.figures import FIGURES
-from analysis.figures.glue import asked, study_of
-from analysis.figures.glue_headline import headline
-from analysis.figures.glue_table import table
-from analysis.own import AVERAGE
-from dashboard import charts
-from dashboard.charts import Look
-from dashboard.links import VIEWS
+from analysis import store_build
+from analysis.core.errors import LinkError
+from analysis.figures import FIGURES, drawings
+from analysis.figures.drawings import Look
+from analysis.figures.glue.data import study_and_table, study_of
+from analysis.figures.glue.headline import headline
+from analysis.figures.glue.table import table
+from analysis.glue_comparison import AVERAGE
+from analysis.links import VIEWS
 from tests import own_results
 from tests.own_results import BASE, SHIFTS, write_losses, write_scores
 
@@ -38,7 +37,7 @@ def made(tmp_path_factory):
         patch.setenv("ADDEND_DATA", str(folder))
         patch.delenv("ADDEND_STORE", raising=False)
         own_results.world()
-        assert catalogue.refresh().problems == []
+        assert store_build.refresh().problems == []
     return folder
 
 
@@ -114,11 +113,11 @@ def test_holm_is_over_variants_for_averages_and_over_tasks_for_tasks(world):
 
 def test_the_interval_over_examples_holds_the_seeds_fixed(world):
     """The replicates of all runs rise together, so their difference is the same in every resample."""
-    found = row(study().compared, "tupe_a")
+    found = row(study().comparisons, "tupe_a")
     assert (found.examples_low, found.examples_high) == pytest.approx((2.0, 2.0), abs=1e-4)
     assert found.resamples == 50
     assert found.probability_better == 1
-    assert row(study().compared, "tupe_a", "swapped_neighbours").resamples == 0, "no replicates were stored"
+    assert row(study().comparisons, "tupe_a", "swapped_neighbours").resamples == 0, "no replicates were stored"
 
 
 def test_medians_as_tupe_takes_them(world):
@@ -134,14 +133,14 @@ def test_medians_as_tupe_takes_them(world):
 
 def test_a_task_that_nobody_learnt_is_out_unless_ticked(world):
     assert study().not_learnt == ["wnli"]
-    assert study().kept == ["cola", "rte"]
-    assert study(including=("wnli",)).kept == ["cola", "rte", "wnli"]
-    assert study(without=("cola",)).kept == ["rte"]
+    assert study().averaged_tasks == ["cola", "rte"]
+    assert study(including=("wnli",)).averaged_tasks == ["cola", "rte", "wnli"]
+    assert study(without=("cola",)).averaged_tasks == ["rte"]
 
 
 def test_our_own_task_is_shown_and_never_averaged(world):
     found = study(including=("swapped_neighbours",))
-    assert "swapped_neighbours" not in found.kept
+    assert "swapped_neighbours" not in found.averaged_tasks
     assert row(found.cells, "bert_a", "swapped_neighbours").value == pytest.approx(90.1)
     # A dead model cannot do it: that is what it is there for.
     assert row(found.contrasts, "no_position", "swapped_neighbours").verdict == "different"
@@ -175,7 +174,7 @@ def anew(data, monkeypatch):
     """Results of the test's own, read after they are written."""
 
     def read(**more):
-        assert catalogue.refresh().problems == []
+        assert store_build.refresh().problems == []
         return study_of("cpu", **more)
 
     return read
@@ -312,7 +311,7 @@ def test_one_rate_of_pre_training_counts_for_a_variant(anew):
 
 def test_own_and_published_stand_in_one_table(world):
     values = VIEWS["glue"].defaults()
-    found = table(*asked(values), relative=False)
+    found = table(*study_and_table(values), relative=False)
     assert set(found.cells["from"]) == {"own, preset cpu", "no model", "Ke et al. 2021 (TUPE), Table 1"}
     ours = found.cells[found.cells["from"] == "own, preset cpu"].set_index("variant")
     assert ours["Average of 2"]["TUPE-A"] == f"{fmean(averages('tupe_a')):.1f} ±{_half('tupe_a'):.1f} ▲"
@@ -332,7 +331,7 @@ def _half(variant):
 
 
 def test_the_table_of_differences(world):
-    found = table(*asked({**VIEWS["glue"].defaults(), "baseline": "tupe_a"}), relative=True)
+    found = table(*study_and_table({**VIEWS["glue"].defaults(), "baseline": "tupe_a"}), relative=True)
     ours = found.cells[found.cells["from"] == "own, preset cpu"].set_index("variant")
     assert ours["Average of 2"]["BERT-A"] == "−2.0 ±0.2 ▼"
     paper = found.cells[found.cells["from"].str.startswith("Ke")].set_index("variant")
@@ -361,8 +360,8 @@ def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for)
         assert text in figure.caption, text
     assert "without WNLI" in figure.caption or "including" in asked_for
     assert figure.alt
-    assert charts.compose(figure).to_dict()
-    assert all(panel.to_dict() for panel in charts.panels(figure, Look(dark=True, screen=True)))
+    assert drawings.compose(figure).to_dict()
+    assert all(panel.to_dict() for panel in drawings.panels(figure, Look(dark=True, screen=True)))
 
 
 def test_the_frame_of_a_figure_holds_what_is_drawn(world):
@@ -386,7 +385,7 @@ def published_alone(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data" / "published", tmp_path / "data" / "published")
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "store.duckdb"))
-    catalogue.refresh()
+    store_build.refresh()
 
 
 @pytest.mark.parametrize("name", FIGURE_NAMES)
@@ -394,4 +393,14 @@ def test_without_results_of_our_own_the_published_side_stands_alone(published_al
     figure = FIGURES[name].build(VIEWS["glue"].defaults())
     assert set(figure.frame().source) == {"Ke et al. 2021 (TUPE), Table 1"}
     assert "python -m analysis ablate --preset cpu" in figure.caption
-    assert charts.compose(figure).to_dict()
+    assert drawings.compose(figure).to_dict()
+
+
+@pytest.mark.parametrize("figure", ["glue_average", "glue_difference", "glue_scores"])
+def test_a_table_without_glue_is_refused_in_a_sentence(store: Path, figure: str) -> None:
+    with pytest.raises(
+        LinkError,
+        match=r"'shaw2018relative\|Table 1' has no GLUE scores; expected one of: "
+        ".*ke2021tupe",
+    ):
+        FIGURES[figure].build(VIEWS["glue"].defaults() | {"table": "shaw2018relative|Table 1"})

@@ -12,16 +12,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
 from analysis.ablation.glue import TASKS, Data, Split, metrics
-from analysis.ablation.glue.finetune import (
-    Diverged,
-    FinetuneSettings,
-    Outcome,
-    _warm_up_and_decay,
-    finetune,
-)
+from analysis.ablation.glue.finetune import Diverged, FinetuneSettings, Outcome, _warm_up_and_decay, finetune
 from analysis.ablation.glue.tokens import tokenise
 from analysis.ablation.optimise import groups
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 WORDS = ["apple", "brick", "cloud", "drum", "eagle", "fern", "glass", "horn", "kite", "lamp", "moss", "oak"]
 QUICK = FinetuneSettings(epochs=4, batch_size=16, learning_rate=2e-3, max_length=32)

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 from analysis.ablation.glue import TASKS, metrics
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 
 def spearman(labels: Any, predictions: Any) -> float:

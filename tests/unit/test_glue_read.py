@@ -16,7 +16,7 @@ from analysis.ablation.glue import TASKS, Data, Split, Task, read_task
 from analysis.ablation.glue.examples import subsample
 from analysis.ablation.glue.hub import HubError
 from analysis.ablation.glue.read import DataError
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 READ = [name for name, task in TASKS.items() if task.glue and not task.trained_on]
 A = ["the cat sat", 'a "dog" ran', "", "café — no"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.ablation.glue import Data, swapped
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 NOUNS = ["cat", "dog", "hill", "river", "farmer", "garden", "letter", "window", "bridge", "market", "teacher", "engine"]
 VERBS = ["saw", "found", "left", "built", "crossed", "painted", "followed", "opened", "carried", "mended"]

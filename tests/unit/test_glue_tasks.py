@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.ablation.glue.tasks import TASKS, base
-from analysis.errors import UnknownName
+from analysis.core.errors import UnknownName
 
 ROOT = Path(__file__).resolve().parents[2]
 GLUE = [name for name, task in TASKS.items() if task.glue]

@@ -20,14 +20,14 @@ from specimens import TEXT, save_tiny
 from test_hub import OLD_SHA, SHA, Hub, cache, hub, tiny_files  # noqa: F401  fixtures
 from transformers import BertForMaskedLM
 
-from analysis import probes
-from analysis.errors import ModelError, NotHere, TextError, TextTooLong
+from analysis.core.errors import ModelError, ModelNotDownloaded, TextError, TextTooLong
+from analysis.measurements.terms import decompose
+from analysis.models.cancellation import cancellable
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.models.stop import stoppable
-from analysis.models.tried import Tried
-from analysis.terms import decompose
-from dashboard.service.size import model_bytes
+from analysis.models.tokenizer_sandbox import SandboxedTokenizer
+from analysis.probes import text_probe
+from dashboard.model_server.sizes import model_bytes
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_default_revision_and_those_the_owner_names_are_taken(hosted, hub: H
 
 
 def test_a_download_waits_for_a_press_and_then_serves_the_link(hosted, hub: Hub):  # noqa: F811
-    with pytest.raises(NotHere, match="when you press Download"):
+    with pytest.raises(ModelNotDownloaded, match="when you press Download"):
         resolve("owner/tiny", fetch=False)
     assert hub.seen == []
     assert resolve("owner/tiny", fetch=True).revision == SHA
@@ -115,21 +115,21 @@ def test_what_was_checked_is_what_is_downloaded(hosted, hub: Hub, monkeypatch): 
         repository.files[OLD_SHA] = {**repository.files[SHA], "second.safetensors": b"0" * 2_000_000}
         repository.refs["main"] = OLD_SHA
 
-    monkeypatch.setattr("analysis.models.contents.check_download", push)
+    monkeypatch.setattr("analysis.models.file_checks.check_download", push)
     assert resolve("owner/tiny").revision == SHA
     assert not hub.asked_for("second.safetensors")
     assert resolve("owner/tiny", fetch=False).revision == SHA
 
 
 def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.contents.LARGEST_TOKENIZER", 1000)
+    monkeypatch.setattr("analysis.models.file_checks.LARGEST_TOKENIZER", 1000)
     hub.repositories["owner/tiny"].files[SHA]["tokenizer.json"] = b" " * 2000
     refused("holds a tokenizer.json of")
     assert not hub.asked_for("tokenizer.json")
 
 
 def test_a_text_is_refused_that_would_take_all_memory_as_it_is_read(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.contents.LARGEST_TEXT_FILE", 10_000)
+    monkeypatch.setattr("analysis.models.file_checks.LARGEST_TEXT_FILE", 10_000)
     files = hub.repositories["owner/tiny"].files[SHA]
     files["tokenizer.json"] += b" " * 20_000  # which a child process tries
     assert resolve("owner/tiny").revision == SHA
@@ -307,7 +307,7 @@ def weigh(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def test_a_header_of_very_many_weights_is_refused_before_it_is_read(folder: Path, monkeypatch):
-    monkeypatch.setattr("analysis.models.contents.LARGEST_HEADERS", 100_000)
+    monkeypatch.setattr("analysis.models.file_checks.LARGEST_HEADERS", 100_000)
     resolve(str(folder))
     weigh(folder, lambda held: held.update({f"x{n}": held["pooler.dense.bias"] for n in range(2_000)}))
     refused("have headers of 0 MB; at most 0 MB are taken", str(folder))
@@ -386,12 +386,12 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
     monkeypatch.setenv("ADDEND_TOKENS", "10")
     ask = {"model": str(folder), "text": "the cat " * 10}
     with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are taken"):
-        probes.Request(**ask).run(loaded)
-    assert len(probes.Request(**ask, truncate=True).run(loaded).tokens) == 10
+        text_probe.Request(**ask).run(loaded)
+    assert len(text_probe.Request(**ask, truncate=True).run(loaded).tokens) == 10
     monkeypatch.setenv("ADDEND_TEXT_KB", "1")
     for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
         with pytest.raises(TextError, match="at most 1 kB are taken"):
-            probes.Request(**(ask | more)).run(loaded)
+            text_probe.Request(**(ask | more)).run(loaded)
 
 
 BOMBS: dict[str, Any] = {
@@ -418,7 +418,7 @@ def test_a_strangers_tokenizer_ends_a_child_and_not_the_server(hosted, hub: Hub,
     config = json.loads(files["tokenizer_config.json"]) | {"tokenizer_class": "PreTrainedTokenizerFast"}
     files["tokenizer_config.json"] = json.dumps(config).encode()
     with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
-        probes.Request(model="owner/tiny", text="a" * 30 + " ba cat").run()
+        text_probe.Request(model="owner/tiny", text="a" * 30 + " ba cat").run()
 
 
 def test_a_tokenizer_that_is_a_bomb_as_it_is_opened(hosted, hub: Hub):  # noqa: F811
@@ -433,8 +433,8 @@ def test_a_tokenizer_that_is_a_bomb_as_it_is_opened(hosted, hub: Hub):  # noqa: 
 def test_a_tokenizer_that_was_tried_gives_what_it_gives(hosted, hub: Hub):  # noqa: F811
     loaded = load(resolve("owner/tiny"), device="cpu")
     own = load(resolve(), device="cpu")
-    assert isinstance(loaded.tokenizer, Tried)
-    assert not isinstance(own.tokenizer, Tried)
+    assert isinstance(loaded.tokenizer, SandboxedTokenizer)
+    assert not isinstance(own.tokenizer, SandboxedTokenizer)
     plain = decompose(loaded.model, loaded.tokenizer._own, TEXT, TEXT)
     tried = decompose(loaded.model, loaded.tokenizer, TEXT, TEXT)
     assert plain.tokens == tried.tokens
@@ -444,7 +444,7 @@ def test_a_tokenizer_that_was_tried_gives_what_it_gives(hosted, hub: Hub):  # no
 def test_half_a_character_is_refused(folder: Path):
     loaded = load(resolve(str(folder)), device="cpu")
     with pytest.raises(TextError, match="lone surrogate"):
-        probes.Request(model=str(folder), text="the cat \ud800").run(loaded)
+        text_probe.Request(model=str(folder), text="the cat \ud800").run(loaded)
 
 
 def test_a_pass_stops_at_the_next_module(folder: Path):
@@ -456,7 +456,7 @@ def test_a_pass_stops_at_the_next_module(folder: Path):
         if len(calls) == 5:
             raise TimeoutError
 
-    with pytest.raises(TimeoutError), stoppable(check):
+    with pytest.raises(TimeoutError), cancellable(check):
         decompose(loaded.model, loaded.tokenizer, TEXT)
     assert len(calls) == 5
     decompose(loaded.model, loaded.tokenizer, TEXT)  # the model is as it was, and nobody asks any more

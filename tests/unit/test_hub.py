@@ -21,11 +21,11 @@ import pytest
 from huggingface_hub import constants
 from specimens import TEXT, save_tiny
 
-from analysis import probes
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
+from analysis.core.provenance import ROOT
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.provenance import ROOT
+from analysis.probes import text_probe
 
 SHA, OLD_SHA = "c" * 40, "d" * 40
 SECONDS = 5.0
@@ -218,9 +218,11 @@ def test_a_model_is_fetched_pinned_and_taken_apart(hub, tiny_files, tmp_path):
     assert files_of(source.folder) == tiny_files
     assert list(dict.fromkeys(told)) == [f"Asking {hub.url} about owner/tiny", "Downloading owner/tiny, 0 MB"]
     assert all(f"/resolve/{SHA}/" in request for request in hub.seen if "/resolve/" in request)
-    made = probes.Request(model="owner/tiny", text=TEXT).run(load(source, device="cpu"))
+    made = text_probe.Request(model="owner/tiny", text=TEXT).run(load(source, device="cpu"))
     assert made.relative_error < 1e-5
-    assert probes.command(made).startswith(f"python -m analysis probe --model owner/tiny --revision {SHA} --text 'the")
+    assert text_probe.command(made).startswith(
+        f"python -m analysis probe --model owner/tiny --revision {SHA} --text 'the"
+    )
     assert resolve("owner/tiny", made.provenance.revision).folder == source.folder  # what was stored finds it again
 
 
@@ -534,7 +536,7 @@ def test_a_look_up_that_hangs_does_not_keep_the_process_from_ending(tmp_path):
     script = (
         "import socket, time\n"
         "from analysis.models.source import resolve\n"
-        "from analysis.errors import ModelError\n"
+        "from analysis.core.errors import ModelError\n"
         "import huggingface_hub.hf_api\n"
         "socket.getaddrinfo = lambda *_, **__: time.sleep(20)\n"
         "started = time.monotonic()\n"

@@ -14,16 +14,16 @@ from family_specimens import SPECIMENS
 from scipy.special import rel_entr
 from test_images import SIZE, picture, processor
 
-from analysis.errors import InterventionError
+from analysis.core.errors import InterventionError
 from analysis.figures import FIGURES
-from analysis.interventions.image_request import ImageInterventionRequest
-from analysis.interventions.images import intervene_image
+from analysis.figures.drawings import panels
+from analysis.links import VIEWS
+from analysis.measurements.interventions.images import intervene_image
+from analysis.measurements.terms.images import prepare
 from analysis.models.families import FAMILIES
 from analysis.models.load import Loaded
 from analysis.models.source import Source
-from analysis.terms.images import prepared
-from dashboard.charts import panels
-from dashboard.links import VIEWS
+from analysis.probes.image_intervention_probe import ImageInterventionRequest
 
 TABLES = {
     "vit": "embeddings.position_embeddings",
@@ -45,7 +45,7 @@ def passed(loaded: Loaded, masked: bool, model: Any) -> Any:
     family: Any = FAMILIES[loaded.source.family]
     model.set_attn_implementation("eager")
     with torch.no_grad(), family.showing(model, masked=masked):
-        return model(**prepared(model, family, loaded.tokenizer, picture()).inputs, output_attentions=True)
+        return model(**prepare(model, family, loaded.tokenizer, picture()).inputs, output_attentions=True)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -24,13 +24,13 @@ from transformers import (
 )
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
-from analysis.errors import ImageError
-from analysis.interventions.images import intervene_image
+from analysis.core.errors import ImageError
+from analysis.measurements.interventions.images import intervene_image
+from analysis.measurements.terms.image_corpus import measure_images
+from analysis.measurements.terms.images import decompose_image
 from analysis.models.families.patches import Patches
 from analysis.models.load import Loaded
 from analysis.models.random_vit import SOURCE
-from analysis.terms.image_corpus import measure_images
-from analysis.terms.images import decompose_image
 
 KINDS: dict[str, tuple[Any, Any]] = {
     "vit": (ViTModel, ViTConfig),

@@ -18,18 +18,18 @@ from transformers import CLIPConfig, CLIPModel, ViTConfig, ViTModel
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
-from analysis import random_vit
-from analysis.errors import AddendError, ImageError, ModelError
-from analysis.image_probes import ImageRequest, command, named
-from analysis.images import IMAGES, SIDE, opened
+from analysis.core.errors import AddendError, ImageError, ModelError
+from analysis.measurements.terms import decompose
+from analysis.measurements.terms.image_result import similarity
+from analysis.measurements.terms.images import decompose_image
+from analysis.models import random_vit_name as random_vit
 from analysis.models.families import FAMILIES
 from analysis.models.load import load
 from analysis.models.random_vit import random_vit as build
 from analysis.models.source import resolve
+from analysis.probes.drawn_images import IMAGES, SIDE, open_upload
+from analysis.probes.image_probe import ImageRequest, command, named
 from analysis.streams.tensor import stacked
-from analysis.terms import decompose
-from analysis.terms.images import decompose_image
-from analysis.terms.picture import similarity
 
 SIZE = {"height": 12, "width": 12}
 LARGER = {"height": 20, "width": 24}
@@ -68,8 +68,8 @@ def test_the_odd_square_is_odd() -> None:
 
 def test_an_image_is_read_in_three_colours() -> None:
     grey = picture().convert("L")
-    assert np.array_equal(np.asarray(opened(saved(grey), "a.png")), np.asarray(grey.convert("RGB")))
-    assert opened(saved(picture().convert("P"), "GIF"), "a.gif").mode == "RGB"
+    assert np.array_equal(np.asarray(open_upload(saved(grey), "a.png")), np.asarray(grey.convert("RGB")))
+    assert open_upload(saved(picture().convert("P"), "GIF"), "a.gif").mode == "RGB"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_image_is_read_in_three_colours() -> None:
 )
 def test_what_is_no_image_to_probe_is_said(data: bytes, said: str) -> None:
     with pytest.raises(ImageError, match=f"^holiday.png {said}"):
-        opened(data, "holiday.png")
+        open_upload(data, "holiday.png")
 
 
 def test_a_jpeg_of_very_many_scans_is_refused_and_a_progressive_one_is_read() -> None:
@@ -96,10 +96,10 @@ def test_a_jpeg_of_very_many_scans_is_refused_and_a_progressive_one_is_read() ->
     picture().save(buffer, "JPEG", progressive=True)
     whole = buffer.getvalue()
     assert whole.count(b"\xff\xda") > 5
-    assert opened(whole, "a.jpg").size == picture().size
+    assert open_upload(whole, "a.jpg").size == picture().size
     last = whole[whole.rindex(b"\xff\xda") : -2]
     with pytest.raises(ImageError, match=r"holiday\.jpg is a JPEG of more than 100 scans"):
-        opened(whole[:-2] + last * 100 + whole[-2:], "holiday.jpg")
+        open_upload(whole[:-2] + last * 100 + whole[-2:], "holiday.jpg")
 
 
 def test_an_unknown_drawn_image_is_answered_with_the_known_ones() -> None:
@@ -296,9 +296,9 @@ def test_a_file_is_probed_from_the_command_line(tmp_path: Path) -> None:
 
 def test_positions_of_a_table_with_sources_are_followed() -> None:
     """The rule for embedding: rows of a table whose parts add up, chosen by number."""
-    from analysis.streams.tensor import streams
+    from analysis.streams.tensor import decomposed
 
     parts = torch.randn(2, 6, 4)
-    table = streams(parts.sum(0), list(parts))
+    table = decomposed(parts.sum(0), list(parts))
     found = torch.nn.functional.embedding(torch.tensor([[3, 0]]), table)
     torch.testing.assert_close(stacked(found, 2), parts[:, [[3, 0]]])

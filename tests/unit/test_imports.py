@@ -1,12 +1,11 @@
 """Proves that imports run one way, by reading the code of every file, imports inside functions included.
 
-Pages import pickers, queries, charts, live; charts import neither Streamlit nor DuckDB; the analysis imports neither
-the dashboard nor Streamlit nor Altair, but for the command line, inside its functions; no package of the analysis
-leads back to itself; and pages that show stored results, with their figures, never import torch.
+The rooms of the analysis lie in layers, and each imports from those below it alone; the dashboard stands on the
+analysis, which knows nothing of it; only drawings import Altair; the store is asked by one file of the dashboard; and
+pages that show stored results, with their figures, never import torch.
 """
 
 import ast
-import graphlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")])
-COMMAND_LINE = ("analysis/__main__.py", "analysis/commands/")
+PICTURES = ("drawing", "drawings", "export", "fonts", "heatmap")
+"""What drawings share, beside the folders of figures."""
+LAYERS = (
+    "core",
+    "statistics, streams, rules",
+    "store, engine",
+    "literature, sql, encodings",
+    "glue_comparison, ablation",
+    "models, imports",
+    "links, measurements",
+    "probes, claims",
+    "figures",
+    "narrative",
+    "store_build",
+    "commands",
+)
+"""The rooms of the analysis from the ground up; those on one line know nothing of each other."""
+WITHIN_MEASUREMENTS = ("plan", "means", "decoding, terms", "geometry, interventions", "order, positions, surgery")
+DASHBOARD = ("hosting, model_server", "session", "widgets", "views")
 
 
 def name(path: Path) -> str:
@@ -72,85 +89,109 @@ importlib.import_module("l.m")
     ]
 
 
+def is_drawing(path: Path) -> bool:
+    inside = name(path).startswith("analysis/figures/")
+    return inside and (path.stem.startswith("draw_") or path.stem == "draw" or path.stem in PICTURES)
+
+
 @pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("analysis/")], ids=name)
-def test_the_analysis_knows_nothing_of_the_dashboard(path: Path) -> None:
+def test_the_analysis_knows_nothing_of_the_dashboard_and_only_drawings_know_altair(path: Path) -> None:
     for module, at_once in found(path):
-        assert top(module) not in {"streamlit", "altair", "vl_convert"}, module
-        if top(module) == "dashboard":
-            assert name(path).startswith(COMMAND_LINE), f"{name(path)} imports {module}"
-            assert not at_once, f"{name(path)} imports {module} before it is needed"
-            assert module.startswith(("dashboard.charts", "dashboard.links")), module
-
-
-@pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("dashboard/charts/")], ids=name)
-def test_charts_know_neither_streamlit_nor_the_store(path: Path) -> None:
-    for module, _ in found(path):
-        assert top(module) not in {"streamlit", "duckdb", "torch", "transformers"}, module
-        assert not module.startswith("analysis.store"), module
-        if top(module) == "dashboard":
-            assert module.startswith("dashboard.charts"), module
+        assert top(module) not in {"streamlit", "dashboard"}, module
+        if is_drawing(path):
+            assert top(module) not in {"duckdb", "torch", "transformers"}, module
+            assert not module.startswith("analysis.store"), f"{module}: a drawing draws what its figure holds"
+        else:
+            assert top(module) not in {"altair", "vl_convert"}, module
+            drawn = module.split(".")[:2] == ["analysis", "figures"] and module.split(".")[-2:][0] in (
+                "draw",
+                *PICTURES,
+            )
+            assert not (drawn and at_once), f"{name(path)} imports {module} before something is drawn"
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("dashboard/views/")], ids=name)
 def test_pages_ask_and_show_and_do_nothing_else(path: Path) -> None:
     for module, _ in found(path):
         assert top(module) not in {"duckdb", "torch", "transformers", "altair", "vl_convert"}, module
-        assert not module.startswith("analysis.store"), f"{module}: pages ask dashboard.queries"
+        assert not module.startswith("analysis.store"), f"{module}: pages ask dashboard.session.queries"
         if top(module) == "dashboard":
             assert not module.startswith(("dashboard.views", "dashboard.app")), module
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "dashboard"], ids=name)
-def test_only_queries_asks_the_store_and_nobody_imports_pages(path: Path) -> None:
+@pytest.mark.parametrize("path", [p for p in FILES if name(p).startswith("dashboard/")], ids=name)
+def test_only_queries_asks_the_store(path: Path) -> None:
     for module, _ in found(path):
-        assert not module.startswith("dashboard.views"), module
-        if module.startswith(("analysis.store", "duckdb")):
+        if module.startswith("analysis.store.checkpoints"):
+            continue  # names of folders beside the store
+        if module.startswith(("analysis.store.", "duckdb")):
             assert path.name == "queries.py", f"{name(path)} imports {module}"
 
 
 def test_links_and_the_store_need_nothing_heavy() -> None:
-    for module, _ in found(ROOT / "dashboard/links.py"):
+    for module, _ in found(ROOT / "analysis/links.py"):
         assert top(module) not in {"streamlit", "altair", "duckdb", "pandas", "numpy"}, module
     for path in (ROOT / "analysis/store").glob("*.py"):
         for module, _ in found(path):
             if top(module) == "analysis":
-                assert package(module) in {"store", "errors", "provenance", "settings", "whole"}, module
+                assert package(module) in {"store", "core"}, module
 
 
 def package(module: str) -> str:
-    """The part of the analysis that a module belongs to: a folder, or a file beside the folders."""
+    """The room that a module belongs to: a folder, or a file beside the folders."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else ""
 
 
-def graph() -> dict[str, set[str]]:
-    """Which part of the analysis imports which, now or later."""
-    edges: dict[str, set[str]] = {}
+def rooms(below: Path) -> Iterator[tuple[str, str, str]]:
+    """Every import from one room of a folder into another: file, room, room imported."""
+    start = list(below.relative_to(ROOT).parts)
     for path in FILES:
         parts = path.relative_to(ROOT).with_suffix("").parts
-        if parts[0] == "analysis" and parts[1] != "__init__":
-            targets = {package(module) for module, _ in found(path) if top(module) == "analysis"}
-            # `from analysis import __version__` names no part.
-            known = {t for t in targets if (ROOT / "analysis" / t).is_dir() or (ROOT / f"analysis/{t}.py").is_file()}
-            edges.setdefault(parts[1], set()).update(known - {parts[1]})
-    return edges
+        if list(parts[: len(start)]) != start or parts[len(start)] == "__init__":
+            continue
+        for module, _ in found(path):
+            other = module.split(".")
+            if other[: len(start)] == start and len(other) > len(start):
+                target = other[len(start)]
+                # `from analysis import __version__` names no room.
+                if target != parts[len(start)] and ((below / target).is_dir() or (below / f"{target}.py").is_file()):
+                    yield name(path), parts[len(start)], target
 
 
-def test_no_part_of_the_analysis_leads_back_to_itself() -> None:
-    edges = graph()
-    assert {"store", "models", "terms", "encodings", "figures", "commands", "probes"} <= set(edges)
-    assert "store" in edges["figures"], "the graph must hold what everyone knows to be there"
-    order = list(graphlib.TopologicalSorter(edges).static_order())
-    assert order.index("errors") < order.index("store") < order.index("figures") < order.index("commands")
+@pytest.mark.parametrize(
+    ("below", "layers", "loose"),
+    [
+        (ROOT / "analysis", LAYERS, {"__main__"}),
+        (ROOT / "analysis/measurements", WITHIN_MEASUREMENTS, set()),
+        (ROOT / "dashboard", DASHBOARD, {"app", "server", "__main__"}),
+    ],
+    ids=["analysis", "measurements", "dashboard"],
+)
+def test_every_room_imports_from_below_alone(below: Path, layers: tuple[str, ...], loose: set[str]) -> None:
+    height = {room: number for number, line in enumerate(layers) for room in line.split(", ")}
+    there = {path.stem for path in below.iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert there - {"__init__", "__pycache__", "assets"} == set(height) | loose, "every room has its layer"
+    seen = set()
+    for path, room, target in rooms(below):
+        if room not in loose:
+            assert height[target] < height[room], f"{path} imports {target}, which is not below {room}"
+            seen.add((room, target))
+    assert seen, "nothing was read"
+
+
+@pytest.mark.parametrize("folder", ["analysis", "dashboard"])
+def test_few_files_are_loose(folder: str) -> None:
+    assert len(list((ROOT / folder).glob("*.py"))) <= 5
 
 
 STORED = """
 import sys
-import analysis.figures, dashboard.links, dashboard.queries
-from analysis.errors import NoResults
+import analysis.figures, analysis.links, dashboard.session.queries
+from analysis.core.errors import NoResults
 from analysis.figures import FIGURES
 made = []
-for view in dashboard.links.VIEWS.values():
+for view in analysis.links.VIEWS.values():
     for name in view.figures:
         if not FIGURES[name].live:
             try:
@@ -160,8 +201,8 @@ for view in dashboard.links.VIEWS.values():
                 made.append(name)
                 continue
             assert len(figure.frame()), name
-            from dashboard import charts
-            assert charts.panels(figure), name
+            from analysis.figures import drawings
+            assert drawings.panels(figure), name
             made.append(name)
 heavy = {"torch", "transformers", "tokenizers"} & set(sys.modules)
 assert not heavy, heavy
@@ -174,7 +215,7 @@ def test_stored_pages_and_their_figures_import_no_torch(store: Path) -> None:
     done = subprocess.run([sys.executable, "-c", STORED], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     from analysis.figures import FIGURES
-    from dashboard.links import VIEWS
+    from analysis.links import VIEWS
 
     named = [name for view in VIEWS.values() for name in view.figures]
     assert done.stdout.split() == [name for name in named if not FIGURES[name].live]

@@ -15,14 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from analysis import catalogue, figures, own
-from analysis.errors import AddendError, ImportProblem, NoResults
-from analysis.figures import runs, training
-from analysis.imports.base import READERS, Said
+from analysis import figures, glue_comparison, store_build
+from analysis.core.errors import AddendError, ImportProblem, NoResults
+from analysis.figures import drawings
+from analysis.figures.runs import data as runs
+from analysis.figures.training import data as training
+from analysis.imports.base import READERS, StatedByReader
 from analysis.imports.limits import MOST_BAD
 from analysis.imports.plan import carry_out, gather, plan
 from analysis.store import read
-from dashboard import charts
 
 HEADER = "variant,task,metric,seed,learning_rate,value\n"
 CSV = HEADER + "mine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,0.63\nbert_a,rte,accuracy,0,2e-5,0.5\n"
@@ -130,7 +131,7 @@ def text(content: str, name: str = "a.csv") -> dict[str, bytes]:
 
 
 def stored(sql: str) -> list[tuple]:
-    catalogue.refresh()
+    store_build.refresh()
     return list(read.query(sql).itertuples(index=False, name=None))
 
 
@@ -152,10 +153,10 @@ def test_a_tidy_table_is_in_every_table_and_statistic(data):
         ("mine", 1, 0.63, "imported"),
     ]
     assert stored("SELECT title, combines FROM variants WHERE variant = 'mine'") == [("mine", "imported")]
-    study = own.study("imported")
+    study = glue_comparison.study("imported")
     cell = study.cells.set_index(["variant", "task"]).loc[("mine", "rte")]
     assert cell.value == pytest.approx(62.0)
-    assert set(runs.listed().status) == {"imported"}
+    assert set(runs.all_runs().status) == {"imported"}
 
 
 def test_the_same_twice_adds_nothing_twice_in_whatever_file_it_comes(data):
@@ -192,8 +193,8 @@ def test_curves_stand_with_the_trainings(data):
     lines = "".join(
         f"{v},validation_loss,0,{s},{end}\n" for v, end in (("bert_a", 6.2), ("mine", 5.1)) for s in (0, 100)
     )
-    carry_out(plan(text("variant,metric,seed,step,value\n" + lines), Said(preset="theirs")))
-    catalogue.refresh()
+    carry_out(plan(text("variant,metric,seed,step,value\n" + lines), StatedByReader(preset="theirs")))
+    store_build.refresh()
     found = training.index()
     assert found.preset.tolist() == ["imported-theirs"] * 2
     assert set(found.variant) == {"bert_a", "mine"}
@@ -209,7 +210,7 @@ def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(
         for step in (100, 200, 300)
     ]
     carry_out(plan(text("\n".join(json.dumps(row | {"seconds": seconds}) for row in rows), "a.jsonl")))
-    catalogue.refresh()
+    store_build.refresh()
     params = {"preset": "imported", "objective": "masked", "recipe": "", "rate": "", "baseline": "bert_a"}
     asked = params | {"variants": ("mine",)}
     if seconds is None:
@@ -220,12 +221,12 @@ def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(
         curves = figures.FIGURES["training_curves"].build(asked | {"axis": "seconds"})
         assert "Reached by" not in curves.caption
         assert len(curves.frame()) == 6
-        charts.compose(curves).to_dict()
+        drawings.compose(curves).to_dict()
     with pytest.raises(NoResults, match="do not say the variance of their scores"):
         figures.FIGURES["training_scores"].build(asked | {"baseline": "bert_a"})
     soon = figures.FIGURES["training_convergence"].build(params)
     assert soon.frame().groupby("axis").n.max().to_dict() == {"step": 2, "seconds": 0}
-    charts.compose(soon).to_dict()
+    drawings.compose(soon).to_dict()
 
 
 INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '"; touch ran #')
@@ -282,17 +283,19 @@ def test_a_folder_of_run_glue_without_a_card_needs_to_be_told(data):
     assert [str(bad) for bad in plan(bare).bad] == [
         "mrpc/all_results.json: does not say which model it is; give the variant"
     ]
-    assert "says no learning_rate" in str(plan(bare, Said(variant="mine")).bad[0])
-    made = plan(bare, Said(variant="mine", learning_rate=2e-5))
+    assert "says no learning_rate" in str(plan(bare, StatedByReader(variant="mine")).bad[0])
+    made = plan(bare, StatedByReader(variant="mine", learning_rate=2e-5))
     assert made.bad == []
     assert {row["task"] for run in made.runs for row in run.rows} == {"mrpc"}
     elsewhere = {"x/all_results.json": GLUE["out/mrpc/all_results.json"]}
-    assert "does not say its task" in str(plan(elsewhere, Said(variant="mine")).bad[0])
+    assert "does not say its task" in str(plan(elsewhere, StatedByReader(variant="mine")).bad[0])
 
 
 def test_mnli_of_run_glue_has_two_dev_sets(data):
     results = {"eval_accuracy": 0.83, "eval_accuracy_mm": 0.84, "eval_samples": 9815}
-    made = plan({"mnli/all_results.json": json.dumps(results).encode()}, Said(variant="v", learning_rate=1e-5))
+    made = plan(
+        {"mnli/all_results.json": json.dumps(results).encode()}, StatedByReader(variant="v", learning_rate=1e-5)
+    )
     rows = [(row["task"], row["value"]) for run in made.runs for row in run.rows]
     assert sorted(rows) == [("mnli", 0.83), ("mnli_mismatched", 0.84)]
 
@@ -519,7 +522,7 @@ def test_problems_name_no_folder_of_this_machine(data):
     broken = data / "results" / "curves" / "broken.parquet"
     broken.parent.mkdir(parents=True)
     broken.write_bytes(b"PAR1 not really PAR1")
-    catalogue.refresh()
+    store_build.refresh()
     told = read.query("SELECT problem FROM problems").problem.tolist()
     assert told
     assert not any(str(data) in problem or str(data.parent) in problem for problem in told), told

@@ -16,19 +16,18 @@ import pytest
 from specimens import PAIR, TEXT, tiny_bert, tiny_tokenizer
 from transformers import BertForMaskedLM
 
-from analysis.errors import InterventionError, LinkError, NoResults, UnknownName
-from analysis.figures import FIGURES
-from analysis.interventions.corpus import STANDARD, intervene_corpus
-from analysis.interventions.kinds import INTERVENTIONS, parse
-from analysis.interventions.request import ORDER, STRENGTHS, PermutationRequest, Request
-from analysis.interventions.run import intervene, permutation_test
+from analysis.core.errors import InterventionError, LinkError, NoResults, UnknownName
+from analysis.figures import FIGURES, drawings
+from analysis.links import VIEWS, link
+from analysis.links import parse as parse_link
+from analysis.measurements.interventions.corpus import STANDARD, intervene_corpus
+from analysis.measurements.interventions.kinds import INTERVENTIONS, parse
+from analysis.measurements.interventions.run import intervene, permutation_test
 from analysis.models.load import Loaded
 from analysis.models.source import Source
+from analysis.probes.intervention_probe import ORDER, STRENGTHS, PermutationRequest, Request
 from analysis.store import files, read
 from analysis.store.sync import sync
-from dashboard import charts
-from dashboard.links import VIEWS, link
-from dashboard.links import parse as parse_link
 
 DEFAULTS = VIEWS["interventions"].defaults()
 
@@ -40,7 +39,7 @@ def loaded(model: Any = None) -> Loaded:
 
 def figure(name: str, made: Any, **params: Any) -> Any:
     built = FIGURES[name].build({**DEFAULTS, "head": 0, **params}, made)
-    assert charts.panels(built), "it can be drawn"
+    assert drawings.panels(built), "it can be drawn"
     return built
 
 
@@ -189,7 +188,7 @@ def test_the_stored_figure_takes_the_newest_run_and_says_how_to_make_one(data: P
     rows, run = corpus_run(data, tiny_bert())
     sync({})
     shown = FIGURES["intervention_effects"].build({**DEFAULTS, "model": "tiny"})
-    assert charts.panels(shown)
+    assert drawings.panels(shown)
     got = shown.frame().set_index(["intervention", "outcome"])
     expected = rows[rows.layer.isna()].set_index(["intervention", "outcome"])
     for spec in STANDARD:

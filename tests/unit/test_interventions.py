@@ -19,17 +19,17 @@ from transformers import BertForMaskedLM
 
 from analysis.ablation.encoder import AddendConfig, AddendForMaskedLM, seeded
 from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import InterventionError, ModelError, UnknownName
+from analysis.core.term_names import TERMS
 from analysis.encodings import encode
-from analysis.errors import InterventionError, ModelError, UnknownName
-from analysis.interventions import INTERVENTIONS, parse
-from analysis.interventions.forward import forward
-from analysis.interventions.measures import cosines, pattern_kl
-from analysis.interventions.run import attended, intervene, permutation_test
+from analysis.measurements.interventions import INTERVENTIONS, parse
+from analysis.measurements.interventions.forward import forward
+from analysis.measurements.interventions.measures import cosines, pattern_kl
+from analysis.measurements.interventions.run import forward_text, intervene, permutation_test
+from analysis.measurements.terms import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.load import Loaded, load
 from analysis.models.source import Source, resolve
-from analysis.sources import TERMS
-from analysis.terms import decompose
 
 TOKENIZER = tiny_tokenizer()
 
@@ -155,7 +155,7 @@ def test_all_terms_but_one_dropped_leave_the_softmax_of_that_one() -> None:
     inputs = batch()
     rest = "+".join(term for term in TERMS if term != "word_to_word")
     with torch.inference_mode():
-        got = attended(model, FAMILIES["bert"], inputs, [parse(f"drop_terms:{rest}/0")])
+        got = forward_text(model, FAMILIES["bert"], inputs, [parse(f"drop_terms:{rest}/0")])
     e = model.embeddings
     state = {name: weight.detach().numpy() for name, weight in model.state_dict().items()}
     word = state["embeddings.word_embeddings.weight"][inputs["input_ids"][0]]

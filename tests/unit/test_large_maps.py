@@ -14,14 +14,14 @@ import pytest
 from PIL import Image
 from specimens import embedded_loaded
 
-from analysis import probes
-from analysis.errors import LinkError
-from analysis.figures import FIGURES, Figure
-from analysis.terms import FOUR, Decomposition
-from dashboard.charts import Look, render
-from dashboard.charts.heatmap import MOST_NAMES
-from dashboard.drawn import specifications
-from dashboard.links import VIEWS
+from analysis.core.errors import LinkError
+from analysis.figures import FIGURES, Figure, export
+from analysis.figures.drawings import Look
+from analysis.figures.heatmap import MOST_NAMES
+from analysis.links import VIEWS
+from analysis.measurements.terms import FOUR, Decomposition
+from analysis.probes import text_probe
+from dashboard.widgets.vega_specs import vega_specs
 
 TOKENS = 512
 MOST_BYTES = 1_000_000
@@ -32,7 +32,7 @@ def long() -> Decomposition:
     """The embedded model on as many tokens as it takes: words of no order, which compress worse than prose."""
     words = [word for word in embedded_loaded().tokenizer.get_vocab() if word.isalpha() and len(word) > 3]
     text = " ".join(np.random.default_rng(0).permutation(sorted(words))[:600])
-    return probes.Request(model="all-MiniLM-L6-v2", text=text, truncate=True).run(embedded_loaded())
+    return text_probe.Request(model="all-MiniLM-L6-v2", text=text, truncate=True).run(embedded_loaded())
 
 
 def built(name: str, **asked: Any) -> Figure:
@@ -49,7 +49,7 @@ def sent(panel: Mapping[str, Any]) -> int:
 @pytest.mark.parametrize("head", range(12))
 def test_four_terms_of_512_tokens_stay_under_a_megabyte(head: int) -> None:
     assert len(long().tokens) == TOKENS
-    panels = specifications(built("probe_maps", head=head), Look(screen=True))
+    panels = vega_specs(built("probe_maps", head=head), Look(screen=True))
     assert len(panels) >= len(FOUR)
     assert sum(map(sent, panels)) < MOST_BYTES
 
@@ -62,19 +62,19 @@ def pictures(svg: str) -> list[np.ndarray]:
 
 def test_exports_hold_every_cell() -> None:
     figure, made = built("probe_maps", centred=False), long()
-    frame = pd.read_csv(io.BytesIO(render.render(figure, "csv", "link")), keep_default_na=False)
+    frame = pd.read_csv(io.BytesIO(export.render(figure, "csv", "link")), keep_default_na=False)
     assert len(frame) == len(figure.content["maps"]) * TOKENS**2
     scores = made.scale * np.einsum("qd,kd->qk", made.query[0, 0].astype(float), made.key[0, 0].astype(float))
     one = frame[frame["map"] == "word_to_word"].value.to_numpy().reshape(TOKENS, TOKENS)
     np.testing.assert_allclose(one, scores, rtol=0, atol=1e-4 * np.abs(scores).max())
     # The picture has a pixel a cell, and every cell its own of 255 colours of the scale.
-    svg = render.render(figure, "svg", "link").decode()
+    svg = export.render(figure, "svg", "link").decode()
     rasters = pictures(svg)
     assert [raster.shape for raster in rasters] == [(TOKENS, TOKENS)] * len(figure.content["maps"])
     reach = figure.content["reach"]
     expected = np.rint((np.clip(one / reach, -1, 1) + 1) / 2 * 254)
     assert np.abs(rasters[0].astype(int) - expected).max() <= 1
-    png = Image.open(io.BytesIO(render.render(figure, "png", "link")))
+    png = Image.open(io.BytesIO(export.render(figure, "png", "link")))
     assert min(png.size) > TOKENS
 
 
@@ -89,12 +89,12 @@ def test_a_part_is_the_same_cells_on_the_same_scale() -> None:
     assert "rows and columns" not in whole.caption
     # So few have names, and tooltips with the value.
     assert MOST_NAMES == 64
-    panel = specifications(part, Look(screen=True))[0]
+    panel = vega_specs(part, Look(screen=True))[0]
     assert "tooltip" in json.dumps({key: value for key, value in panel.items() if key != "datasets"})
 
 
 def test_a_part_too_large_for_names_counts_from_its_first_row() -> None:
-    panel = specifications(built("probe_maps", **{"from": 200, "to": 399}), Look(screen=True))[0]
+    panel = vega_specs(built("probe_maps", **{"from": 200, "to": 399}), Look(screen=True))[0]
     frame = next(frame for frame in panel["datasets"].values() if "url" in frame)
     assert frame[["x", "x2", "y", "y2"]].to_numpy().tolist() == [[199.5, 399.5, 199.5, 399.5]]
 

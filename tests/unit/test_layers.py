@@ -7,13 +7,13 @@ import pytest
 from family_specimens import SPECIMENS
 from specimens import PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
 
-from analysis import probes
+from analysis.core.term_names import SOURCES
 from analysis.figures import FIGURES
-from analysis.sources import SOURCES
-from analysis.terms import decompose
-from analysis.terms.layers import layers
-from analysis.terms.masks import ALL, attended_keys, described
-from dashboard.charts import panels
+from analysis.figures.drawings import panels
+from analysis.measurements.terms import decompose
+from analysis.measurements.terms.layers import layers
+from analysis.measurements.terms.masks import ALL, attended_keys, describe_mask
+from analysis.probes import text_probe
 
 
 @pytest.mark.parametrize("measure", ["share", "effect"])
@@ -47,7 +47,7 @@ PARAMS = {
 
 def test_figures_of_every_layer_show_its_numbers() -> None:
     loaded = embedded_loaded()
-    run = probes.LayersRequest.of(PARAMS).run(loaded)
+    run = text_probe.LayersRequest.of(PARAMS).run(loaded)
     heat, depth = (FIGURES[name].build(PARAMS, run) for name in ("probe_layers", "probe_depth"))
     frame = heat.frame().set_index(["layer", "head"]).value
     assert frame[3, 7] == run.values[3, run.terms.index("position_to_position"), 7]
@@ -79,13 +79,13 @@ def test_scores_against_distance_are_means_of_diagonals() -> None:
 @pytest.mark.parametrize("length", [1, 2, 9])
 def test_a_mask_comes_back_from_its_words(words: str, length: int) -> None:
     seen = attended_keys(words, length)
-    again = attended_keys(described(seen), length)
+    again = attended_keys(describe_mask(seen), length)
     np.testing.assert_array_equal(np.ones((length, length), bool) if again is None else again, seen)
 
 
 def test_any_other_mask_is_kept_bit_by_bit() -> None:
     seen = np.random.default_rng(0).random((7, 7)) < 0.5
-    words = described(seen)
+    words = describe_mask(seen)
     assert words.startswith("keys ")
     np.testing.assert_array_equal(attended_keys(words, 7), seen)
-    assert described(np.ones((4, 4), bool)) == described(None) == ALL
+    assert describe_mask(np.ones((4, 4), bool)) == describe_mask(None) == ALL

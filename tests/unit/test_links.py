@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from analysis.errors import LinkError
+from analysis.core.errors import LinkError
 from analysis.figures import FIGURES
-from dashboard.charts import CHARTS
-from dashboard.links import VIEWS, Field, Value, View, link, parse, public_address
+from analysis.figures.drawings import CHARTS
+from analysis.links import VIEWS, Field, Value, View, link, parse, public_address
 
 TEXTS = [
     "plain",

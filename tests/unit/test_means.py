@@ -16,20 +16,20 @@ import torch
 from family_specimens import SPECIMENS, ids
 from specimens import LONG, PAIR, TEXT, save_tiny, tiny_bert, tiny_tokenizer
 
-from analysis import catalogue
-from analysis.errors import NoResults, TextError, TextTooLong, UnknownName
-from analysis.means.measure import measure_means
-from analysis.means.rank import _threshold, effective_rank, rank_estimate, stable_rank
-from analysis.means.split import Basis, Sums, split
-from analysis.means.states import hidden_states
-from analysis.means.stored import Stored, stored_basis
-from analysis.means.windows import Windows, articles, windows
+from analysis import store_build
+from analysis.core.errors import NoResults, TextError, TextTooLong, UnknownName
+from analysis.core.term_names import MEAN_SOURCES, terms_among
+from analysis.measurements.means.measure import measure_means
+from analysis.measurements.means.rank import _threshold, effective_rank, rank_estimate, stable_rank
+from analysis.measurements.means.split import Basis, Sums, split
+from analysis.measurements.means.states import hidden_states
+from analysis.measurements.means.stored import StoredBasis, stored_basis
+from analysis.measurements.means.windows import Windows, articles, windows
+from analysis.measurements.terms import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.sources import MEAN_SOURCES, terms_among
 from analysis.store import files
-from analysis.terms import decompose
 
 COUNTED = np.array([False, True, True, True, True, True, False])
 
@@ -211,11 +211,11 @@ def test_hidden_states_are_transformers_own(name: str) -> None:
     assert found[-1].shape[:2] == told[-1].shape[:2]
 
 
-def made_up(model: Any, slots: int = 40) -> Stored:
+def made_up(model: Any, slots: int = 40) -> StoredBasis:
     rng = np.random.default_rng(5)
     width = model.config.hidden_size
     basis = Basis(rng.normal(size=width).astype(np.float32), rng.normal(size=(slots, width)).astype(np.float32))
-    return Stored(basis, "made up", 3, float("nan"))
+    return StoredBasis(basis, "made up", 3, float("nan"))
 
 
 @pytest.mark.parametrize("layer", [0, 1])
@@ -284,7 +284,7 @@ def measured(data: Path, tmp_path: Path) -> tuple[Any, Windows]:
     loaded = load(resolve(str(folder)), device="cpu")
     cut = windows(loaded.tokenizer, [LONG, LONG[:200]], 12, 20)
     measure_means(loaded, cut, "made up", called="tiny", name="tiny")
-    catalogue.refresh()
+    store_build.refresh()
     return loaded, cut
 
 
@@ -330,7 +330,7 @@ def test_the_gap_to_frozen_is_that_of_the_embeddings_written_out(measured: tuple
 
 
 def test_the_committed_basis_says_what_it_is_of(store: Path) -> None:
-    from analysis import embedded
+    from analysis.core import embedded
 
     _, table, run = files.read(next(Path("data/results/means").glob("all-MiniLM-L6-v2-*.parquet")))
     assert run["revision"] == embedded.REVISION

@@ -15,12 +15,12 @@ from scipy.special import logsumexp, rel_entr, softmax
 from scipy.stats import entropy
 from specimens import PAIR, TEXT, tiny_bert, tiny_tokenizer
 
-from analysis.errors import TextError
+from analysis.core.errors import TextError
+from analysis.measurements.terms import SOURCES, TERMS, decompose, measures
+from analysis.measurements.terms.corpus import measure_corpus
 from analysis.models.load import Loaded
 from analysis.models.source import Source
 from analysis.store import files
-from analysis.terms import SOURCES, TERMS, decompose, measures
-from analysis.terms.corpus import measure_corpus
 
 S, H, N, D, SCALE = 4, 3, 7, 5, 0.7
 

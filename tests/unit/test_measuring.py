@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from specimens import LONG, save_tiny
 
-from analysis.errors import AddendError, UnknownName
-from analysis.measuring import Asked, planned
+from analysis.core.errors import AddendError, UnknownName
+from analysis.measurements.plan import MeasurementOptions, plan_measurements
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,8 +71,8 @@ def test_over_a_cluster(data: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_planned_is_said(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="'colour'; known: terms, means, decoding, order, geometry"):
-        planned(["a"], ["colour"], Asked(), device="cpu")
+        plan_measurements(["a"], ["colour"], MeasurementOptions(), device="cpu")
     with pytest.raises(AddendError, match="Two models would be called 'model'; tell them apart as NAME=FOLDER"):
-        planned(["x/model", "y/model"], ["terms"], Asked(), device="cpu")
+        plan_measurements(["x/model", "y/model"], ["terms"], MeasurementOptions(), device="cpu")
     with pytest.raises(AddendError, match="name one with --texts"):
-        planned(["a"], ["means"], Asked(), device="cpu")
+        plan_measurements(["a"], ["means"], MeasurementOptions(), device="cpu")

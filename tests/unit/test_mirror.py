@@ -15,8 +15,8 @@ import pytest
 import s3fs
 from moto.server import ThreadedMotoServer
 
-from analysis.errors import NotInstalled, SettingError, StorageAway
-from analysis.imports.base import Said
+from analysis.core.errors import NotInstalled, SettingError, StorageUnavailable
+from analysis.imports.base import StatedByReader
 from analysis.imports.plan import carry_out, plan
 from analysis.store import files, mirror, read
 from analysis.store.paths import data_folder
@@ -160,7 +160,7 @@ def test_only_what_changed_is_fetched(bucket: str, replica: Replica, monkeypatch
 def test_an_import_reaches_the_others(bucket: str, replica: Replica) -> None:
     replica("one")
     rows = "variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,0.5\nyours,rte,accuracy,0,1e-4,0.6"
-    carry_out(plan({"mine.csv": rows.encode()}, Said()))
+    carry_out(plan({"mine.csv": rows.encode()}, StatedByReader()))
     replica("two")
     assert held() == [0.5, 0.6]
 
@@ -202,7 +202,7 @@ def test_a_fetch_that_is_cut_short_changes_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(Storage, "get", cut)
         with pytest.raises(
-            StorageAway, match=r"results/costs/a\.parquet changed while it was fetched, or came in part"
+            StorageUnavailable, match=r"results/costs/a\.parquet changed while it was fetched, or came in part"
         ):
             mirror.exchange()
     assert (two / "results/costs/a.parquet").read_bytes() == before
@@ -254,7 +254,9 @@ def test_while_the_storage_is_away_all_goes_on_and_nothing_is_lost(
     host, port = server.get_host_and_port()
     server.stop()
     try:
-        with pytest.raises(StorageAway, match=r"The storage that ADDEND_DATA names could not be reached \(.*\)\. Try"):
+        with pytest.raises(
+            StorageUnavailable, match=r"The storage that ADDEND_DATA names could not be reached \(.*\)\. Try"
+        ):
             mirror.exchange()
         write(2.0, "b")
         assert "is kept here and sent by a later sync" in caplog.text
@@ -284,9 +286,9 @@ def test_where_nothing_was_ever_fetched_the_reason_is_said(
     monkeypatch.setenv("ADDEND_DATA", "s3://no-such-bucket/results")
     replica("one")
     for _ in range(2):
-        with pytest.raises(StorageAway, match="The storage that ADDEND_DATA names is not there"):
+        with pytest.raises(StorageUnavailable, match="The storage that ADDEND_DATA names is not there"):
             mirror.keep_current()
-    with pytest.raises(StorageAway):
+    with pytest.raises(StorageUnavailable):
         mirror.start()
 
 
@@ -297,7 +299,7 @@ def test_an_empty_bucket_removes_nothing(address: str, replica: Replica) -> None
     write(1.0, "a")
     assert held() == [1.0]
     system.rm(root, recursive=True)
-    with pytest.raises(StorageAway, match=r"is empty, and 1 files of it are here|is not there"):
+    with pytest.raises(StorageUnavailable, match=r"is empty, and 1 files of it are here|is not there"):
         mirror.exchange()
     assert (data_folder() / "results/costs/a.parquet").is_file()
 
@@ -316,7 +318,7 @@ def test_who_may_not_write_can_still_fetch(bucket: str, replica: Replica, monkey
 
     monkeypatch.setattr(Storage("ADDEND_DATA", bucket)._system, "put_file", refused)  # it is one for all
     write(3.0, "mine")
-    with pytest.raises(StorageAway, match="refused access"):
+    with pytest.raises(StorageUnavailable, match="refused access"):
         mirror.exchange()
     assert sorted(path.stem for path in files.results_files()) == ["a", "b", "mine"]
 

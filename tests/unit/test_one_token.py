@@ -9,9 +9,9 @@ from tiny_tokenizers import byte_level
 from transformers import GPT2Config, GPT2Model
 
 from analysis.figures import FIGURES
-from analysis.terms import Decomposition, decompose
-from dashboard.charts import compose
-from dashboard.links import VIEWS
+from analysis.figures.drawings import compose
+from analysis.links import VIEWS
+from analysis.measurements.terms import Decomposition, decompose
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.answer import stored as answer
+from analysis import links
+from analysis.claims.statements import contests, stored
+from analysis.core.formatting import signed
 from analysis.figures import FIGURES
-from analysis.figures.words import signed
-from analysis.reading import training as reading
+from analysis.narrative.answer import stored as answer
+from analysis.narrative.reading import training as reading
 from analysis.rules import training_rules
-from analysis.statements import contests, stored
-from dashboard import links
 
 RULES = training_rules()
 FINAL = [one for one in RULES.statements if one.kind == "final_loss"]

@@ -28,11 +28,11 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from analysis.errors import ModelError, TextTooLong
+from analysis.core.errors import ModelError, TextTooLong
+from analysis.measurements.terms import decompose
 from analysis.models.load import Loaded, load
 from analysis.models.source import resolve
-from analysis.probes import Request
-from analysis.terms import decompose
+from analysis.probes.text_probe import Request
 
 SHAPE: dict[str, Any] = {
     "hidden_size": 32,

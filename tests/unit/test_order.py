@@ -15,12 +15,12 @@ from transformers import AutoModel, AutoTokenizer, GPT2Config, GPT2Model
 from analysis import commands
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.ablation.encoder.model import AddendModel, seeded
-from analysis.means.windows import Windows
+from analysis.measurements.means.windows import Windows
+from analysis.measurements.order.equivariance import equivariance_error, permutations
+from analysis.measurements.order.locality import locality
+from analysis.measurements.order.measure import equivariance_rows, locality_rows
 from analysis.models.load import Loaded
 from analysis.models.source import Source
-from analysis.order.equivariance import permutations, strayed
-from analysis.order.locality import locality
-from analysis.order.measure import equivariance_rows, locality_rows
 from analysis.store import read
 
 LENGTH, COUNT, LAYERS = 10, 4, 3
@@ -152,9 +152,9 @@ def test_the_error_is_held_against_two_words() -> None:
     states, others = rng.normal(size=(2, 30, LENGTH, 64))
     words = np.arange(1, LENGTH - 1)
     orders = permutations(30, words, LENGTH, 0)
-    assert strayed(states, others, orders, words, words).value == pytest.approx(1, rel=0.02)
+    assert equivariance_error(states, others, orders, words, words).value == pytest.approx(1, rel=0.02)
     moved = np.take_along_axis(states, orders[..., None], 1)
-    same = strayed(states, moved, orders, words, words)
+    same = equivariance_error(states, moved, orders, words, words)
     assert (same.value, same.largest) == (0, 0)
     pairs = [
         ((states[w, i] - states[w, j]) ** 2).mean() for w in range(30) for i in words for j in words if i != j

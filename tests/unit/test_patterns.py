@@ -26,16 +26,16 @@ from transformers import (
     XLNetModel,
 )
 
-from analysis import probes
-from analysis.errors import LinkError, ModelError, NoFamily
+from analysis.core.errors import LinkError, ModelError, NoFamily
 from analysis.figures import FIGURES
+from analysis.figures.drawings import panels
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer
 from analysis.models.load import load
 from analysis.models.patterns import patterns
 from analysis.models.source import resolve
-from analysis.streams.tensor import Streams
-from dashboard.charts import panels
+from analysis.models.trace_sources import Layer
+from analysis.probes import text_probe
+from analysis.streams.tensor import DecomposedTensor
 
 GROUPED: dict[str, Any] = {"num_key_value_heads": 2, "head_dim": 8}
 
@@ -67,7 +67,7 @@ def test_patterns_of_an_unknown_architecture_are_its_own(build: Any) -> None:
     for layer, own in zip(found, told.attentions, strict=True):
         torch.testing.assert_close(layer.pattern, own, rtol=0, atol=1e-5)
         assert layer.call.scores.shape == own.shape
-        assert not isinstance(layer.call.query, Streams)
+        assert not isinstance(layer.call.query, DecomposedTensor)
     torch.testing.assert_close(output[0], told[0], rtol=0, atol=1e-4)
 
 
@@ -146,9 +146,9 @@ def test_the_probe_shows_where_a_model_without_terms_attends(tmp_path: Path) -> 
     byte_level().save_pretrained(tmp_path)
     asked = {"model": str(tmp_path), "revision": "", "text": "the cat sat", "pair": "", "layer": 2, "truncate": False}
     with pytest.raises(NoFamily, match="of the architecture 'phi'"):
-        probes.Request.of(asked).run()
-    run = probes.obtain_patterns(asked)
-    loaded = probes.PatternsRequest.of(asked).load()
+        text_probe.Request.of(asked).run()
+    run = text_probe.obtain_patterns(asked)
+    loaded = text_probe.PatternsRequest.of(asked).load()
     loaded.model.set_attn_implementation("eager")
     with torch.no_grad():
         told = loaded.model(**loaded.tokenizer("the cat sat", return_tensors="pt"), output_attentions=True).attentions

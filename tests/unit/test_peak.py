@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 
-from analysis.peak import peak_mib
+from analysis.core.peak_memory import peak_mib
 
-ASK = "from analysis.peak import peak_mib; import numpy as np; {}; print(peak_mib())"
+ASK = "from analysis.core.peak_memory import peak_mib; import numpy as np; {}; print(peak_mib())"
 
 
 def asked(work: str) -> float:

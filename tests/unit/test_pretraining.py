@@ -17,10 +17,11 @@ from analysis.ablation import corpus as corpora
 from analysis.ablation import pretrain as module
 from analysis.ablation.corpus import CLS, IGNORED, MASK, SEP, SPECIALS, Corpus, Windows, prepare
 from analysis.ablation.encoder import AddendForMaskedLM
-from analysis.ablation.job import save
+from analysis.ablation.job import Job, SweepSettings, save
+from analysis.ablation.plan import jobs
 from analysis.ablation.presets import Pretraining, preset
-from analysis.ablation.pretrain import build, pretrain, rate, validation_loss, windows
-from analysis.errors import AddendError, UnknownName
+from analysis.ablation.pretrain import WORDS, build, pretrain, rate, validation_loss, windows
+from analysis.core.errors import AddendError, UnknownName
 
 
 @pytest.fixture(scope="module")
@@ -270,13 +271,28 @@ def test_the_validation_loss_is_transformers_own(corpus: Corpus) -> None:
 def test_frozen_words_stay_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
     settings = preset("debug", variant="frozen_word", **SHORT)
     words = torch.randn(256, 32)
-    with pytest.raises(AddendError, match="needs the word table of another run"):
+    with pytest.raises(AddendError, match="starts from the model of 'no_position', and none was given"):
         pretrain(settings, corpus, tmp_path)
-    with pytest.raises(AddendError, match=r"has the shape \(3, 32\); expected \(256, 32\)"):
-        pretrain(settings, corpus, tmp_path, words=words[:3])
-    model, _ = pretrain(settings, corpus, tmp_path, words=words)
+    with pytest.raises(AddendError, match=r"the shape \(3, 32\); expected \(256, 32\)"):
+        pretrain(settings, corpus, tmp_path, inherited={WORDS: words[:3]})
+    model, _ = pretrain(settings, corpus, tmp_path, inherited={WORDS: words})
     assert torch.equal(model.get_input_embeddings().weight, words)
     assert torch.equal(model.get_output_embeddings().weight, words)
+
+
+def test_a_model_whose_positions_are_dropped_starts_as_the_rotary_one(corpus: Corpus, tmp_path: Path) -> None:
+    (rotary, dropped) = jobs("debug", ["causal_drope"], [3], steps=20)
+    assert (rotary.variant, rotary.steps, dropped.variant, dropped.steps) == ("causal_rotary", 20, "causal_drope", 2)
+    trained, _ = pretrain(replace(rotary, vocabulary=256), corpus, tmp_path / "rotary")
+    model = build(replace(dropped, vocabulary=256), trained.state_dict())
+    assert model.state_dict().keys() == trained.state_dict().keys()
+    assert all(torch.equal(weight, trained.state_dict()[name]) for name, weight in model.state_dict().items())
+    assert trained.config.rotary
+    assert not model.config.rotary
+    shared = {"corpus": tmp_path, "out": tmp_path}
+    job = Job(pretraining=dropped, finetuning=None, place=SweepSettings(**shared), corpus_digest="x")
+    assert job.needed is not None
+    assert job.needed.pretraining == rotary
 
 
 def test_score_variance_is_that_of_the_models_scores(corpus: Corpus) -> None:

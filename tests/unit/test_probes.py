@@ -11,14 +11,15 @@ import pytest
 import torch
 from specimens import LONG, PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
 
-from analysis import catalogue, probes, saved_probes
-from analysis.errors import StoreError
+from analysis import store_build
+from analysis.core.errors import StoreError
+from analysis.core.provenance import ROOT
+from analysis.measurements.terms import FOUR, TERMS, Decomposition
+from analysis.measurements.terms.token_view import TokenView, token_view
 from analysis.models.load import Loaded
 from analysis.models.source import Source
-from analysis.provenance import ROOT
+from analysis.probes import saved_probes, text_probe
 from analysis.store import files
-from analysis.terms import FOUR, TERMS, Decomposition
-from analysis.terms.arrange import Arranged, arrange
 
 MEASURES = ("shares", "effects", "top1_agreement", "raw_rms")
 
@@ -33,12 +34,12 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(text: str = TEXT, pair: str | None = None, **options: Any) -> Decomposition:
     source = Source("tiny", "r1", Path(), {"model_type": "bert"})
     loaded = Loaded(tiny_bert(), tiny_tokenizer(), source, "cpu")
-    return probes.Request(model="tiny", text=text, pair=pair, **options).run(loaded)
+    return text_probe.Request(model="tiny", text=text, pair=pair, **options).run(loaded)
 
 
 def saved_again(made: Decomposition, title: str = "", name: str | None = None) -> Decomposition:
-    probe_id = probes.save(made, title, name=name)
-    catalogue.refresh()
+    probe_id = text_probe.save(made, title, name=name)
+    store_build.refresh()
     return saved_probes.read(probe_id)
 
 
@@ -81,9 +82,9 @@ def test_a_pair_that_was_cut_comes_back_as_it_was():
 
 def test_a_probe_of_the_embedded_model_comes_back_as_it_was():
     loaded = embedded_loaded()
-    made = probes.Request(model="all-MiniLM-L6-v2", text="Dogs chase cats.", pair="Cats chase dogs, unhappily.").run(
-        loaded
-    )
+    made = text_probe.Request(
+        model="all-MiniLM-L6-v2", text="Dogs chase cats.", pair="Cats chase dogs, unhappily."
+    ).run(loaded)
     assert_same(saved_again(made), made)
 
 
@@ -92,7 +93,7 @@ def test_a_head_without_shares_comes_back_without_shares():
     with torch.no_grad():
         model.encoder.layer[0].attention.self.key.weight[:8] = 0
     source = Source("tiny", "r1", Path(), {"model_type": "bert"})
-    made = probes.Request(model="tiny", text=TEXT).run(Loaded(model, tiny_tokenizer(), source, "cpu"))
+    made = text_probe.Request(model="tiny", text=TEXT).run(Loaded(model, tiny_tokenizer(), source, "cpu"))
     back = saved_again(made)
     assert np.isnan(back.shares()["word_to_word"][0])
     assert_same(back, made)
@@ -100,34 +101,34 @@ def test_a_head_without_shares_comes_back_without_shares():
 
 def test_many_probes_and_their_heads_are_not_mixed_up():
     first, second = run(TEXT), run(*PAIR)
-    ids = [probes.save(first), probes.save(second), probes.save(first, "named", name="my-probe")]
-    catalogue.refresh()
+    ids = [text_probe.save(first), text_probe.save(second), text_probe.save(first, "named", name="my-probe")]
+    store_build.refresh()
     assert ids[2] == "my-probe"
     assert len(set(ids)) == 3
     for probe_id, made in zip(ids, (first, second, first), strict=True):
         assert_same(saved_probes.read(probe_id), made)
-    obtained = probes.obtain({"probe": "my-probe"})
+    obtained = text_probe.obtain({"probe": "my-probe"})
     assert obtained.probe_id == "my-probe"
 
 
 def test_nothing_is_written_into_the_checkout(own_store):
-    probes.save(run())
+    text_probe.save(run())
     assert len(list((own_store / "data" / "probes").glob("*.parquet"))) == 1
 
 
 def test_the_command_makes_the_probe_again():
     made = run('it\'s $5 "quoted"', "and; a pair", truncate=True)
-    assert probes.command(made) == (
+    assert text_probe.command(made) == (
         """python -m analysis probe --model tiny --text 'it'"'"'s $5 "quoted"' --pair 'and; a pair' --layer 0 --json"""
     )
-    assert "--truncate" in probes.command(run(LONG, truncate=True))
-    probes.save(made)
+    assert "--truncate" in text_probe.command(run(LONG, truncate=True))
+    text_probe.save(made)
     path = files.results_files()[0]
-    assert files.read(path)[2]["command"] == probes.command(made)
+    assert files.read(path)[2]["command"] == text_probe.command(made)
 
 
 def test_an_unknown_probe_is_told_in_a_sentence():
-    catalogue.refresh()
+    store_build.refresh()
     with pytest.raises(StoreError) as told:
         saved_probes.read("nowhere")
     assert str(told.value).startswith("There is no saved probe 'nowhere' here.")
@@ -136,16 +137,16 @@ def test_an_unknown_probe_is_told_in_a_sentence():
 
 def test_a_saved_probe_is_shown_without_torch():
     made = run()
-    probe_id = probes.save(made)
-    catalogue.refresh()
+    probe_id = text_probe.save(made)
+    store_build.refresh()
     script = (
         "import json, sys\n"
-        "from analysis import probes, saved_probes\n"
-        "from analysis.terms.arrange import arrange\n"
+        "from analysis.probes import saved_probes, text_probe\n"
+        "from analysis.measurements.terms.token_view import token_view\n"
         f"made = saved_probes.read({probe_id!r})\n"
         "found = [made.shares(), made.effects(), made.top1_agreement(), made.raw_rms()]\n"
-        "made.pattern, made.total(), made.relative_error, probes.command(made)\n"
-        "arrange(made, 0, ['word_to_word'], words=True, specials=False, centred=True)\n"
+        "made.pattern, made.total(), made.relative_error, text_probe.command(made)\n"
+        "token_view(made, 0, ['word_to_word'], words=True, specials=False, centred=True)\n"
         "heavy = [name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules]\n"
         "print(json.dumps([heavy, found[0]['word_to_word'].tolist()]))\n"
     )
@@ -157,7 +158,7 @@ def test_a_saved_probe_is_shown_without_torch():
 
 def test_committed_examples_read_and_their_measures_follow_from_their_maps(monkeypatch, own_store):
     monkeypatch.setenv("ADDEND_DATA", str(ROOT / "data"))
-    catalogue.refresh()
+    store_build.refresh()
     examples = sorted((ROOT / "data" / "probes").glob("*.parquet"))
     assert len(examples) >= 5
     for path in examples:
@@ -173,8 +174,8 @@ def test_committed_examples_read_and_their_measures_follow_from_their_maps(monke
 # Arranging -----------------------------------------------------------------------------------------------
 
 
-def shown(made: Decomposition, head: int = 0, **options: Any) -> Arranged:
-    return arrange(made, head, FOUR, **({"words": False, "specials": True, "centred": False} | options))
+def shown(made: Decomposition, head: int = 0, **options: Any) -> TokenView:
+    return token_view(made, head, FOUR, **({"words": False, "specials": True, "centred": False} | options))
 
 
 def test_arranged_plainly_nothing_changes():

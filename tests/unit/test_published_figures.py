@@ -8,14 +8,15 @@ from statistics import fmean
 
 import pytest
 
-from analysis import catalogue, published
-from analysis.errors import LinkError
-from analysis.figures import FIGURES, words
-from analysis.figures import published as figures
-from analysis.figures.literature import COMPARISONS
+from analysis import store_build
+from analysis.core import formatting
+from analysis.core.errors import LinkError
+from analysis.figures import FIGURES, drawings
+from analysis.figures.drawings import Look
+from analysis.figures.literature.data import COMPARISONS
+from analysis.figures.published import data as figures
+from analysis.literature import tables as published
 from analysis.store import read
-from dashboard import charts
-from dashboard.charts import Look
 
 PUBLISHED = Path(__file__).parents[2] / "data" / "published"
 TUPE, DIET = "ke2021tupe|Table 1", "chen2021diet|Table 2"
@@ -26,7 +27,7 @@ ROUNDING = 0.005 + 1e-9
 def store(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("published") / "store.duckdb"))
-    catalogue.refresh()
+    store_build.refresh()
     yield
     patch.undo()
 
@@ -199,7 +200,7 @@ def test_a_printed_change_is_no_score():
 def test_signs_are_never_those_of_a_zero():
     assert figures.signed(-0.004) == "+0.00"
     assert figures.signed(-0.4475) == "−0.45"
-    assert (words.number(-0.004), words.number(-0.756), words.number(0.5, 1)) == ("0.00", "−0.76", "0.5")
+    assert (formatting.fixed(-0.004), formatting.fixed(-0.756), formatting.fixed(0.5, 1)) == ("0.00", "−0.76", "0.5")
 
 
 # ---- What stands behind every figure ----
@@ -225,7 +226,7 @@ def test_every_figure_is_drawn_or_says_why_not(name, id):
         return
     figure = FIGURES[name].build(params)
     for look in (Look(), Look(dark=True)):
-        for panel in charts.panels(figure, look):
+        for panel in drawings.panels(figure, look):
             panel.to_dict()
     assert set(figure.citation_keys) == {id.partition("|")[0]}
     assert len(figure.frame()) > 0
@@ -293,5 +294,5 @@ def test_comparisons_carry_their_caveats_and_sources(literature):
     assert set(frame.read_in) == {"full text", "transcription", "second-hand", "authors' repository"}
     known = set(read.query("SELECT citation_key FROM citations").citation_key)
     assert set(literature.citation_keys) <= known
-    for panel in charts.panels(literature):
+    for panel in drawings.panels(literature):
         panel.to_dict()

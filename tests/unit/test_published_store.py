@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis import catalogue
+from analysis import store_build
 from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import VARIANTS
+from analysis.measurements.surgery.arms import ARMS
 from analysis.store import read
-from analysis.surgery.arms import ARMS
 
 PUBLISHED = Path(__file__).parents[2] / "data" / "published"
 
@@ -18,7 +18,7 @@ PUBLISHED = Path(__file__).parents[2] / "data" / "published"
 def store(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("ADDEND_STORE", str(tmp_path_factory.mktemp("published") / "store.duckdb"))
-    assert catalogue.refresh().problems == []
+    assert store_build.refresh().problems == []
     yield
     patch.undo()
 

@@ -14,14 +14,15 @@ import torch
 from scipy import integrate
 from transformers import AutoTokenizer, BertModel
 
-from analysis import embedded
 from analysis.claims import CLAIMS, DOCUMENTS
-from analysis.errors import LinkError, NoResults
+from analysis.core import embedded
+from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
-from analysis.figures import reading_order as order
-from analysis.figures.reading_orthogonal import BINS, below, mean_size
-from analysis.reading import STEPS, Step, ordered
-from dashboard.links import VIEWS
+from analysis.figures.reading import order, shift
+from analysis.figures.reading.orthogonal import BINS, below, mean_size
+from analysis.links import VIEWS
+from analysis.narrative.reading import STEPS, Step, ordered
+from analysis.narrative.shift import picture
 
 VALUES = VIEWS["read"].defaults()
 STEP_NAMES = [step.name for step in ordered()]
@@ -84,9 +85,9 @@ def test_a_sentence_changes_with_what_it_is_about(store: Path) -> None:
 
 
 def test_an_empty_store_is_told_as_such(data: Path) -> None:
-    from analysis import catalogue
+    from analysis import store_build
 
-    catalogue.refresh()
+    store_build.refresh()
     for name in ("objection", "sum", "orthogonal", "models", "training"):
         with pytest.raises(NoResults, match=r"[Rr]un: python -m analysis|with: python -m analysis"):
             STEPS[name].says(VALUES)
@@ -105,6 +106,28 @@ def test_on_one_axis_sums_of_whole_numbers_collide_and_on_two_none_does() -> Non
     square = FIGURES["reading_plane"].make({"angle": 90})
     np.testing.assert_allclose(square.frame()[["x", "y"]], pairs, atol=1e-8)
     assert set(square.frame().pairs) == {1}
+
+
+@pytest.mark.parametrize("by", [0, 7, 100])
+def test_the_moved_sentence_is_what_transformers_own_model_attends_to(by: int) -> None:
+    tokens = AutoTokenizer.from_pretrained(embedded.folder())(" ".join(shift.SENTENCE[1:-1]), return_tensors="pt")
+    assert tuple(AutoTokenizer.from_pretrained(embedded.folder()).convert_ids_to_tokens(tokens.input_ids[0])) == (
+        shift.SENTENCE
+    )
+    model = BertModel.from_pretrained(embedded.folder(), attn_implementation="eager").double().eval()
+    positions = torch.arange(len(shift.SENTENCE))[None] + by
+    with torch.no_grad():
+        expected = model(**tokens, position_ids=positions, output_attentions=True).attentions[0][0]
+        first = model(**tokens, output_attentions=True).attentions[0][0]
+    np.testing.assert_allclose(shift.patterns()[by], expected, atol=1e-9)
+    variation = (expected - first).abs().sum(-1).mean(-1) / 2
+    np.testing.assert_allclose(shift.changes()[by], variation, atol=1e-9)
+
+
+def test_the_moving_picture_draws_these_patterns() -> None:
+    drawn = picture(3)
+    assert len(drawn["patterns"]) == len(drawn["changes"]) == len(drawn["shifts"])
+    np.testing.assert_allclose(np.array(drawn["patterns"][40]) / 1000, shift.patterns()[40, 3].ravel(), atol=5e-4)
 
 
 @pytest.mark.parametrize("split", [1, 4, 7])
@@ -178,6 +201,7 @@ def test_only_a_causal_mask_and_two_layers_tell_the_last_word_the_order() -> Non
         ("reading_sum", {"word": "<b>", "position": 1}),
         ("reading_orthogonal", {"dim": 1}),
         ("reading_order", {"depth": 7}),
+        ("reading_shift", {"head": 12}),
         ("reading_open", {"verdict": "true"}),
     ],
 )

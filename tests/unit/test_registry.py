@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import AddendError, UnknownName
-from analysis.registry import Registry, import_all
+from analysis.core.errors import AddendError, UnknownName
+from analysis.core.registry import Registry, import_all
 
 
 def test_things_are_found_by_name_in_the_order_of_their_registration() -> None:
@@ -46,7 +46,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
 def test_all_modules_of_a_package_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "addend_made_up"
     package.mkdir()
-    (package / "__init__.py").write_text("from analysis.registry import Registry\nTHINGS = Registry('thing')\n")
+    (package / "__init__.py").write_text("from analysis.core.registry import Registry\nTHINGS = Registry('thing')\n")
     for name in ("b", "a"):
         (package / f"{name}.py").write_text(f"from addend_made_up import THINGS\nTHINGS.add('{name}', 1)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -61,7 +61,7 @@ def test_all_modules_of_a_package_are_imported(tmp_path: Path, monkeypatch: pyte
 def test_our_registries_refuse_a_second_of_any_name() -> None:
     from analysis.encodings import ENCODINGS
     from analysis.figures import FIGURES
-    from dashboard.charts import CHARTS
+    from analysis.figures.drawings import CHARTS
 
     for registry in (ENCODINGS, FIGURES, CHARTS):
         for name, entry in list(registry.items()):

@@ -16,11 +16,11 @@ from family_specimens import GROUPED, SPECIMENS, UNKNOWN_SHAPE, _tiny, ids, imag
 from torch import Tensor
 from transformers import Gemma3TextConfig, Gemma3TextModel
 
-from analysis.interventions import parse
-from analysis.interventions.forward import forward
-from analysis.interventions.kinds.shuffle_positions import ShufflePositions
+from analysis.measurements.interventions import parse
+from analysis.measurements.interventions.forward import forward
+from analysis.measurements.interventions.kinds.shuffle_positions import ShufflePositions
 from analysis.models.families import FAMILIES, Family
-from analysis.models.found import find
+from analysis.models.inferred_family import infer_family
 
 MODERN: dict[str, Any] = {"local_attention": 4, "bos_token_id": 2, "eos_token_id": 3}
 DISENTANGLED: dict[str, Any] = {"relative_attention": True, "position_biased_input": False}
@@ -98,7 +98,7 @@ def made(name: str) -> tuple[Any, Family, dict[str, Tensor]]:
             model.encoder.embed_positions.weight.copy_(model.encoder.embed_positions.create_weight())
     inputs = {key: x[:1] for key, x in ids(model).items()}
     known = model.config.model_type in FAMILIES
-    return model, FAMILIES[model.config.model_type] if known else find(model, inputs), inputs
+    return model, FAMILIES[model.config.model_type] if known else infer_family(model, inputs), inputs
 
 
 def hidden(model: Any, family: Family, inputs: dict[str, Tensor], *chosen: Any) -> Tensor:

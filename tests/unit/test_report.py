@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from analysis import report
+from analysis import links
 from analysis.claims import CLAIMS, stored
-from analysis.claims.stored import Line
-from analysis.report import page
-from analysis.statements import stored as statements
-from dashboard import links
-from dashboard.charts import fonts, render
+from analysis.claims.statements import stored as statements
+from analysis.claims.stored import EvidenceRow
+from analysis.figures import export, fonts
+from analysis.narrative import report
+from analysis.narrative.report import page
 
 STUB = '<svg xmlns="http://www.w3.org/2000/svg"><defs><clipPath id="clip0"/></defs><g clip-path="url(#clip0)"/></svg>'
 EVIL = "<script>alert(1)</script><img src=http://evil.example/x>"
@@ -110,7 +110,7 @@ def test_every_name_inside_is_given_once_and_every_inner_link_leads_somewhere(ma
 
 
 def test_it_can_be_cited_and_says_what_it_is_of(store: Path, made: str) -> None:
-    about = page.citing.cited("report", "x", "x")
+    about = page.citation.citation_of("report", "x", "x")
     assert about.store[:12] in made
     assert about.code in made
     assert "@misc{addend-report" in made
@@ -125,7 +125,7 @@ def test_it_has_a_light_a_dark_and_a_printed_form(made: str) -> None:
 
 def test_texts_are_text(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADDEND_STORE", str(built))
-    line = Line(
+    line = EvidenceRow(
         side="for", says=EVIL, value=float("nan"), low=None, high=None, unit=EVIL, source=EVIL, citation=None,
         caveat=EVIL, query=EVIL, page=None, values={},
     )  # fmt: skip
@@ -142,7 +142,7 @@ def test_texts_are_text(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_chart_is_drawn_into_the_page(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADDEND_STORE", str(built))
     figure = page.FIGURES["claim_evidence"].make({"claim": "C09"})
-    drawn = page.own_names(render.render(figure, "svg", "https://addend.example/").decode(), "C09")
+    drawn = page.prefix_ids(export.render(figure, "svg", "https://addend.example/").decode(), "C09")
     found = Read(drawn)
     assert asks(found) == []
     assert "all-MiniLM-L6-v2" in found.text

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from dashboard.links import VIEWS
-from dashboard.rooms import FOOTER, ROOMS, path_of, room_of
+from analysis.links import VIEWS
+from dashboard.session.rooms import FOOTER, ROOMS, path_of, room_of
 
 
 def test_every_page_is_in_one_room_or_below_the_list() -> None:

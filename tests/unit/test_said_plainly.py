@@ -10,12 +10,12 @@ from transformers import BertModel
 from transformers.activations import ACT2FN
 
 from analysis.commands.probe import probe
-from analysis.errors import ModelError, NoFamily
-from analysis.figures.one_run import unknown
-from analysis.models import contents
+from analysis.core.errors import ModelError, NoFamily
+from analysis.figures.one_run import unknown_tokens_note
+from analysis.measurements.terms import decompose
+from analysis.models import file_checks
 from analysis.models.source import MOST_LABELS, resolve
 from analysis.streams import gates
-from analysis.terms import decompose
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_very_many_labels_are_refused_before_they_are_kept(folder):
 
 
 def test_very_many_added_tokens_are_refused_before_they_are_kept(folder):
-    added = {str(n): {"content": f"t{n}"} for n in range(contents.MOST_ADDED + 1)}
+    added = {str(n): {"content": f"t{n}"} for n in range(file_checks.MOST_ADDED + 1)}
     refused(changed(folder, "tokenizer_config.json", added_tokens_decoder=added), "adds 20,001 tokens")
 
 
@@ -128,9 +128,9 @@ def test_a_text_of_unknown_tokens_is_said_to_be_one():
     torch.manual_seed(1)
     model = BertModel._from_config(tiny_config(), attn_implementation="eager").eval()
     protein = decompose(model, tiny_tokenizer(), "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ", layer=0)
-    assert "1 of the 1 tokens of this text are unknown" in unknown(protein)
+    assert "1 of the 1 tokens of this text are unknown" in unknown_tokens_note(protein)
     known = decompose(model, tiny_tokenizer(), TEXT, layer=0)
-    assert unknown(known) == ""
+    assert unknown_tokens_note(known) == ""
     some = decompose(model, tiny_tokenizer(), "the cat xyzzy sat", layer=0)
     assert some.unknown == 1
-    assert unknown(some) == "", "a word that is not known among others is ordinary"
+    assert unknown_tokens_note(some) == "", "a word that is not known among others is ordinary"

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import catalogue, probes, saved_probes, settings
-from analysis.errors import SettingError, StoreError
+from analysis import store_build
+from analysis.core import settings
+from analysis.core.errors import SettingError, StoreError
+from analysis.probes import saved_probes, text_probe
 from analysis.store import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,22 +37,22 @@ def examples(data: Path) -> Path:
 
 
 def test_a_place_of_their_own_keeps_them_out_of_the_store(place: str, data: Path, examples: Path) -> None:
-    catalogue.refresh()
+    store_build.refresh()
     made = example()
-    probe_id = probes.save(made, SECRET)
-    assert catalogue.is_current(), "a saved probe does not have the store built anew"
+    probe_id = text_probe.save(made, SECRET)
+    assert store_build.is_current(), "a saved probe does not have the store built anew"
     assert not (examples / f"{probe_id}.parquet").exists()
     assert probe_id not in read.query("SELECT probe_id FROM saved_probes").probe_id.tolist()
     assert not [path for path in data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     back = saved_probes.read(probe_id)
     assert back.probe_id == probe_id
     np.testing.assert_array_equal(back.total(), made.total())
-    assert probes.obtain({"probe": probe_id}).provenance.text == made.provenance.text
+    assert text_probe.obtain({"probe": probe_id}).provenance.text == made.provenance.text
 
 
 def test_an_id_is_long_and_random_and_leads_nowhere_else(place: str, examples: Path, tmp_path: Path) -> None:
     made = example()
-    ids = {probes.save(made) for _ in range(3)}
+    ids = {text_probe.save(made) for _ in range(3)}
     assert len(ids) == 3
     assert all(len(one) == 32 and int(one, 16) for one in ids)
     (tmp_path / "other.parquet").write_bytes((examples / "example-order.parquet").read_bytes())

@@ -17,9 +17,10 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from dashboard import asking, guards, live
-from dashboard.addresses import network
+from dashboard.hosting import guards
+from dashboard.hosting.addresses import network
 from dashboard.server import POLICY, Guarded
+from dashboard.session import live, query_quota
 
 
 async def page(_):
@@ -114,11 +115,11 @@ def test_messages_that_reach_beyond_a_session_never_arrive(client):
 
 
 def test_a_cleared_cache_leaves_the_service_and_the_rates_as_they_are():
-    before = live.shared(), asking.shared()
+    before = live.shared(), query_quota.shared()
     st.cache_resource.clear()
     st.cache_data.clear()
     assert live.shared() is before[0]
-    assert asking.shared() is before[1]
+    assert query_quota.shared() is before[1]
 
 
 def test_uploads_have_room_for_so_much_of_a_session_and_of_all():

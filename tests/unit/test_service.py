@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from analysis.errors import AddendError, Busy, NotEnoughMemory, TookTooLong
-from dashboard.service import Service
-from dashboard.service.kept import Kept
-from dashboard.service.line import Left, Line, Ticket
-from dashboard.service.owner import MB
-from dashboard.service.rates import REMEMBERED, Rate, Share
-from dashboard.service.size import bytes_of, freeze
+from analysis.core.errors import AddendError, Busy, NotEnoughMemory, ProbeTimeout
+from dashboard.model_server import ModelServer
+from dashboard.model_server.fair_queue import Cancelled, FairQueue, Ticket
+from dashboard.model_server.rate_limits import REMEMBERED, ConcurrencyLimit, RateLimit
+from dashboard.model_server.results_cache import ResultsCache
+from dashboard.model_server.server import MB
+from dashboard.model_server.sizes import bytes_of, freeze
 
 SECONDS = 10.0
 """How long a test waits for what must happen, before it fails."""
@@ -127,9 +127,9 @@ def world() -> World:
     return WORLD
 
 
-def service(**limits: Any) -> Service:
+def service(**limits: Any) -> ModelServer:
     given = {"models_mb": 2, "results_mb": 1, "seconds": 60, "most": 20} | limits
-    return Service(
+    return ModelServer(
         **{name: lambda value=value: value for name, value in given.items()},
         guard=guard,
         model_size=lambda model: model.size,
@@ -139,7 +139,7 @@ def service(**limits: Any) -> Service:
 class Reader(threading.Thread):
     """Somebody who asks, in a thread; leaves when told to."""
 
-    def __init__(self, ours: Service, request: Any, **more: Any) -> None:
+    def __init__(self, ours: ModelServer, request: Any, **more: Any) -> None:
         super().__init__(daemon=True)
         self.ours, self.request, self.more = ours, request, more
         self.told: list[str] = []
@@ -172,7 +172,7 @@ def until(true: Callable[[], Any]) -> None:
         time.sleep(0.005)
 
 
-def waiting(ours: Service, most: int) -> None:
+def waiting(ours: ModelServer, most: int) -> None:
     until(lambda: ours.line.length() == (most, 1))
 
 
@@ -256,7 +256,7 @@ def test_a_run_over_its_time_is_told_and_stops_and_the_next_is_served(world):
     slow = Reader(ours, Ask("endless"))
     world.begun["endless"].wait(SECONDS)
     quick = Reader(ours, Ask("quick"))
-    assert isinstance(slow.ends().error, TookTooLong)
+    assert isinstance(slow.ends().error, ProbeTimeout)
     assert "more than 1 s" in str(slow.error)
     assert quick.ends().error is None
 
@@ -325,7 +325,7 @@ def test_downloads_take_no_place_of_a_probe(world):
 def test_who_presses_download_and_leaves_holds_nothing(world):
     """Twenty sessions of one address did, and every probe of everybody was refused for minutes."""
     ours = service(most=20, downloads=4)
-    places = Share(lambda: 10, "network address")
+    places = ConcurrencyLimit(lambda: 10, "network address")
     for number in range(20):
         world.gate(f"m{number}")
         reader = Reader(ours, Download(str(number), model=f"m{number}"), place=places.one("203.0.113.7"))
@@ -349,7 +349,7 @@ class Stuck(Ask):
 def test_a_place_is_held_until_the_work_ends(world):
     """Who leaves cannot start another of the same cost at once: work that cannot be stopped goes on."""
     ours, gate = service(), world.gate("long")
-    places = Share(lambda: 1, "network address")
+    places = ConcurrencyLimit(lambda: 1, "network address")
     reader = Reader(ours, Stuck("long", model="slow"), place=places.one("a"))
     world.begun["long"].wait(SECONDS)
     reader.leave.set()
@@ -442,7 +442,7 @@ def test_a_model_larger_than_the_bound_stays_until_the_next(world):
 
 
 def test_results_are_kept_within_a_bound_of_bytes():
-    kept: Kept[np.ndarray] = Kept(lambda: 300, lambda value: value.nbytes)
+    kept: ResultsCache[np.ndarray] = ResultsCache(lambda: 300, lambda value: value.nbytes)
     for number in range(4):
         kept.put(number, np.zeros(100, dtype=np.uint8))
         kept.get(0)
@@ -461,7 +461,7 @@ def test_bytes_of_a_result_are_those_of_its_arrays_each_counted_once():
 
 
 def test_no_session_can_change_what_another_is_shown(world):
-    ours = Service(
+    ours = ModelServer(
         models_mb=lambda: 2, results_mb=lambda: 1, seconds=lambda: 9, most=lambda: 9, finish=freeze,
         model_size=lambda model: model.size,
     )  # fmt: skip
@@ -533,11 +533,11 @@ def test_what_is_no_exception_is_told_all_the_same(world):
 
 
 def test_a_turn_that_fails_is_over_and_a_ticket_that_left_gets_none():
-    line, left = Line(), Ticket()
+    line, left = FairQueue(), Ticket()
     with pytest.raises(RuntimeError), line.turn(Ticket()):
         raise RuntimeError
     line.leave(left)
-    with pytest.raises(Left), line.turn(left):
+    with pytest.raises(Cancelled), line.turn(left):
         pytest.fail("it was served")
     with line.turn(Ticket()):
         assert line.length() == (0, 1)
@@ -545,7 +545,7 @@ def test_a_turn_that_fails_is_over_and_a_ticket_that_left_gets_none():
 
 def test_rates_count_a_minute_and_each_asker_for_himself():
     now = [0.0]
-    rate = Rate(lambda: 2, "session", clock=lambda: now[0])
+    rate = RateLimit(lambda: 2, "session", clock=lambda: now[0])
     for who in ("a", "a", "b"):
         rate.check(who)
         rate.count(who)
@@ -560,7 +560,7 @@ def test_rates_count_a_minute_and_each_asker_for_himself():
 
 
 def test_one_address_has_no_more_than_its_share_of_the_line():
-    share = Share(lambda: 2, "network address")
+    share = ConcurrencyLimit(lambda: 2, "network address")
     with share.one("a"), share.one("a"):
         with pytest.raises(Busy, match="2 probes of your network address are on their way"), share.one("a"):
             pytest.fail("it was let in")
@@ -574,7 +574,7 @@ def test_one_address_has_no_more_than_its_share_of_the_line():
 
 
 def test_rates_remember_no_more_than_so_many():
-    rate = Rate(lambda: 1, "address")
+    rate = RateLimit(lambda: 1, "address")
     for number in range(REMEMBERED + 50):
         rate.count(str(number))
     assert len(rate._asked) == REMEMBERED
@@ -594,7 +594,7 @@ def test_what_was_uploaded_counts_towards_the_bound(world):
 def test_what_a_probe_waited_is_told_when_its_turn_begins_and_a_load_is_announced_before_it(world):
     waited: list[tuple[str, float]] = []
     loads: list[list[str]] = []
-    ours = Service(
+    ours = ModelServer(
         models_mb=lambda: 2,
         results_mb=lambda: 1,
         seconds=lambda: 60,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis import settings
-from analysis.errors import SettingError
-from analysis.settings import SETTINGS
+from analysis.core import settings
+from analysis.core.errors import SettingError
+from analysis.core.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 

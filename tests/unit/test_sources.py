@@ -18,11 +18,11 @@ import torch
 from safetensors.numpy import load_file, save_file
 from specimens import LONG, PAIR, TEXT, save_tiny, tiny_bert, tiny_tokenizer
 
-from analysis import embedded
-from analysis.errors import ModelError, TextError
+from analysis.core import embedded
+from analysis.core.errors import ModelError, TextError
+from analysis.measurements.terms import decompose
 from analysis.models.load import load
 from analysis.models.source import resolve
-from analysis.terms import decompose
 
 
 @pytest.fixture

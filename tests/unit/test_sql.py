@@ -19,16 +19,16 @@ import psutil
 import pyarrow as pa
 import pytest
 
-from analysis import catalogue, probes
-from analysis.errors import AddendError, QueryError
-from analysis.figures import FIGURES
+from analysis import links, store_build
+from analysis.core.errors import AddendError, QueryError
+from analysis.figures import FIGURES, drawings
+from analysis.probes import text_probe
 from analysis.sql import ask as module
 from analysis.sql import public
 from analysis.sql.ask import ENVIRONMENT, ask
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS, Limits
 from analysis.store.paths import store_path
-from dashboard import charts, links
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "a secret of one reader"
@@ -44,8 +44,8 @@ def world(tmp_path_factory):
         patch.setenv("ADDEND_DATA", str(folder / "data"))
         patch.setenv("ADDEND_STORE", str(folder / "data/store/addend.duckdb"))
         patch.setenv("ADDEND_TOKEN", SECRET)
-        probes.save(probes.Request(model="all-MiniLM-L6-v2", text=SECRET).run())
-        catalogue.refresh()
+        text_probe.save(text_probe.Request(model="all-MiniLM-L6-v2", text=SECRET).run())
+        store_build.refresh()
         yield folder
 
 
@@ -176,11 +176,11 @@ def test_pivot_with_its_columns_named_is_one_select(world):
 
 
 def test_the_copy_follows_the_store(data):
-    catalogue.refresh()
+    store_build.refresh()
     assert ask("SELECT count(*) AS n FROM runs").frame.n[0] == 0
     (data / "results").mkdir()
     shutil.copytree(ROOT / "data/results/curves", data / "results/curves")
-    catalogue.refresh()
+    store_build.refresh()
     assert ask("SELECT count(*) AS n FROM runs").frame.n[0] == len(list((ROOT / "data/results/curves").iterdir()))
 
 
@@ -578,7 +578,7 @@ def test_every_kind_of_chart_is_drawn(world, mark, x):
     made = built(
         query=f'SELECT {x} AS "a.b[0]:Q", range / 2 AS "<b>", range % 2 || \'x\' AS c FROM range(9)', mark=mark
     )
-    (panel,) = charts.panels(made)
+    (panel,) = drawings.panels(made)
     drawn = panel.to_dict()
     assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
     assert drawn["encoding"]["y"]["title"] == "<b>"

@@ -4,18 +4,21 @@ import json
 import math
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.ablation.plan import training
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
-from analysis.rules import MEASUREMENTS, TRAININGS, Contest, surgery_rules, training_rules
-from analysis.statements import contests, headings, measurement_rules, rows
-from analysis.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
+from analysis.claims.statements import contests, headings, judged, measurement_rules, rows
+from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
+from analysis.rules import MEASUREMENTS, TRAININGS, Contest, decoder_rules, rules_of, surgery_rules, training_rules
+from analysis.store import read
 
 RULES = training_rules()
 
@@ -114,7 +117,7 @@ def held(variant: dict[int, contests.Run], baseline: dict[int, contests.Run], **
         next(iter(side.values())).variant if side else name
         for side, name in ((variant, "tupe_a"), (baseline, "bert_a"))
     ]
-    found = contests.Stored(runs=dict(zip(names, (variant, baseline), strict=True)))
+    found = contests.JudgedRuns(runs=dict(zip(names, (variant, baseline), strict=True)))
     return contests.standing(contest(variant=names[0], baseline=names[1], **changes), found, RULES)
 
 
@@ -198,7 +201,7 @@ def test_a_family_is_corrected_for_its_size_before_all_of_it_is_there() -> None:
         contest(id=f"C99{letter}", family="f", variant=name)
         for letter, name in zip("abcd", ("concat_20", "concat_50", "concat_wide", "concat_blocked"), strict=True)
     ]
-    found = contests.Stored(runs={"concat_20": runs("concat_20", few), "bert_a": runs("bert_a", BASE)})
+    found = contests.JudgedRuns(runs={"concat_20": runs("concat_20", few), "bert_a": runs("bert_a", BASE)})
     adjusted = contests.corrected(members, found, RULES)
     assert adjusted["C99a"] == pytest.approx(min(1, 4 * stats.ttest_rel(few, BASE).pvalue))
     assert adjusted["C99b"] == 1.0
@@ -239,18 +242,43 @@ def test_a_run_under_the_rules_is_taken_in() -> None:
 
 
 def test_the_rules_judge_the_preset_as_it_is() -> None:
-    preset = PRESETS[RULES.preset]
-    assert (preset.steps, preset.learning_rate) == (RULES.steps, RULES.learning_rate)
-    assert all(one.variant in VARIANTS and one.baseline in VARIANTS for one in RULES.statements)
-    assert all(
-        one.expect in contests.ALLOWED and one.kind in ("final_loss", "steps_to_leave") for one in RULES.statements
-    )
-    assert all(VARIANTS[name].needs in (None, *RULES.planned) for name in RULES.planned)
+    for rules in (RULES, decoder_rules()):
+        preset = PRESETS[rules.preset]
+        assert (preset.steps, preset.learning_rate) == (rules.steps, rules.learning_rate)
+        assert all(one.variant in VARIANTS and one.baseline in VARIANTS for one in rules.statements)
+        assert {one.kind for one in rules.statements} <= {"final_loss", "loss_4x", "steps_to_leave"}
+        assert all(one.expect in contests.ALLOWED for one in rules.statements)
+        assert all(VARIANTS[name].needs in (None, *rules.planned) for name in rules.planned)
+        assert all(training(preset, name).steps == rules.steps_of.get(name, rules.steps) for name in rules.planned)
+        assert all(rules_of(name) is rules for name in rules.planned)
+
+
+def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
+    """Worse at the training length and better beyond it: each statement reads its own end point."""
+    rules = decoder_rules()
+    statements = {one.id: one for one in rules.statements}
+    runs = {
+        name: {
+            seed: contests.Run(
+                run_id=f"{name}{seed}", variant=name, seed=seed, final_loss=near + wobble * (seed % 3), diverged=False,
+                left=None, steps=rules.steps_of.get(name, rules.steps), every=200, loss_4x=far + wobble * (seed % 2),
+            )
+            for seed in statements["C31a"].seeds
+        }
+        for name, near, far, wobble in (("causal_rotary", 3.0, 5.0, 0.001), ("causal_drope", 3.2, 4.0, 0.002))
+    }  # fmt: skip
+    judged = contests.JudgedRuns(runs=runs)
+    trained_on = contests.standing(statements["C31a"], judged, rules)
+    assert (trained_on.word, trained_on.reason) == (contests.WORSE, "")
+    assert contests.standing(statements["C31c"], judged, rules).word == contests.BETTER
+    del runs["causal_drope"][10]
+    assert contests.standing(statements["C31c"], judged, rules).missing == 1
 
 
 def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
     written = [one for read, _ in measurement_rules() for one in read["statement"]]
-    ids = [one.id for one in (*RULES.statements, *surgery_rules().statements)] + [one["id"] for one in written]
+    trained = (*RULES.statements, *decoder_rules().statements, *surgery_rules().statements)
+    ids = [one.id for one in trained] + [one["id"] for one in written]
     assert len(ids) == len(set(ids))
     assert all(re.fullmatch(r"C\d\d[a-z]", id) for id in ids)
     assert {id[:3] for id in ids} <= set(CLAIMS) | set(headings())
@@ -270,10 +298,25 @@ def test_the_frozen_file_is_the_one_that_the_runs_name() -> None:
     assert MEASUREMENTS.is_file()
     import pyarrow.parquet as pq
 
-    named = set()
     for path in results_files():
         if path.parent.name == "curves" and path.name.startswith(f"{RULES.preset}-"):
             run = json.loads(pq.read_schema(path).metadata[b"addend.run"])
-            named.add(run["config"]["rules"]["sha256"])
+            assert run["config"]["rules"]["sha256"] == rules_of(run["config"]["variant"]).sha256, path.name
     assert KINDS["curves"].folder.endswith("curves")
-    assert named == {RULES.sha256}
+
+
+def test_readings_do_not_depend_on_the_order_in_which_the_store_gives_rows(store: Path) -> None:
+    """DuckDB gives rows of a query without an order in another one each time; sentences and numbers stay."""
+
+    def asking(turned: bool) -> Any:
+        def ask(sql: str) -> list[dict[str, Any]]:
+            rows = read.query(sql).astype(object).where(lambda frame: frame.notna(), None).to_dict("records")
+            return rows[::-1] if turned else rows
+
+        return ask
+
+    one, other = (
+        [(each.id, each.sentence, each.readings) for each in judged(asking(turned)) if each.id.startswith("C0")]
+        for turned in (False, True)
+    )
+    assert one == other

@@ -8,11 +8,11 @@ from family_specimens import SPECIMENS, ids
 from torch import Tensor
 from torch.nn.modules import module as torch_modules
 
-from analysis.interventions.forward import forward
-from analysis.interventions.kinds import parse
+from analysis.measurements.interventions.forward import forward
+from analysis.measurements.interventions.kinds import parse
+from analysis.models.cancellation import cancellable
 from analysis.models.families import FAMILIES
-from analysis.models.follow import Layer, follow
-from analysis.models.stop import stoppable
+from analysis.models.trace_sources import Layer, trace_sources
 
 
 class PressedStop(Exception):
@@ -27,7 +27,7 @@ def inputs_of(name: str, model):
 def calls_of(work) -> int:
     """How many modules a pass runs."""
     counted: list[None] = []
-    with stoppable(lambda: counted.append(None)):
+    with cancellable(lambda: counted.append(None)):
         work()
     return len(counted)
 
@@ -41,7 +41,7 @@ def stopped_at(call: int, work) -> None:
         if left[0] < 0:
             raise PressedStop
 
-    with pytest.raises(PressedStop), stoppable(check):
+    with pytest.raises(PressedStop), cancellable(check):
         work()
 
 
@@ -57,7 +57,7 @@ def test_a_pass_that_was_stopped_changes_no_later_one(name: str) -> None:
 
     def scores() -> list[Tensor]:
         seen: list[Layer] = []
-        follow(model, family, inputs, seen.append)
+        trace_sources(model, family, inputs, seen.append)
         return [layer.call.scores for layer in seen]
 
     before, attention = scores(), model.config._attn_implementation

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.errors import StoreError, StoreLocked
+from analysis.core.errors import StoreError, StoreLocked
 from analysis.store import files, fill, read
 from analysis.store import sync as module
 from analysis.store.paths import store_path
@@ -551,7 +551,7 @@ def test_a_disk_that_fills_up_is_said(data: Path) -> None:
     before = store_path().read_bytes()
     limited = python(f"""
 import resource
-from analysis.errors import StoreError
+from analysis.core.errors import StoreError
 from analysis.store import sync
 for limit in {[len(before) * percent // 100 for percent in (1, 50)]}:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, -1))

@@ -11,15 +11,15 @@ from specimens import TEXT, tiny_bert, tiny_tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
+from analysis.core.term_names import SOURCES
+from analysis.measurements.terms import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.families.t5 import T5
-from analysis.models.follow import FREEZES, Layer, follow
-from analysis.sources import SOURCES
+from analysis.models.trace_sources import FREEZES, Layer, trace_sources
 from analysis.streams import gates
 from analysis.streams.rules import RULES
-from analysis.streams.tensor import Streams, plain, stacked, streams
-from analysis.terms import decompose
+from analysis.streams.tensor import DecomposedTensor, decomposed, stacked, total
 
 BIAS = len(SOURCES) - 1
 
@@ -54,7 +54,7 @@ def test_a_post_norm_model_is_the_frozen_network_written_out() -> None:
     told: list[Layer] = []
     states: list[Tensor] = []
     inputs = {"input_ids": ids, "token_type_ids": kinds}
-    follow(model, FAMILIES["bert"], inputs, told.append, states=lambda _, hidden: states.append(hidden))
+    trace_sources(model, FAMILIES["bert"], inputs, told.append, states=lambda _, hidden: states.append(hidden))
     w = numbers(model)
 
     def norm(x: np.ndarray, name: str) -> np.ndarray:
@@ -83,7 +83,7 @@ def test_a_post_norm_model_is_the_frozen_network_written_out() -> None:
 class Summed(T5):
     """T5's encoder given embeddings that are a sum already, so that its one model has several sources."""
 
-    def seeds(self, model: Any) -> tuple[()]:
+    def source_inputs(self, model: Any) -> tuple[()]:
         return ()
 
 
@@ -100,8 +100,8 @@ def test_a_pre_norm_gated_model_is_the_frozen_network_written_out(freeze: str) -
     parts = torch.randn(len(SOURCES), 1, 6, 32, dtype=torch.float64)
     told: list[Layer] = []
     states: list[Tensor] = []
-    given = {"inputs_embeds": streams(parts.sum(0), list(parts))}
-    follow(model, Summed(), given, told.append, states=lambda _, hidden: states.append(hidden), freeze=freeze)
+    given = {"inputs_embeds": decomposed(parts.sum(0), list(parts))}
+    trace_sources(model, Summed(), given, told.append, states=lambda _, hidden: states.append(hidden), freeze=freeze)
     w = numbers(model)
 
     def norm(x: np.ndarray, name: str) -> np.ndarray:
@@ -148,13 +148,13 @@ def test_what_has_no_rule_is_refused_by_name() -> None:
             refused(x, -1)
 
 
-def sample(shape: tuple[int, ...], seed: int = 0, activated: bool = False) -> Streams:
+def sample(shape: tuple[int, ...], seed: int = 0, activated: bool = False) -> DecomposedTensor:
     """A random sum over sources, of which the third gives nothing."""
     rng = torch.Generator().manual_seed(seed)
     parts: list[Any] = list(torch.randn(len(SOURCES), *shape, generator=rng, dtype=torch.float64))
     whole = torch.stack(parts).sum(0) - parts[2]
     parts[2] = None
-    return streams(whole, parts, activated=activated)
+    return decomposed(whole, parts, activated=activated)
 
 
 X, Y, ONE = (2, 3, 4), (2, 4, 3), torch.ones(4, dtype=torch.float64)
@@ -222,8 +222,8 @@ def function(name: str) -> Any:
 def assert_sums(made: Any, expected: Any) -> None:
     pairs = zip(made, expected, strict=True) if isinstance(made, tuple | list) else [(made, expected)]
     for one, own in pairs:
-        assert isinstance(one, Streams)
-        torch.testing.assert_close(plain(one), own, rtol=0, atol=0)
+        assert isinstance(one, DecomposedTensor)
+        torch.testing.assert_close(total(one), own, rtol=0, atol=0)
         close = 1e-12 if own.dtype == torch.float64 else 3e-2
         torch.testing.assert_close(stacked(one, len(SOURCES)).sum(0).double(), own.double(), rtol=close, atol=close)
 
@@ -233,7 +233,7 @@ def test_a_rule_keeps_the_sum(name: str) -> None:
     rest, kwargs = CASES[name]
     if name == "dropout":
         kwargs = {"training": False}
-    expected = function(name)(plain(sample(X)).clone(), *rest, **kwargs)
+    expected = function(name)(total(sample(X)).clone(), *rest, **kwargs)
     with torch._C.DisableTorchFunctionSubclass():
         made = RULES[name](function(name), (sample(X), *rest), kwargs)
     assert_sums(made, expected)
@@ -242,21 +242,21 @@ def test_a_rule_keeps_the_sum(name: str) -> None:
 def test_rules_of_other_shapes_keep_the_sum() -> None:
     x, flat, image = sample(X), sample((3, 4)), sample((2, 3, 6, 6), seed=2)
     kernel, bias = torch.randn(5, 3, 2, 2, dtype=torch.float64), torch.randn(5, dtype=torch.float64)
-    assert_sums(x.mT, plain(x).mT)
-    assert_sums(flat.T, plain(flat).T)
-    assert_sums(flat.t(), plain(flat).t())
+    assert_sums(x.mT, total(x).mT)
+    assert_sums(flat.T, total(flat).T)
+    assert_sums(flat.t(), total(flat).t())
     pattern = torch.rand(2, 7, 3, dtype=torch.float64)
-    torch.testing.assert_close(stacked(pattern @ x, 4).sum(0), pattern @ plain(x), rtol=0, atol=1e-12)
+    torch.testing.assert_close(stacked(pattern @ x, 4).sum(0), pattern @ total(x), rtol=0, atol=1e-12)
     for joined in (torch.cat, torch.concat, torch.concatenate, torch.stack):
-        assert_sums(joined([x, torch.ones(X, dtype=torch.float64)]), joined([plain(x), torch.ones(X).double()]))
-    assert_sums(torch.addmm(bias, flat, W.T), torch.addmm(bias, plain(flat), W.T))
-    assert_sums(functional.conv2d(image, kernel, bias), functional.conv2d(plain(image), kernel, bias))
+        assert_sums(joined([x, torch.ones(X, dtype=torch.float64)]), joined([total(x), torch.ones(X).double()]))
+    assert_sums(torch.addmm(bias, flat, W.T), torch.addmm(bias, total(flat), W.T))
+    assert_sums(functional.conv2d(image, kernel, bias), functional.conv2d(total(image), kernel, bias))
     table, places = sample((6, 4)), torch.tensor([[0, 5, 5]])
-    assert_sums(functional.embedding(places, table), functional.embedding(places, plain(table)))
+    assert_sums(functional.embedding(places, table), functional.embedding(places, total(table)))
     a, b = sample(X), sample(Y, seed=1)
-    torch.testing.assert_close(a @ b, plain(a) @ plain(b))
+    torch.testing.assert_close(a @ b, total(a) @ total(b))
     alibi = torch.ones(2, 1, 3, dtype=torch.float64)
-    torch.testing.assert_close(alibi.baddbmm(a, b), alibi.baddbmm(plain(a), plain(b)))
+    torch.testing.assert_close(alibi.baddbmm(a, b), alibi.baddbmm(total(a), total(b)))
 
 
 def test_every_rule_is_tested() -> None:
@@ -268,7 +268,7 @@ def test_what_is_changed_in_place_keeps_its_parts_elsewhere() -> None:
     same = x
     x += sample(X, seed=1)
     assert same is x
-    torch.testing.assert_close(stacked(same, 4).sum(0), plain(same), rtol=0, atol=1e-12)
+    torch.testing.assert_close(stacked(same, 4).sum(0), total(same), rtol=0, atol=1e-12)
 
 
 def test_two_hidden_states_of_which_neither_is_a_gate_are_not_multiplied() -> None:

@@ -11,15 +11,15 @@ import torch
 from scipy.stats import spearmanr
 from transformers import BertConfig, BertModel
 
-from analysis import embedded
-from analysis.errors import InterventionError, TextError
+from analysis.core import embedded
+from analysis.core.errors import InterventionError, TextError
+from analysis.measurements.surgery import tables as surgery
+from analysis.measurements.surgery.concatenated import ConcatenatedInput, concatenated_states
+from analysis.measurements.surgery.operations import operations
+from analysis.measurements.surgery.similarity import Pairs, measure_surgery, read_pairs, similarities, spearman
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import files
-from analysis.surgery import tables as surgery
-from analysis.surgery.concatenated import ConcatenatedInput, concatenated_states
-from analysis.surgery.operations import operations
-from analysis.surgery.similarity import Pairs, measure_surgery, read_pairs, similarities, spearman
 
 WIDTH, RANK = 24, 5
 
@@ -56,7 +56,7 @@ def test_the_separated_sum_is_a_concatenation(bert, batch, rank):
     ids, mask = batch
     before = surgery.tables(bert)
     apart = surgery.separated(before, surgery.directions(before.positions, rank))
-    with surgery.replaced(bert, apart), torch.no_grad():
+    with surgery.with_tables(bert, apart), torch.no_grad():
         expected = bert(input_ids=ids, attention_mask=mask).last_hidden_state
     got = concatenated_states(bert, rank, ids, mask)
     seen = mask.bool()
@@ -84,7 +84,7 @@ def test_tables_come_back(bert):
     seen = []
 
     def fails() -> None:
-        with surgery.replaced(bert, surgery.no_position(before)):
+        with surgery.with_tables(bert, surgery.no_position(before)):
             seen.append(bool(bert.embeddings.position_embeddings.weight.any()))
             raise RuntimeError("stop")
 

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
+from analysis.measurements.surgery import attention, finetuned, operate
+from analysis.measurements.surgery.arms import ARMS, Arm
+from analysis.measurements.surgery.tables import directions, tables
 from analysis.rules import SURGERIES, surgery_rules
-from analysis.surgery import attention, finetuned, operate
-from analysis.surgery.arms import ARMS, Arm
-from analysis.surgery.tables import directions, tables
 
 IDS = torch.tensor([[2, 5, 7, 9, 11, 6, 3], [2, 8, 5, 3, 0, 0, 0]])
 MASK = (IDS != 0).long()
@@ -136,7 +136,7 @@ def test_fine_tuning_leaves_the_tables_and_moves_the_rest(name: str, monkeypatch
     monkeypatch.setattr(finetuned, "_encoder", lambda: (model, None, "r"))
     monkeypatch.setattr(finetuned, "_positions", lambda: positions)
     torch.manual_seed(0)
-    classifier = finetuned.made(name, 2)
+    classifier = finetuned.build_classifier(name, 2)
     before = {path: weight.clone() for path, weight in classifier.state_dict().items()}
     trained = [weight for weight in classifier.parameters() if weight.requires_grad]
     adam = torch.optim.AdamW(trained, lr=1e-3)
@@ -163,7 +163,7 @@ def test_pooling_ignores_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finetuned, "_encoder", lambda: (model, None, "r"))
     monkeypatch.setattr(finetuned, "_positions", lambda: [])
     torch.manual_seed(0)
-    classifier = finetuned.made("minilm_intact", 3).eval()
+    classifier = finetuned.build_classifier("minilm_intact", 3).eval()
     with torch.no_grad():
         padded = classifier(IDS, MASK, torch.zeros_like(IDS)).logits[1]
         alone = classifier(IDS[1:, :4], MASK[1:, :4], torch.zeros_like(IDS[1:, :4])).logits[0]

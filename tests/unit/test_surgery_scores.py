@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import catalogue
+from analysis import links, store_build
 from analysis.ablation.glue.tasks import TASKS
-from analysis.figures import FIGURES
-from analysis.figures.glue_headline import headline
+from analysis.claims.statements import stored
+from analysis.figures import FIGURES, drawings
+from analysis.figures.glue.headline import headline
+from analysis.measurements.surgery.finetuned import PRESET, SurgeryJob
 from analysis.rules import surgery_rules
-from analysis.statements import stored
 from analysis.store import read
-from analysis.surgery.finetuned import PRESET, SurgeryJob
-from dashboard import charts, links, queries
+from dashboard.session import queries
 
 INTACT = {"cola": 0.4, "sst2": 0.89, "mrpc": 0.87, "stsb": 0.87}
 LESS = {"minilm_intact": 0.0, "minilm_separated": 0.002, "minilm_no_position": 0.05}
@@ -45,7 +45,7 @@ def tuned(data: Path) -> Path:
             spread = 0.0005 * list(LESS).index(arm) * seed
             job._store([outcome(task, INTACT[task] - less - 0.0025 * seed - spread) for task in surgery_rules().tasks])
             assert job.finished
-    assert catalogue.refresh().problems == []
+    assert store_build.refresh().problems == []
     return data
 
 
@@ -79,4 +79,4 @@ def test_the_figures_of_glue_are_drawn_of_one_model(tuned: Path, name: str) -> N
     assert "fine-tuning seeds of one model" in figure.caption
     assert "pre-training seeds" not in figure.caption
     assert np.isfinite(figure.frame().value.dropna()).all()
-    charts.compose(figure).to_dict()
+    drawings.compose(figure).to_dict()

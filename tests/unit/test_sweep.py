@@ -21,13 +21,13 @@ from laboratory import write_glue, write_text
 from safetensors.torch import load_file
 
 from analysis.ablation import corpus as corpora
-from analysis.ablation.job import Job, Place, made, run
+from analysis.ablation.job import Job, SweepSettings, run, sweep_jobs
 from analysis.ablation.majority import store_majority
 from analysis.ablation.plan import FINETUNING, Finetuning, jobs, scores_id
 from analysis.ablation.presets import preset
+from analysis.core.errors import AddendError, UnknownName
 from analysis.engine import run_all
 from analysis.engine.task import ready
-from analysis.errors import AddendError, UnknownName
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import files
@@ -100,7 +100,7 @@ def test_a_sweep_stores_every_run_once(alone: Path) -> None:
 
 
 def test_the_command_of_a_run_says_what_is_not_the_presets() -> None:
-    place = Place(corpus=Path("corpus"), out=Path("out"))
+    place = SweepSettings(corpus=Path("corpus"), out=Path("out"))
 
     def command(**changes: object) -> str:
         settings = preset("cpu", variant="tupe_a", **changes)
@@ -178,8 +178,8 @@ def test_two_ray_workers_one_of_them_killed(
 
 
 def test_a_job_waits_for_what_it_needs(tmp_path: Path) -> None:
-    place = Place(corpus=tmp_path, out=tmp_path)
-    planned = made(jobs("debug", ["frozen_word", "bert_a"], [0, 1]), None, place=place, corpus_digest="x")
+    place = SweepSettings(corpus=tmp_path, out=tmp_path)
+    planned = sweep_jobs(jobs("debug", ["frozen_word", "bert_a"], [0, 1]), None, place=place, corpus_digest="x")
     names = [(job.pretraining.variant, job.pretraining.seed) for job in planned]
     assert names == [(v, s) for s in (0, 1) for v in ("no_position", "frozen_word", "bert_a")]
     assert [j.pretraining.variant for j in ready(planned, planned, set())] == ["no_position", "bert_a"] * 2
@@ -204,8 +204,10 @@ def test_every_setting_of_the_fine_tuning_names_its_scores() -> None:
 
 
 def test_next_token_models_are_not_fine_tuned(tmp_path: Path) -> None:
-    place = Place(corpus=tmp_path, out=tmp_path)
-    planned = made(jobs("debug", ["causal_bert_a", "bert_a"], [0]), FINETUNING["debug"], place=place, corpus_digest="x")
+    place = SweepSettings(corpus=tmp_path, out=tmp_path)
+    planned = sweep_jobs(
+        jobs("debug", ["causal_bert_a", "bert_a"], [0]), FINETUNING["debug"], place=place, corpus_digest="x"
+    )
     assert [job.finetuning is None for job in planned] == [True, False]
 
 
@@ -213,10 +215,12 @@ def test_a_failed_run_is_named_and_the_others_go_on(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
-    place = Place(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "nowhere")
+    place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "nowhere")
     digest = corpora.load(place.corpus).digest
-    broken = made([preset("debug", variant="bert_a", steps=2)], FINETUNING["debug"], place=place, corpus_digest=digest)
-    good = made([preset("debug", variant="no_position", steps=2)], None, place=place, corpus_digest=digest)
+    broken = sweep_jobs(
+        [preset("debug", variant="bert_a", steps=2)], FINETUNING["debug"], place=place, corpus_digest=digest
+    )
+    good = sweep_jobs([preset("debug", variant="no_position", steps=2)], None, place=place, corpus_digest=digest)
     failed = run_all([*broken, *good], workers=1)
     assert [(job.pretraining.variant, "is no folder" in reason) for job, reason in failed] == [("bert_a", True)]
     assert good[0].finished
@@ -226,10 +230,10 @@ def test_a_failed_run_is_named_and_the_others_go_on(
 def test_a_run_that_diverges_is_a_result(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its curve is stored with the loss that was lost, and it is neither trained again nor fine-tuned."""
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
-    place = Place(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "glue")
+    place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "glue")
     digest = corpora.load(place.corpus).digest
     settings = preset("debug", variant="no_position", learning_rate=1e30)
-    (job,) = made([settings], FINETUNING["debug"], place=place, corpus_digest=digest)
+    (job,) = sweep_jobs([settings], FINETUNING["debug"], place=place, corpus_digest=digest)
     with pytest.raises(
         AddendError, match=r"is nan at step 10; lower the learning rate \(1e\+30\)\. The curve is stored"
     ):
@@ -246,12 +250,12 @@ def test_a_fine_tuning_that_diverges_takes_no_other_with_it(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
-    place = Place(
+    place = SweepSettings(
         corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "glue", valid_text=texts / "valid.txt"
     )
     plan = replace(FINETUNING["debug"], learning_rates=(1e-3, 1e30))
     digest = corpora.load(place.corpus).digest
-    (job,) = made([preset("debug", variant="no_position", steps=2)], plan, place=place, corpus_digest=digest)
+    (job,) = sweep_jobs([preset("debug", variant="no_position", steps=2)], plan, place=place, corpus_digest=digest)
     run(job)
     assert job.finished
     (path,) = (tmp_path / "data/results/scores").glob("*.parquet")
@@ -263,7 +267,7 @@ def test_a_fine_tuning_that_diverges_takes_no_other_with_it(
 
 def test_majority_scores_are_stored_once(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
-    place = Place(corpus=tmp_path, out=tmp_path, glue=texts / "glue", valid_text=texts / "valid.txt")
+    place = SweepSettings(corpus=tmp_path, out=tmp_path, glue=texts / "glue", valid_text=texts / "valid.txt")
     for _ in range(2):
         store_majority("debug", FINETUNING["debug"], place)
     (path,) = (tmp_path / "results" / "scores").glob("*.parquet")
@@ -277,7 +281,7 @@ def test_majority_scores_are_stored_once(texts: Path, tmp_path: Path, monkeypatc
 
 def test_a_job_that_is_finished_is_left_alone(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
-    place = Place(corpus=texts / "out" / "corpus-256", out=tmp_path / "out")
+    place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out")
     digest = corpora.load(place.corpus).digest
     job = Job(pretraining=preset("debug", steps=2), finetuning=None, place=place, corpus_digest=digest)
     run(job)
@@ -293,7 +297,7 @@ def test_a_causal_checkpoint_is_kept_with_its_head(
 
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "store.duckdb"))
-    place = Place(out=tmp_path / "out", corpus=texts / "out" / "corpus-256", valid_text=texts / "valid.txt")
+    place = SweepSettings(out=tmp_path / "out", corpus=texts / "out" / "corpus-256", valid_text=texts / "valid.txt")
     job = Job(
         pretraining=preset("debug", variant="causal_no_position", steps=2),
         finetuning=None,
@@ -320,7 +324,7 @@ def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, mon
     digest = corpora.load(shared["corpus"]).digest
     settings = preset("debug", variant="no_position", steps=2)
     first = Job(
-        pretraining=settings, finetuning=None, place=Place(out=tmp_path / "one", **shared), corpus_digest=digest
+        pretraining=settings, finetuning=None, place=SweepSettings(out=tmp_path / "one", **shared), corpus_digest=digest
     )
     run(first)
     keep_checkpoint(first.folder, corpus="made", licence="ours")
@@ -329,7 +333,7 @@ def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, mon
     later = Job(
         pretraining=settings,
         finetuning=FINETUNING["debug"],
-        place=Place(out=tmp_path / "two", **shared),
+        place=SweepSettings(out=tmp_path / "two", **shared),
         corpus_digest=digest,
     )
     said: list[str] = []

@@ -5,6 +5,7 @@ the attention probabilities that its eager pass returns. Neither passes through 
 """
 
 import copy
+import xml.etree.ElementTree as ET
 from functools import partial
 from typing import Any
 
@@ -15,12 +16,12 @@ from specimens import LONG, PAIR, TEXT, embedded_eager, embedded_loaded, tiny_be
 from torch import nn
 from transformers import BertForMaskedLM, BertForSequenceClassification, BertModel
 
-from analysis.errors import ModelError
+from analysis.core.errors import ModelError
+from analysis.measurements.terms import SOURCES, TERMS, decompose
 from analysis.models.capture import IMPLEMENTATION
 from analysis.models.families import FAMILIES
 from analysis.streams import rules
-from analysis.streams.tensor import stacked, streams
-from analysis.terms import SOURCES, TERMS, decompose
+from analysis.streams.tensor import decomposed, stacked
 
 TINY = {
     "plain": {},
@@ -180,7 +181,7 @@ def normalise_each_alone(_func: Any, args: Any, kwargs: Any) -> Any:
     """The mistake of a published script: every part through the LayerNorm with statistics of its own."""
     x, shape, weight, bias, eps = (*args, *kwargs.values())
     alone = [None if p is None else nn.functional.layer_norm(p, shape, weight, bias, eps) for p in x.parts]
-    return streams(nn.functional.layer_norm(x.as_subclass(torch.Tensor), shape, weight, bias, eps), alone)
+    return decomposed(nn.functional.layer_norm(x.as_subclass(torch.Tensor), shape, weight, bias, eps), alone)
 
 
 def test_normalising_each_part_alone_is_off_by_everything(monkeypatch):
@@ -207,7 +208,7 @@ def test_layer_norm_statistics_are_those_of_the_whole():
     nn.init.normal_(norm.bias)
     parts = torch.randn(3, 5, 16, dtype=torch.float64) * torch.tensor([1.0, 30.0, 0.01])[:, None, None]
     with torch.no_grad():
-        split = stacked(norm(streams(parts.sum(0), [*parts, None])), 4)
+        split = stacked(norm(decomposed(parts.sum(0), [*parts, None])), 4)
         torch.testing.assert_close(split.sum(0), norm(parts.sum(0)), rtol=0, atol=1e-13)
         torch.testing.assert_close(split[-1], norm.bias.expand(5, 16))
 
@@ -303,3 +304,15 @@ def test_provenance_and_truncation():
     assert short.provenance.text == TEXT
     with pytest.raises(KeyError, match="there is no term 'word_to_wrod'; the terms are word_to_word"):
         short.terms["word_to_wrod"]
+
+
+def test_a_notebook_shows_the_shares_and_escapes_the_text():
+    loaded = embedded_loaded()
+    result = decompose(loaded.model, loaded.tokenizer, "a <b>bold</b> claim", layer=0)
+    page = ET.fromstring(f"<div>{result._repr_html_()}</div>")
+    rows = [[cell.text or "" for cell in row] for row in page.iter("tr")]
+    shares = result.shares()
+    assert rows[0] == ["head", *(term.replace("_to_", " → ") for term in shares)]
+    shown = np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    np.testing.assert_allclose(shown, np.array(list(shares.values())).T, atol=0.00501)
+    assert "a <b>bold</b> claim" in "".join(page[0].itertext()), "as text, not as markup"

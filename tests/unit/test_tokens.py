@@ -11,10 +11,10 @@ from specimens import tiny_tokenizer
 from tiny_tokenizers import TEXT, byte_level, sentencepiece_bpe, unigram
 from transformers import GPT2Config, GPT2Model
 
-from analysis.terms import decompose
-from analysis.terms.arrange import arrange
-from analysis.terms.result import BLANKS, TokenInfo
-from analysis.terms.run import encode
+from analysis.measurements.terms import decompose
+from analysis.measurements.terms.result import BLANKS, TokenInfo
+from analysis.measurements.terms.run import encode
+from analysis.measurements.terms.token_view import token_view
 
 
 def model_for(tokenizer: Any, **changes: Any) -> Any:
@@ -43,7 +43,7 @@ def test_sentencepiece_marks_and_bytes_are_shown_as_text() -> None:
 
 def words_of(tokenizer: Any, text: str, pair: str | None = None) -> list[str]:
     made = decompose(model_for(tokenizer), tokenizer, text, pair)
-    arranged = arrange(made, 0, ["word_to_word"], words=True, specials=False, centred=False)
+    arranged = token_view(made, 0, ["word_to_word"], words=True, specials=False, centred=False)
     assert arranged.pattern.shape == (len(arranged.labels),) * 2
     return arranged.labels
 

@@ -8,17 +8,17 @@ import pytest
 from scipy.stats import linregress, ttest_1samp
 from scipy.stats import t as t_distribution
 
-from analysis import catalogue
-from analysis.errors import AddendError, NoResults
-from analysis.figures import FIGURES, training_costs
-from analysis.figures.runs import listed, settings
-from analysis.figures.training import index, trained
-from analysis.figures.training_settings import BEST
-from analysis.figures.training_verdict import verdict
+from analysis import links, store_build
+from analysis.core.errors import AddendError, NoResults
+from analysis.figures import FIGURES, drawings
+from analysis.figures.runs.data import all_runs, settings
+from analysis.figures.training import costs as training_costs
+from analysis.figures.training.data import index, select_trainings
+from analysis.figures.training.draw_curves import FIRST, LINE, apart
+from analysis.figures.training.settings import BEST
+from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
 from analysis.statistics.advantage import power_law
-from dashboard import charts, links
-from dashboard.charts.training_curves import FIRST, LINE, apart
 from tests import trainings
 
 STEPS = (0, 100, 200, 300, 400)
@@ -43,7 +43,7 @@ def three(data):
         run("bert_a", seed, ADDED, 5.0 + 0.01 * seed)
         run("no_position", seed, (8.0, 7.0, 7.0, 7.0, 7.0), 7.0)
         run("tupe_a", seed, (8.0, 6.0, 4.0, 3.9, 3.8), 3.8 + (0.02, 0.01, 0.03)[seed])
-    catalogue.refresh()
+    store_build.refresh()
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ def whole(data):
         run(variant, 0, ADDED, learning_rate=5e-4)
         run(variant, 0, ADDED, 4.0 if variant.endswith("bert_a") else 3.9, steps=800)
     trainings.costs()
-    catalogue.refresh()
+    store_build.refresh()
 
 
 # ---- Which runs ----
 
 
 def test_a_run_is_found_by_its_settings(three):
-    found = trained(links.VIEWS["training"].defaults())
+    found = select_trainings(links.VIEWS["training"].defaults())
     assert found.variants == ["bert_a", "no_position", "tupe_a"]
     assert found.finals("bert_a") == pytest.approx({0: 5.0, 1: 5.01, 2: 5.02})
     assert found.told == "the preset's own settings"
@@ -72,20 +72,20 @@ def test_a_run_is_found_by_its_settings(three):
 def test_runs_with_other_settings_are_another_recipe(three):
     for seed in range(2):
         run("bert_a", seed, (8, 6, 4, 3, 2), norm="pre", steps=400)
-    catalogue.refresh()
+    store_build.refresh()
     told = index().groupby("told").size()
     assert told.to_dict() == {"the preset's own settings": 9, "steps 400, norm pre": 2}
     defaults = links.VIEWS["training"].defaults()
-    assert len(trained(defaults).runs) == 9, "by default the recipe with most runs"
+    assert len(select_trainings(defaults).runs) == 9, "by default the recipe with most runs"
     recipe = index().query('told != "the preset\'s own settings"').recipe.iloc[0]
-    assert trained({**defaults, "recipe": recipe}).finals("bert_a") == {0: 2, 1: 2}
+    assert select_trainings({**defaults, "recipe": recipe}).finals("bert_a") == {0: 2, 1: 2}
 
 
 def test_a_corpus_is_known_by_its_digest_wherever_it_lay(data):
     for seed, folder in enumerate(("here", "there")):
         run("bert_a", seed, ADDED, corpus={"folder": folder, "digest": "abc"})
     run("bert_a", 2, ADDED, corpus={"folder": "here", "digest": "other"})
-    catalogue.refresh()
+    store_build.refresh()
     assert index().recipe.value_counts().tolist() == [2, 1]
 
 
@@ -93,9 +93,9 @@ def test_of_learning_rates_the_one_with_most_seeds_then_the_best(three):
     run("bert_a", 0, (8, 5, 3, 2, 1), learning_rate=5e-4)
     for seed in range(3):
         run("tupe_a", seed, (8, 5, 3, 2.5, 2.5), learning_rate=2e-3)
-    catalogue.refresh()
+    store_build.refresh()
     defaults = links.VIEWS["training"].defaults()
-    found = trained(defaults)
+    found = select_trainings(defaults)
     assert found.runs.groupby("variant").rate.unique().map(list).to_dict() == {
         "bert_a": ["0.001"],
         "no_position": ["0.001"],
@@ -103,15 +103,15 @@ def test_of_learning_rates_the_one_with_most_seeds_then_the_best(three):
     }
     assert "most seeds" in made("training_gap").caption
     assert "0.002: TUPE-A" in made("training_gap").caption
-    assert trained({**defaults, "rate": "0.0005"}).variants == ["bert_a"]
+    assert select_trainings({**defaults, "rate": "0.0005"}).variants == ["bert_a"]
 
 
 def test_a_run_made_again_counts_once(three):
     run("bert_a", 0, (8, 7, 6, 5, 4), corpus="made up")
     with pytest.raises(AddendError, match="reach"):
-        trained({**links.VIEWS["training"].defaults(), "rate": "reach"})
-    catalogue.refresh()
-    assert trained(links.VIEWS["training"].defaults()).finals("bert_a")[0] == 4
+        select_trainings({**links.VIEWS["training"].defaults(), "rate": "reach"})
+    store_build.refresh()
+    assert select_trainings(links.VIEWS["training"].defaults()).finals("bert_a")[0] == 4
 
 
 def test_causal_and_masked_never_share_an_axis(whole):
@@ -144,7 +144,7 @@ def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three)
 def test_the_mean_is_over_seeds(data):
     for seed, end in enumerate((4.0, 5.0, 6.0)):
         run("bert_a", seed, (8, 7, 6, 6, end))
-    catalogue.refresh()
+    store_build.refresh()
     mean = made("training_curves").content["mean"]
     assert mean.value.tolist() == [8, 7, 6, 6, 5]
     assert set(mean.seeds) == {3}
@@ -153,7 +153,7 @@ def test_the_mean_is_over_seeds(data):
 def test_long_curves_are_thinned_and_keep_their_ends(data):
     steps = range(0, 3_010, 10)
     trainings.write("bert_a", 0, trainings.line(steps, [8 - step / 1_000 for step in steps]))
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_curves")
     drawn = figure.content["rows"]
     assert len(drawn) <= 60
@@ -187,7 +187,7 @@ def test_one_seed_has_no_interval_and_says_so(data):
     run("bert_a", 0, ADDED)
     run("tupe_a", 0, (8, 6, 4, 3.9, 3.8))
     run("sinusoidal", 7, (8, 6, 4, 3.9, 3.8))
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_gap")
     rows = figure.frame().set_index("variant")
     assert rows.loc["tupe_a"].gap == pytest.approx(-1.2)
@@ -195,8 +195,8 @@ def test_one_seed_has_no_interval_and_says_so(data):
     assert "one pair" in rows.loc["tupe_a"].note
     assert rows.loc["sinusoidal"].note == "no seed in common"
     assert "nothing can be resolved" in figure.caption
-    charts.compose(figure).to_dict()
-    charts.compose(made("training_convergence")).to_dict()
+    drawings.compose(figure).to_dict()
+    drawings.compose(made("training_convergence")).to_dict()
 
 
 BETWEEN = {"bert_a": 5.0, "bert_a_norm": 4.4, "bert_a_d": 3.9, "no_cross": 3.85, "tupe_a_tie_cls": 3.8, "tupe_a": 3.79}
@@ -208,7 +208,7 @@ def between(without: tuple[str, ...] = ()) -> None:
         for seed in range(3):
             if name not in without:
                 run(name, seed, ADDED, final + (0.03 if name == "bert_a_d" and seed == 1 else 0.0))
-    catalogue.refresh()
+    store_build.refresh()
 
 
 def test_a_run_that_diverged_is_named_and_not_shown(data):
@@ -217,8 +217,8 @@ def test_a_run_that_diverged_is_named_and_not_shown(data):
         run("bert_a", seed, ADDED)
     rows = [*trainings.line((0, 100), (8.0, 1.0)), ("training_loss", 200, 20.0, math.nan)]
     trainings.write("random_fixed", 1, rows)
-    catalogue.refresh()
-    found = trained(links.VIEWS["training"].defaults())
+    store_build.refresh()
+    found = select_trainings(links.VIEWS["training"].defaults())
     assert found.variants == ["bert_a"]
     assert found.about().endswith("Diverged, and not shown: Random, fixed (seed 1, rate 0.001).")
 
@@ -244,7 +244,7 @@ def test_a_way_with_a_variant_that_was_not_run_is_left_out(data):
     between(without=("no_cross",))
     assert made("training_parts").content["ways"] == ["Cross terms dropped last"]
     run("no_cross", 7, ADDED)
-    catalogue.refresh()
+    store_build.refresh()
     assert made("training_parts").content["ways"] == ["Cross terms dropped last"], "no seed in common"
 
 
@@ -266,7 +266,7 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     for name, loss in (("bert_a", 3.5), ("tupe_a", 3.58), ("sinusoidal", 3.4)):
         run(name, 0, ADDED, loss, norm="pre")
     run("bert_a", 1, (8, math.nan, math.nan, math.nan, math.nan), math.nan, learning_rate=2e-3)
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_settings")
     rows = figure.frame().set_index(["setting", "variant"])
     own, twice, pre, best = figure.content["settings"]
@@ -299,7 +299,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
             ):
                 rows = trainings.line((0, steps), (8.0, end), final=end)
                 trainings.write(variant, seed, rows, steps=steps, **more)
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_advantage")
     table = figure.frame().set_index("steps")
     assert table.index.tolist() == [400, 20_000, 40_000]
@@ -324,7 +324,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
     lines = figure.content["lines"]
     assert set(lines.steps[lines.beyond].agg(["min", "max"]).round()) == {40_000, 160_000}
-    charts.compose(figure).to_dict()
+    drawings.compose(figure).to_dict()
 
 
 def test_a_power_law_is_that_of_scipy():
@@ -351,7 +351,7 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     """No position ends at 7.0, so that what ends above 6.9 has not left the plateau."""
     run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)
     run("tupe_a", 0, ADDED, 6.85, learning_rate=2e-3)
-    catalogue.refresh()
+    store_build.refresh()
     one, told = made("training_settings").content["sentences"]
     assert one == "TUPE-A minus BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
     assert told == (
@@ -360,10 +360,10 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     )
     run("bert_a", 0, ADDED, 6.97, norm="pre")
     run("tupe_a", 0, ADDED, 6.98, norm="pre")
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_settings")
     assert figure.content["sentences"][0].endswith("nearest 0 at peak rate 0.002; both on the plateau at 1 setting.")
-    charts.compose(figure).to_dict()
+    drawings.compose(figure).to_dict()
 
 
 def test_without_a_second_setting_the_command_for_one_is_said(three):
@@ -390,7 +390,7 @@ def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
     assert "Seconds tell" not in made("training_convergence").caption
     trainings.write("bert_a", 3, trainings.line(STEPS, ADDED, speed=5.0, final=5.0))
     trainings.write("tupe_a", 3, trainings.line(STEPS, ADDED, speed=8.0, final=5.0))
-    catalogue.refresh()
+    store_build.refresh()
     said = "BERT-A took 100 ms a step in one run and 200 in another"
     assert said in made("training_convergence").caption
     assert said in made("training_curves", axis="seconds").caption
@@ -401,14 +401,14 @@ def test_convergence_in_seconds_is_steps_times_what_a_step_costs(three):
     """Whatever the runs recorded: a step of TUPE-A is measured at 1.05 times BERT-A's; no_position was not measured."""
     trainings.write("tupe_a", 0, trainings.line(STEPS, (8.0, 6.0, 4.0, 3.9, 3.8), speed=0.1, final=3.82))
     trainings.costs(["bert_a", "tupe_a"])
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_convergence")
     rows = figure.frame().set_index(["axis", "variant"])
     assert rows.loc["seconds", "tupe_a"].ratio == pytest.approx(1.05 * 0.375)
     assert rows.loc["seconds", "no_position"].took == "> 40"
     assert figure.provenance["Step times"].startswith("run ")
     assert "as recorded: No position." in figure.caption
-    charts.compose(figure).to_dict()
+    drawings.compose(figure).to_dict()
     against = made("training_convergence", baseline="tupe_a").frame().set_index(["axis", "variant"])
     steps = against.loc["step", "bert_a"].ratio
     assert against.loc["seconds", "bert_a"].ratio == pytest.approx(steps / 1.05)
@@ -438,7 +438,7 @@ def test_tupes_claim_is_held_against_the_interval(data, crossings, words):
         run("bert_a", seed, ADDED)
         rows = trainings.line((0, 2 * at, 400), (8.0, 2.0, 2.0))
         trainings.write("tupe_a", seed, rows)
-    catalogue.refresh()
+    store_build.refresh()
     assert words in made("training_convergence").content["sentences"][0]
 
 
@@ -451,11 +451,11 @@ def test_the_plateau_is_left_below_what_no_position_ends_at(three):
 def test_a_plateau_that_is_never_left_is_said(data):
     run("bert_a", 0, (8, 7, 7, 7, 7))
     run("no_position", 0, (8, 7, 7, 7, 7))
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_plateau")
     assert figure.content["table"].told.tolist() == ["> 400"]
     assert "not left within the run" in figure.caption
-    charts.compose(figure).to_dict()
+    drawings.compose(figure).to_dict()
 
 
 # ---- The recipe ----
@@ -466,8 +466,8 @@ def judged(*, added, orderless, early=True):
         run("bert_a", seed, (8, 7, min(end + 0.2, 7), min(end + 0.1, 7), end) if early else (8, 7, 7, 7, end))
     for seed, end in enumerate(orderless):
         run("no_position", seed, (8, 7, 7, 7, end))
-    catalogue.refresh()
-    return verdict(trained(links.VIEWS["training"].defaults()))
+    store_build.refresh()
+    return verdict(select_trainings(links.VIEWS["training"].defaults()))
 
 
 @pytest.mark.parametrize(
@@ -496,7 +496,7 @@ def test_a_contest_inside_the_transition_is_not_decided(data):
 
 
 def test_causal_models_are_not_judged(whole):
-    assert verdict(trained({**links.VIEWS["training"].defaults(), "objective": "causal"})) is None
+    assert verdict(select_trainings({**links.VIEWS["training"].defaults(), "objective": "causal"})) is None
 
 
 # ---- Length, scores, costs ----
@@ -518,17 +518,17 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
                     for step in STEPS
                 ]
             trainings.write(variant, seed, rows)
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_scores")
     assert "2.0 times as large before training, by layer, and 2.0 times after it" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
-    assert len(charts.panels(figure)) == 2
+    assert len(drawings.panels(figure)) == 2
     assert figure.frame().step.min() == 0
 
 
 def test_costs_carry_what_the_registry_says_of_sizes(whole):
     trainings.costs(["bert_a"], created="2020-01-01T00:00:00Z")
-    catalogue.refresh()
+    store_build.refresh()
     figure = made("training_costs")
     frame = figure.frame()
     assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
@@ -551,10 +551,12 @@ def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
 def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
     figure = made(name)
-    for look in (charts.Look(), charts.Look(dark=True, screen=True)):
-        for panel in charts.panels(figure, look):
+    for look in (drawings.Look(), drawings.Look(dark=True, screen=True)):
+        for panel in drawings.panels(figure, look):
             panel.to_dict()
-    rows = sum(len(panel["datasets"][key]) for panel in [charts.compose(figure).to_dict()] for key in panel["datasets"])
+    rows = sum(
+        len(panel["datasets"][key]) for panel in [drawings.compose(figure).to_dict()] for key in panel["datasets"]
+    )
     assert rows < 5_000
     assert figure.caption.endswith(".")
     assert figure.alt
@@ -570,7 +572,7 @@ def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, na
 
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
 def test_with_no_results_a_sentence_says_how_to_make_them(data, name):
-    catalogue.refresh()
+    store_build.refresh()
     with pytest.raises(NoResults, match=r"python -m analysis (ablate|measure-costs)"):
         made(name)
 
@@ -615,8 +617,8 @@ def test_runs_are_listed_with_their_status(data):
     other = run("tupe_a", 2, ADDED, norm="pre", learning_rate=5e-4)
     trainings.costs(["bert_a"])
     (data / "results" / "curves" / "broken.parquet").write_bytes(b"not Parquet")
-    catalogue.refresh()
-    found = listed().set_index("run_id")
+    store_build.refresh()
+    found = all_runs().set_index("run_id")
     assert found.loc[whole_run].status == "finished"
     assert found.loc[cut].status == "stopped early"
     assert found.loc["results/curves/broken.parquet"].status == "unreadable"
@@ -638,7 +640,7 @@ def test_every_setting_of_a_run_is_laid_out():
 
 
 def test_the_curve_of_one_run(three):
-    run_id = trained(links.VIEWS["training"].defaults()).runs.run_id.iloc[0]
+    run_id = select_trainings(links.VIEWS["training"].defaults()).runs.run_id.iloc[0]
     assert set(made("runs_curve", run=run_id).frame().run_id) == {run_id}
     with pytest.raises(NoResults, match="'nobody' has no curve"):
         made("runs_curve", run="nobody")

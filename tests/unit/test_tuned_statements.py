@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.claims.statements import tuned
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.rules import surgery_rules
-from analysis.statements import tuned
-from analysis.statements.base import CONTRADICTED, OPEN, SUPPORTED
 
 RULES = surgery_rules()
 GOOD = {"rules": {"sha256": RULES.sha256}, "began": "2999-01-01T00:00:00Z"}

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from specimens import PAIR, TEXT, tiny_bert, tiny_tokenizer
 
-from analysis.errors import StoreError
-from analysis.interventions.corpus import intervene_corpus
+from analysis.core.errors import StoreError
+from analysis.measurements.interventions.corpus import intervene_corpus
+from analysis.measurements.terms.corpus import measure_corpus
 from analysis.models.load import Loaded
 from analysis.models.source import Source
 from analysis.store import files, unfinished
-from analysis.store.unfinished import FOLDER, Unfinished
-from analysis.terms.corpus import measure_corpus
+from analysis.store.unfinished import FOLDER, PartialResults
 
 TEXTS = [(TEXT, None), PAIR, ("the cat .", None), ("a dog ran on the hill .", None)]
 MEASURE: dict[str, Callable[..., Path]] = {"terms": measure_corpus, "interventions": intervene_corpus}
@@ -69,21 +69,21 @@ def test_an_item_that_was_cut_off_while_it_was_written_is_measured_again(kind: s
 
 
 def test_other_settings_code_or_libraries_share_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    Unfinished(freeze="half").keep(0, {"x": np.ones(2)})
-    assert Unfinished(freeze="half").get(0) is not None
-    assert Unfinished(freeze="other").get(0) is None
+    PartialResults(freeze="half").keep(0, {"x": np.ones(2)})
+    assert PartialResults(freeze="half").get(0) is not None
+    assert PartialResults(freeze="other").get(0) is None
     monkeypatch.setattr(unfinished, "git_sha", lambda: "def")
-    assert Unfinished(freeze="half").get(0) is None
+    assert PartialResults(freeze="half").get(0) is None
 
 
 def test_code_that_is_not_committed_keeps_nothing(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
     monkeypatch.setattr(unfinished, "git_sha", lambda: "abc+")
-    Unfinished().keep(0, {"x": np.ones(2)})
-    assert Unfinished().get(0) is None
+    PartialResults().keep(0, {"x": np.ones(2)})
+    assert PartialResults().get(0) is None
     assert not (data / FOLDER).exists()
 
 
 def test_a_folder_that_cannot_be_written_is_said(data: Path) -> None:
     (data / FOLDER).write_text("a file where the folder should be")
     with pytest.raises(StoreError, match="ADDEND_DATA"):
-        Unfinished().keep(0, {"x": np.ones(2)})
+        PartialResults().keep(0, {"x": np.ones(2)})

@@ -29,6 +29,7 @@ from transformers import (
     T5Config,
 )
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb, create_sinusoidal_positions
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from analysis.ablation.encoder import (
@@ -41,7 +42,7 @@ from analysis.ablation.encoder import (
 )
 from analysis.ablation.encoder.export import to_bert
 from analysis.ablation.variants import VARIANTS
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 SHAPE = {
     "vocab_size": 60,
@@ -309,6 +310,39 @@ def causal(r: Written, x: np.ndarray, at: str) -> np.ndarray:
     return np.where(np.tril(np.ones((len(x), len(x)))), plain(r, x, at), -np.inf)
 
 
+def turned(share: float) -> Callable:
+    """Causal scores of queries and keys that GPT-J's own functions have turned in the first part of each head."""
+
+    def scores(r: Written, x: np.ndarray, at: str) -> np.ndarray:
+        query, key = (
+            torch.from_numpy(r.projected(x, f"{at}.{name}")).transpose(0, 1)[None] for name in ("query", "key")
+        )
+        width = query.shape[-1]
+        part = max(2, 2 * round(share * width / 2))
+        sin, cos = create_sinusoidal_positions(len(x), part).double()[None].split(part // 2, dim=-1)
+        query, key = (
+            torch.cat([apply_rotary_pos_emb(one[..., :part], sin, cos), one[..., part:]], -1)[0].transpose(0, 1).numpy()
+            for one in (query, key)
+        )
+        products = query @ key.transpose(0, 2, 1) / np.sqrt(width)
+        return np.where(np.tril(np.ones((len(x), len(x)))), products, -np.inf)
+
+    return scores
+
+
+def polar(r: Written, x: np.ndarray, at: str) -> np.ndarray:
+    """Equation by equation: lengths by softplus, one frequency a dimension, a phase of the keys between -2 pi and 0."""
+    query, key = (np.logaddexp(0, r.projected(x, f"{at}.{name}")) for name in ("query", "key"))
+    width = query.shape[-1]
+    frequency = 10_000.0 ** (-np.arange(width) / width)
+    phase = np.clip(r.w[f"{at}.phase"], -2 * np.pi, 0).reshape(r.heads, width)
+    scores = np.full((r.heads, len(x), len(x)), -np.inf)
+    for h, i in np.ndindex(r.heads, len(x)):
+        for j in range(i + 1):
+            scores[h, i, j] = (query[h, i] * key[h, j] * np.cos((j - i) * frequency + phase[h])).sum()
+    return scores / np.sqrt(width)
+
+
 def alibi(r: Written, x: np.ndarray, at: str) -> np.ndarray:
     """BLOOM's slopes, laid on both sides."""
     slopes = build_alibi_tensor(torch.ones(1, 2), r.heads, torch.float64)[:, 0, 1].double().numpy()
@@ -346,7 +380,14 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "recurrent": (recurrent, plain),
     "causal_no_position": (absent, causal),
     "causal_bert_a": (added, causal),
+    "causal_drope": (absent, causal),
+    "causal_rotary": (absent, turned(1)),
+    "causal_partial_25": (absent, turned(0.25)),
+    "causal_partial_10": (absent, turned(0.1)),
+    "causal_polar": (absent, polar),
 }
+SINGLE = {"alibi": 2e-6, "causal_rotary": 2e-6, "causal_partial_25": 2e-6, "causal_partial_10": 2e-6}
+"""How near the reference is whose own numbers are in float32: slopes, sines."""
 LIBRARY = {"bert_a", "rotary", "deberta"}
 """Variants that transformers has a model of; tested against it below."""
 
@@ -363,7 +404,7 @@ def test_a_variant_is_its_formula(name: str, implementation: str, text: dict[str
     for row, length in enumerate(text["attention_mask"].sum(1).tolist()):
         ids, segments = (text[part][row, :length].numpy() for part in ("input_ids", "token_type_ids"))
         want = r.run(ids, segments, inputs, scores)
-        np.testing.assert_allclose(got[row, :length].numpy(), want, rtol=0, atol=2e-6 if name == "alibi" else 1e-9)
+        np.testing.assert_allclose(got[row, :length].numpy(), want, rtol=0, atol=SINGLE.get(name, 1e-9))
 
 
 def test_every_variant_has_a_reference() -> None:

@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import random_vit
-from analysis.errors import LinkError, NoResults
-from analysis.figures import FIGURES, Figure
-from analysis.figures.vision import MOST_SMALL_MAPS, mosaic, placed
-from analysis.image_probes import ImageRequest
-from analysis.terms.picture import ImageDecomposition
-from dashboard import charts
-from dashboard.links import VIEWS
+from analysis.core.errors import LinkError, NoResults
+from analysis.figures import FIGURES, Figure, drawings
+from analysis.figures.vision.data import MOST_SMALL_MAPS, mosaic, position_source
+from analysis.links import VIEWS
+from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.models import random_vit_name as random_vit
+from analysis.probes.image_probe import ImageRequest
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "data/results"
@@ -125,8 +124,8 @@ def test_of_a_large_grid_every_so_manieth_patch_has_a_map() -> None:
 
 
 def test_whether_positions_are_interpolated_is_said() -> None:
-    assert placed((14, 14), (14, 14)) == "Positions are the model's own table of 14 by 14 patches."
-    assert placed((16, 20), (37, 37)) == (
+    assert position_source((14, 14), (14, 14)) == "Positions are the model's own table of 14 by 14 patches."
+    assert position_source((16, 20), (37, 37)) == (
         "Positions are interpolated (bicubic) to 16 by 20 patches from a table of 37 by 37."
     )
 
@@ -158,7 +157,7 @@ def test_a_special_token_asks_too_and_has_no_place(made: ImageDecomposition) -> 
     figure = build("vision_maps", made, patch=0)
     assert figure.content["query"] is None
     assert "[CLS]" in figure.title
-    assert charts.panels(figure)
+    assert drawings.panels(figure)
 
 
 @pytest.mark.parametrize(("field", "value"), [("head", 4), ("head", -1), ("patch", 65), ("patch", -1)])
@@ -183,7 +182,7 @@ def test_hidden_patches_leave_holes(made: ImageDecomposition) -> None:
     assert figure.content["query"] == (0, 4)
     assert all(np.isnan(values[:, 1::2]).all() for values in figure.content["maps"].values())
     assert "of which 32 are hidden from the model" in figure.caption
-    drawn = charts.panels(figure)[1]
+    drawn = drawings.panels(figure)[1]
     assert len(drawn.layer[0].data) == 32
 
 
@@ -196,7 +195,7 @@ def test_the_model_with_random_weights_is_never_shown_without_saying_so(made: Im
 
 def test_every_figure_is_drawn_on_one_scale_around_zero(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made)
-    panels = charts.panels(figure)
+    panels = drawings.panels(figure)
     assert len(panels) == 6
     domains = [panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in panels[1:]]
     assert all(domain == domains[0] for domain in domains)
@@ -211,4 +210,4 @@ def test_positions_of_zeros_are_said_to_be_that(made: ImageDecomposition) -> Non
     figure = build("vision_table", dataclasses.replace(made, positions=np.zeros_like(made.positions)))
     assert "Its positions are all zero" in figure.caption
     assert "nan" not in figure.caption
-    assert charts.panels(figure)
+    assert drawings.panels(figure)

@@ -79,7 +79,7 @@ def test_a_text_without_words_has_the_zero_vector():
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     """BERT-A at 60 and 80 in cola and rte, beside baselines at given points; see tests/own_results.py."""
-    from analysis import catalogue, own
+    from analysis import glue_comparison, store_build
 
     def made(**points: float):
         monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
@@ -91,15 +91,15 @@ def study(tmp_path, monkeypatch):
             if task in points
         ]
         own_results._write("scores", rows, "cpu")
-        catalogue.refresh()
-        return own.study("cpu")
+        store_build.refresh()
+        return glue_comparison.study("cpu")
 
     return made
 
 
 def test_below_baselines_nothing_is_ranked(study):
-    from analysis.figures.glue_headline import headline
-    from analysis.figures.glue_table import table
+    from analysis.figures.glue.headline import headline
+    from analysis.figures.glue.table import table
 
     found = study(cola=70.0, rte=85.0)
     first, why, *_ = headline(found)
@@ -111,6 +111,6 @@ def test_below_baselines_nothing_is_ranked(study):
 
 
 def test_without_baselines_nothing_is_said_of_them(study):
-    from analysis.figures.glue_headline import headline
+    from analysis.figures.glue.headline import headline
 
     assert "cannot be ranked by GLUE" not in headline(study())[0]

@@ -3,6 +3,7 @@
 Shapes: B batch, L length, H head, E hidden size, D head dimension, R relative positions.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +22,15 @@ class Shared:
     """What all layers of one forward pass share.
 
     bias is added to the scores, mask (0 or the least number) hides keys; added and disentangled hold what
-    the variants of those names need, angles what rotary needs, own what `untied="word"` projects anew.
+    the variants of those names need, angles what rotary needs and phases what polar does, own what `untied="word"`
+    projects anew.
     """
 
     bias: Float[Tensor, "1 H L L"] | None = None
     mask: Float[Tensor, "B 1 L L"] | None = None
     added: tuple[Tensor, Tensor] | None = None
     angles: tuple[Tensor, Tensor] | None = None
+    phases: Float[Tensor, "L D"] | None = None
     own: Float[Tensor, "rows E"] | None = None
     relative: Float[Tensor, "R E"] | None = None
 
@@ -73,6 +76,8 @@ class SelfAttention(nn.Module):
         if config.disentangled:
             self.pos_key = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
             self.pos_query = nn.Linear(config.hidden_size, config.hidden_size)
+        if config.polar:
+            self.phase = nn.Parameter(torch.zeros(config.hidden_size))
         # Not a child: every layer would own it.
         object.__setattr__(self, "position_scores", scores)
 
@@ -87,6 +92,9 @@ class SelfAttention(nn.Module):
             query, key = query + shared.added[0], key + shared.added[1]
         if shared.angles is not None:
             query, key = rotated(query, *shared.angles), rotated(key, *shared.angles)
+        if shared.phases is not None:
+            shift = self.phase.clamp(-2 * math.pi, 0).unflatten(0, (-1, 1, self.config.head_dim))
+            query, key = polar(query, shared.phases), polar(key, shared.phases + shift)
         bias = shared.bias
         if shared.own is not None:
             own = self.position_scores.untied(self.heads(self.query(shared.own)), self.heads(self.key(shared.own)))
@@ -148,11 +156,15 @@ class Rotation(nn.Module):
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
         self.dim = config.head_dim
+        self.turned = max(2, 2 * round(config.rotary_share * config.head_dim / 2))
 
     def forward(self, length: int, like: Tensor) -> tuple[Float[Tensor, "L D"], Float[Tensor, "L D"]]:
-        """Cosines and sines of the angles, each twice in a row (Su et al. 2021, equation 34)."""
-        turns = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(self.dim))
-        twice = turns.repeat_interleave(2, -1)
+        """Cosines and sines of the angles, each twice in a row (Su et al. 2021, equation 34).
+
+        Dimensions that are not turned have the angle 0.
+        """
+        turns = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(self.turned))
+        twice = nn.functional.pad(turns.repeat_interleave(2, -1), (0, self.dim - self.turned))
         return twice.cos().to(like), twice.sin().to(like)
 
 
@@ -160,3 +172,27 @@ def rotated(x: Float[Tensor, "B H L D"], cos: Tensor, sin: Tensor) -> Float[Tens
     """Each pair of neighbouring dimensions turned by its position's angle."""
     turned = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
     return x * cos + turned * sin
+
+
+class Phases(nn.Module):
+    """The angles of polar positions, in radians: a module without weights, so that they can be seen."""
+
+    def __init__(self, config: AddendConfig) -> None:
+        super().__init__()
+        self.dim = config.head_dim
+
+    def forward(self, length: int, like: Tensor) -> Float[Tensor, "L D"]:
+        """Position times frequency; dimension c of D has the frequency 10,000^(-c / D)."""
+        return (torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(2 * self.dim))).to(
+            like
+        )
+
+
+def polar(x: Float[Tensor, "B H L D"], angles: Float[Tensor, "*H L D"]) -> Float[Tensor, "B H L 2*D"]:
+    """Each number as a length (its softplus) at its position's angle, in Cartesian coordinates.
+
+    The product of two such rows is the sum over dimensions of both lengths times the cosine of the angle between
+    them (Gopalakrishnan et al. 2025).
+    """
+    length = nn.functional.softplus(x)
+    return torch.cat([length * angles.cos(), length * angles.sin()], -1)

@@ -25,7 +25,11 @@ class AddendConfig(PreTrainedConfig):
     queries and keys, so that all four terms are there: BERT-A^d).
     untie_cls: the first token's row and column of position scores are reset (TUPE).
     relative_buckets: T5's bias on the scores, this many buckets; 0 for none.
-    rotary, alibi: as named. disentangled: DeBERTa's c2p and p2c over this distance; 0 for none.
+    rotary, alibi: as named. rotary_share: the share of each head's dimensions that rotary turns: the first ones,
+    with the frequencies of a head of that width, as in GPT-J.
+    polar: PoPE (Gopalakrishnan et al. 2025): queries and keys give lengths alone, softplus of each number, and
+    position gives the angles: one frequency a dimension, and a learned phase of the keys.
+    disentangled: DeBERTa's c2p and p2c over this distance; 0 for none.
     scale_terms: scores are divided by sqrt(scale_terms * head dimension).
     window: keys attended on each side ([CLS] sees and is seen by all); 0 for all.
     recurrent: a bidirectional GRU before the first layer. causal: keys after the query are masked.
@@ -71,6 +75,8 @@ class AddendConfig(PreTrainedConfig):
     untie_cls: bool = False
     relative_buckets: int = 0
     rotary: bool = False
+    rotary_share: float = 1.0
+    polar: bool = False
     alibi: bool = False
     disentangled: int = 0
     scale_terms: int = 1

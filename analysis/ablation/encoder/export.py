@@ -4,7 +4,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.ablation.encoder.model import AddendForMaskedLM
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 OWN = {"variant", "position", "combine", "freeze_words", "position_start", "position_deviation"}
 """Fields of ours that may differ from their defaults in a model that is BERT all the same."""

@@ -29,7 +29,7 @@ from transformers.models.bert.modeling_bert import BertIntermediate, BertOutput,
 from transformers.utils.output_capturing import capture_outputs
 
 from analysis.ablation.corpus import IGNORED
-from analysis.ablation.encoder.attention import Rotation, SelfAttention, Shared
+from analysis.ablation.encoder.attention import Phases, Rotation, SelfAttention, Shared
 from analysis.ablation.encoder.config import MODEL_TYPE, AddendConfig
 from analysis.ablation.encoder.inputs import Inputs, PositionTable
 from analysis.ablation.encoder.scores import PositionScores
@@ -100,6 +100,8 @@ class Encoder(nn.Module):
             self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         if config.rotary:
             self.rotation = Rotation(config)
+        if config.polar:
+            self.phases = Phases(config)
         if config.disentangled:
             self.relative = nn.Embedding(2 * config.disentangled, config.hidden_size)
 
@@ -125,6 +127,7 @@ class Encoder(nn.Module):
             mask=self.hidden_keys(mask, length, hidden),
             added=self.position_scores.queries_and_keys(length) if config.untied == "added" else None,
             angles=self.rotation(length, hidden) if config.rotary else None,
+            phases=self.phases(length, hidden) if config.polar else None,
             own=self.position_scores.normed(length) if config.untied == "word" else None,
             relative=self.relative.weight if config.disentangled else None,
         )

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 
 from analysis.ablation.glue.tasks import TASKS, Task
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +70,12 @@ def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None =
     for what, most in (("max_train", max_train), ("max_dev", max_dev)):
         if most is not None and most < 1:
             raise AddendError(f"The {what} {most!r} is not a whole number from 1 up; leave it out to take every row.")
-    train, said = _cut(data.train, max_train, f"{data.task} train", "train")
-    notes = [said]
+    train, text = _cut(data.train, max_train, f"{data.task} train", "train")
+    notes = [text]
     dev = {}
     for name, split in data.dev.items():
-        dev[name], said = _cut(split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev")
-        notes.append(said)
+        dev[name], text = _cut(split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev")
+        notes.append(text)
     if not any(notes):
         return data
     parts = [] if data.data == "official" else [data.data]

@@ -16,7 +16,7 @@ from analysis.ablation.glue.examples import Data, subsample
 from analysis.ablation.glue.tasks import TASKS, Task
 from analysis.ablation.glue.tokens import Batch, Tokens, tokenise
 from analysis.ablation.optimise import groups
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 EachStep = Callable[[int, int, torch.Tensor], None]
 """Called after each step with its number, from 1, the number of all, and its loss (a tensor where the model is)."""

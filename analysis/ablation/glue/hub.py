@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.ablation.glue.examples import Split
 from analysis.ablation.glue.tasks import Task
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 REPOSITORY = "nyu-mll/glue"
 

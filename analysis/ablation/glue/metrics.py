@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 from analysis.ablation.glue.tasks import Task
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 AT_ONCE = 2**21
 """How many resampled examples are held at a time: some tens of MiB."""
@@ -81,14 +81,14 @@ def on_resamples(name: str, labels: np.ndarray, predictions: np.ndarray, drawn: 
     # How often each class was taken for each: (resample, label, prediction).
     classes = int(max(labels.max(), predictions.max(), 1)) + 1
     counts = _count((labels * classes + predictions)[drawn], classes**2).reshape(-1, classes, classes).astype(float)
-    true, said = counts.sum(axis=2), counts.sum(axis=1)
+    true, text = counts.sum(axis=2), counts.sum(axis=1)
     if name == "f1":
-        return _ratio(2 * counts[:, 1, 1], true[:, 1] + said[:, 1])
+        return _ratio(2 * counts[:, 1, 1], true[:, 1] + text[:, 1])
     if name == "matthews_correlation":
         # For any number of classes (Gorodkin 2004), as scikit-learn has it.
         size = drawn.shape[1]
-        covariance = np.trace(counts, axis1=1, axis2=2) * size - (true * said).sum(axis=1)
-        spreads = (size**2 - (said**2).sum(axis=1)) * (size**2 - (true**2).sum(axis=1))
+        covariance = np.trace(counts, axis1=1, axis2=2) * size - (true * text).sum(axis=1)
+        spreads = (size**2 - (text**2).sum(axis=1)) * (size**2 - (true**2).sum(axis=1))
         return _ratio(covariance, np.sqrt(spreads))
     raise ValueError(f"no metric is named {name!r}")
 

@@ -13,7 +13,7 @@ import numpy as np
 from analysis.ablation.glue import hub
 from analysis.ablation.glue.examples import Data, Split, described
 from analysis.ablation.glue.tasks import TASKS, Task, Unsplit
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 
 class DataError(AddendError):
@@ -64,9 +64,9 @@ def _from_files(task: Task, devs: Sequence[Task], folder: Path) -> tuple[Split, 
     train, skipped = _split(task, path, torn=task.torn_rows)
     dev = {}
     for other in devs:
-        found = _find(folder, other.dev_file) or (_find(folder, "dev.tsv") if other is task else None)
-        if found is not None:
-            dev[other.name] = _split(other, found)[0]
+        result = _find(folder, other.dev_file) or (_find(folder, "dev.tsv") if other is task else None)
+        if result is not None:
+            dev[other.name] = _split(other, result)[0]
         elif other is task:
             raise DataError(
                 f"{folder} holds no dev set of {task.name}; expected {task.folder}/{task.dev_file} beside {path.name}."
@@ -79,13 +79,13 @@ def _find(folder: Path, name: str) -> Path | None:
     if (folder / name).is_file():
         return folder / name
     stem, _, ending = name.rpartition(".")
-    found = sorted(folder.glob(f"{stem}-*.{ending}"))
-    if len(found) > 1:
+    items = sorted(folder.glob(f"{stem}-*.{ending}"))
+    if len(items) > 1:
         raise DataError(
-            f"{folder} holds {found[0].name} and {found[1].name}; expected one of them. "
+            f"{folder} holds {items[0].name} and {items[1].name}; expected one of them. "
             f"Move the other, or name one {name}."
         )
-    return found[0] if found else None
+    return items[0] if items else None
 
 
 # Rows of a file --------------------------------------------------------------------------------------
@@ -175,25 +175,25 @@ def _labelled(task: Task, layout: _Layout, rows: list[Row]) -> Split:
 def _labels(task: Task, layout: _Layout, rows: list[Row]) -> Iterator[float]:
     numbers = {label: number for number, label in enumerate(task.labels)}
     for line, fields in rows:
-        said = fields[layout.label]
+        text = fields[layout.label]
         if task.bounds is None:
-            if said not in numbers:
-                raise _bad_label(layout, line, said, f"one of {', '.join(task.labels)}")
-            yield numbers[said]
+            if text not in numbers:
+                raise _bad_label(layout, line, text, f"one of {', '.join(task.labels)}")
+            yield numbers[text]
         else:
             low, high = task.bounds
             try:
-                value = float(said)
+                value = float(text)
             except ValueError:
                 value = math.nan
             if not low <= value <= high:
-                raise _bad_label(layout, line, said, f"a number from {low:g} to {high:g}")
+                raise _bad_label(layout, line, text, f"a number from {low:g} to {high:g}")
             yield value
 
 
-def _bad_label(layout: _Layout, line: int, said: str, expected: str) -> DataError:
+def _bad_label(layout: _Layout, line: int, sentence: str, expected: str) -> DataError:
     return DataError(
-        f"{layout.path}, line {line}: the {layout.names[layout.label]} {said!r} is not {expected}. "
+        f"{layout.path}, line {line}: the {layout.names[layout.label]} {sentence!r} is not {expected}. "
         "Mend the line, or check that no tab stands within a text."
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.ablation.glue.examples import Data, Split
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 TASK = "swapped_neighbours"
 LEAST_WORDS, MOST_WORDS = 6, 40
@@ -50,16 +50,16 @@ def make(text: str | Path | Iterable[str], *, train: int = 8000, dev: int = 2000
         if size < 2:
             raise AddendError(f"The {what} size {size!r} is not a whole number from 2 up; choose for example 2000.")
     random = np.random.RandomState(seed)  # its stream never changes, which default_rng's may
-    found = _collect(_lines(text), SPARE * (train + dev))
+    matches = _collect(_lines(text), SPARE * (train + dev))
     halves = {"train": _Half(train), "dev": _Half(dev)}
-    for number in random.permutation(len(found)):
+    for number in random.permutation(len(matches)):
         # Whole articles, each to the half that is further from what it needs.
         half = min(halves.values(), key=lambda half: len(half.sentences) / half.needs)
-        half.sentences.extend(found[number])
+        half.sentences.extend(matches[number])
     for what, half in halves.items():
         if len(half.sentences) < half.needs:
             raise AddendError(
-                f"The text's {len(found):,} articles give {len(half.sentences):,} sentences for {what}, expected "
+                f"The text's {len(matches):,} articles give {len(half.sentences):,} sentences for {what}, expected "
                 f"{half.needs:,} of {LEAST_WORDS} to {MOST_WORDS} words; give more text, with an empty line after each "
                 "article, or ask for fewer."
             )

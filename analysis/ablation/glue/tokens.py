@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 
 from analysis.ablation.glue.examples import Split
-from analysis.errors import AddendError
+from analysis.core.errors import AddendError
 
 POOL = 50
 """How many batches' examples are sorted by length together: enough to save padding, few enough to stay random."""
@@ -83,7 +83,7 @@ def tokenise(tokenizer: Any, split: Split, max_length: int) -> Tokens:
     tokenizer: a `tokenizers.Tokenizer`, or one of transformers that has one inside. It is copied, not changed.
     Of a pair that is too long, the longer text loses tokens first. AddendError for a tokenizer without either.
     """
-    inner = own_copy(tokenizer)
+    inner = backend_copy(tokenizer)
     inner.no_padding()
     inner.enable_truncation(max_length, strategy="longest_first")
     ids: list[np.ndarray] = []
@@ -105,7 +105,7 @@ def tokenise(tokenizer: Any, split: Split, max_length: int) -> Tokens:
     )
 
 
-def own_copy(tokenizer: Any) -> Tokenizer:
+def backend_copy(tokenizer: Any) -> Tokenizer:
     """A copy of the Rust tokenizer at the heart of any, which adds special tokens. AddendError otherwise."""
     inner = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "backend_tokenizer", None)
     if not isinstance(inner, Tokenizer):

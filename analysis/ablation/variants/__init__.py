@@ -5,7 +5,7 @@
 """
 
 from analysis.ablation.variants.base import VARIANTS, Variant
-from analysis.registry import import_all
+from analysis.core.registry import import_all
 
 __all__ = ["VARIANTS", "Variant", "title"]
 

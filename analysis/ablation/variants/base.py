@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from analysis.registry import Registry
+from analysis.core.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,8 +13,10 @@ class Variant:
 
     settings: fields of AddendConfig that differ from its defaults. position_share: with concat, the share
     of the width that positions take; wider: the share by which the width grows beyond bert_a's.
-    needs: the variant whose run of the same seed must be there first. size: how its parameters compare
-    with bert_a's where they cannot be matched, in a sentence.
+    needs: the variant whose run of the same seed must be there first; inherits: what of that run's model
+    this one starts from, its words or all of it. share_of_steps: how long this one is trained, as a share
+    of the recipe's steps. size: how its parameters compare with bert_a's where they cannot be matched, in a
+    sentence.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Variant:
     position_share: float = 0.0
     wider: float = 0.0
     needs: str | None = None
+    inherits: Literal["words", "model"] = "words"
+    share_of_steps: float = 1.0
     size: str = ""
 
     def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Any]:

@@ -3,20 +3,20 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
 from analysis.claims.contest import title
-from analysis.claims.said import listed, percent, signed
+from analysis.core.formatting import join_names, percent, signed
 
 MATTERS = 0.05
 DECIDE = {"parameters": "parameters", "flops_per_token": "FLOPs a token", "step_ratio": "time of a step"}
@@ -32,15 +32,15 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """The wider model must cost more, and the models of the same width must not."""
-    presets = sorted({str(row["preset"]) for row in found["costs"]}, key=lambda name: (name != "cpu", name))
-    rows = [row for row in found["costs"] if presets and row["preset"] == presets[0]]
+    presets = sorted({str(row["preset"]) for row in results["costs"]}, key=lambda name: (name != "cpu", name))
+    rows = [row for row in results["costs"] if presets and row["preset"] == presets[0]]
     more = {(row["variant"], row["measure"]): row["value"] / row["bert_a"] - 1 for row in rows}
     published = [
         Evidence(
-            side=BESIDE,
-            says=f"{row['variant']}: {row['task_title']}, {row['metric']}: {row['printed']}",
+            side=NEUTRAL,
+            description=f"{row['variant']}: {row['task_title']}, {row['metric']}: {row['printed']}",
             value=None,
             query="hsiao_abstract",
             source=f"{row['short']}, {row['table_name']}",
@@ -48,12 +48,12 @@ def judge(found: Found) -> Verdict:
             caveat=row["caveat"] or "",
             view=views.published(f"{row['citation']}|{row['table_name']}", "As published"),
         )
-        for row in found["hsiao_abstract"]
+        for row in results["hsiao_abstract"]
     ]
     evidence = [
         Evidence(
-            side=BESIDE if measure not in DECIDE else FOR if (value >= MATTERS) == (variant == WIDE) else AGAINST,
-            says=f"{title(variant)} against BERT-A: {MEASURES[measure]}, preset {presets[0]}",
+            side=NEUTRAL if measure not in DECIDE else FOR if (value >= MATTERS) == (variant == WIDE) else AGAINST,
+            description=f"{title(variant)} against BERT-A: {MEASURES[measure]}, preset {presets[0]}",
             value=value,
             unit="more than BERT-A, as a fraction",
             query="costs",
@@ -75,11 +75,11 @@ def judge(found: Found) -> Verdict:
     dearer = [value >= MATTERS for value in wide.values()]
     same = [max(values) < MATTERS for values in narrow.values()]
     word = SUPPORTED if all(dearer) and all(same) else CONTRADICTED if not any(dearer) else MIXED
-    told = listed(f"{signed(100 * value, 1)} % {DECIDE[name]}" for name, value in wide.items())
+    text = join_names(f"{signed(100 * value, 1)} % {DECIDE[name]}" for name, value in wide.items())
     dearest = max(narrow, key=lambda v: max(narrow[v]))
     return Verdict(
         word=word,
-        sentence=f"Words kept at full width and positions beside them cost {told} against adding; at the same width, "
+        sentence=f"Words kept at full width and positions beside them cost {text} against adding; at the same width, "
         f"where words give up dimensions, the dearest ({title(dearest)}) differs by at most "
         f"{signed(100 * max(narrow[dearest]), 1)} %.",
         effect=max(wide.values()),

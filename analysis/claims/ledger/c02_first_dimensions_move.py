@@ -3,20 +3,20 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import listed, percent
+from analysis.core.formatting import join_names, percent
 
 HALF, AROUND, MOST = 0.5, 0.1, 0.9
 SAYS = {
@@ -48,16 +48,16 @@ def holds(row: Row) -> bool:
     return value(row) >= MOST
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Both halves of the claim, in every form of the sinusoids."""
     evidence = [
         Evidence(
-            side=BESIDE
+            side=NEUTRAL
             if name == "other_codes" or row["measure"] == "top_half_share"
             else FOR
             if holds(row)
             else AGAINST,
-            says=f"{row['title']}, {row['length']} positions, {row['dim']} dimensions: {SAYS[row['measure']]}",
+            description=f"{row['title']}, {row['length']} positions, {row['dim']} dimensions: {SAYS[row['measure']]}",
             value=value(row),
             unit="fraction",
             query=name,
@@ -65,18 +65,18 @@ def judge(found: Found) -> Verdict:
             view=views.encodings(row["encoding"], "values", length=row["length"], dim=row["dim"]),
         )
         for name in QUERIES
-        for row in found[name]
+        for row in results[name]
     ]
-    moving = [row for row in found["sinusoids"] if row["measure"] == "moving_dims"]
-    first = [row for row in found["sinusoids"] if row["measure"] == "first_half_share"]
+    moving = [row for row in results["sinusoids"] if row["measure"] == "moving_dims"]
+    first = [row for row in results["sinusoids"] if row["measure"] == "first_half_share"]
     if not moving or not first:
         return unmeasured(
             "movement of the sinusoids' dimensions, by their place", "python -m analysis measure-encodings", evidence
         )
-    said = [holds(row) for row in (*moving, *first)]
-    word = SUPPORTED if all(said) else CONTRADICTED if not any(said) else MIXED
+    sentences = [holds(row) for row in (*moving, *first)]
+    word = SUPPORTED if all(sentences) else CONTRADICTED if not any(sentences) else MIXED
     ends = [percent(one) for one in sorted(value(row) for row in moving)]
-    places = listed(f"{percent(value(row))} in the {row['title']} form" for row in first)
+    places = join_names(f"{percent(value(row))} in the {row['title']} form" for row in first)
     return Verdict(
         word=word,
         sentence=f"Within 128 positions {' to '.join(dict.fromkeys((ends[0], ends[-1])))} of 512 dimensions range over "

@@ -9,12 +9,12 @@ from analysis.claims.base import (
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import listed, number, percent
+from analysis.core.formatting import join_names, percent, significant
 
 EXACT = 1e-9
 NEARLY = 0.95
@@ -33,24 +33,25 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """The sinusoids by their residual; learned tables by held-out rows."""
     evidence = [
         Evidence(
             side=FOR if row["value"] <= EXACT else AGAINST,
-            says=f"{row['title']}, {row['length']} positions, {row['dim']} dimensions: {MEASURES['shift_residual']}",
+            description=f"{row['title']}, {row['length']} positions, {row['dim']} dimensions: "
+            f"{MEASURES['shift_residual']}",
             value=row["value"],
             unit="residual",
             query="closed_form",
             source=row["title"],
             view=views.encodings(row["encoding"], "distance", length=row["length"], dim=row["dim"]),
         )
-        for row in found["closed_form"]
+        for row in results["closed_form"]
     ]
     learned = [
         Evidence(
             side=FOR if row["value"] >= NEARLY else AGAINST,
-            says=f"{row['title']}, {row['length']} positions, {row['dim']} dimensions, positions held out: "
+            description=f"{row['title']}, {row['length']} positions, {row['dim']} dimensions, positions held out: "
             f"{MEASURES[row['measure']]}",
             value=row["value"],
             unit="R²",
@@ -58,17 +59,17 @@ def judge(found: Found) -> Verdict:
             source=row["title"],
             view=views.encodings(row["encoding"], "distance", length=row["length"], dim=row["dim"]),
         )
-        for row in found["learned"]
+        for row in results["learned"]
     ]
     if not evidence:
         return unmeasured("residual of a sinusoidal shift", "python -m analysis measure-encodings", learned)
-    worst = max(row["value"] for row in found["closed_form"])
+    worst = max(row["value"] for row in results["closed_form"])
     exact = worst <= EXACT
     good = [one for one in learned if one.side == FOR]
     word = CONTRADICTED if not exact else SUPPORTED if len(good) == len(learned) else MIXED
     sentence = (
-        f"For fixed encodings the residual of the closed form is at most {number(worst)}"
-        f" ({listed(dict.fromkeys(row['title'] for row in found['closed_form']))})"
+        f"For fixed encodings the residual of the closed form is at most {significant(worst)}"
+        f" ({join_names(dict.fromkeys(row['title'] for row in results['closed_form']))})"
         + (
             f"; of {len(learned)} fits to learned tables {len(good)} explain {percent(NEARLY)} of held-out positions "
             f"or more, the worst has R² {min(one.value or 0.0 for one in learned):.2f}."
@@ -84,7 +85,7 @@ def judge(found: Found) -> Verdict:
         measured="largest residual of the closed form, over fixed encodings that are added",
         threshold=EXACT,
         models=tuple(dict.fromkeys(one.source for one in (*evidence, *learned))),
-        samples=len({(r["encoding"], r["length"], r["dim"]) for r in (*found["closed_form"], *found["learned"])}),
+        samples=len({(r["encoding"], r["length"], r["dim"]) for r in (*results["closed_form"], *results["learned"])}),
         sample_unit="table",
         evidence=(*evidence, *learned),
     )

@@ -3,19 +3,19 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import listed, number, percent
+from analysis.core.formatting import join_names, percent, significant
 
 GAP, ORDERED = 0.2, 0.9
 APART = ("random_fixed", "sincos_2d")
@@ -30,19 +30,19 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Every added code that is one of order, by what is near against far, and by how steadily it falls."""
-    evidence, gaps, ordered, said = [], [], [], []
-    for row in found["similarity"]:
+    evidence, gaps, ordered, sentences = [], [], [], []
+    for row in results["similarity"]:
         gap, falls = row["cosine_next"] - row["cosine_far"], row["monotonicity"]
         where = f"{row['title']}, {row['length']} positions, {row['dim']} dimensions"
         view = views.encodings(row["encoding"], "distance", length=row["length"], dim=row["dim"])
         beside = row["encoding"] in APART
-        more = f"; first rises again at distance {number(row['first_rise'])}" if row["first_rise"] else ""
+        more = f"; first rises again at distance {significant(row['first_rise'])}" if row["first_rise"] else ""
         evidence.append(
             Evidence(
-                side=BESIDE if beside else FOR if gap >= GAP else AGAINST,
-                says=f"{where}: cosine of neighbours less that of positions half the length apart or more",
+                side=NEUTRAL if beside else FOR if gap >= GAP else AGAINST,
+                description=f"{where}: cosine of neighbours less that of positions half the length apart or more",
                 value=gap,
                 unit="cosine",
                 query="similarity",
@@ -53,8 +53,8 @@ def judge(found: Found) -> Verdict:
         if falls is not None:
             evidence.append(
                 Evidence(
-                    side=BESIDE if beside else FOR if falls >= ORDERED else AGAINST,
-                    says=f"{where}: probability that the nearer of two positions is the more similar{more}",
+                    side=NEUTRAL if beside else FOR if falls >= ORDERED else AGAINST,
+                    description=f"{where}: probability that the nearer of two positions is the more similar{more}",
                     value=falls,
                     unit="probability",
                     query="similarity",
@@ -64,17 +64,18 @@ def judge(found: Found) -> Verdict:
             )
         if not beside:
             gaps.append(gap)
-            said.append(row["title"])
+            sentences.append(row["title"])
             ordered.append(falls is not None and falls >= ORDERED)
     if not gaps:
         return unmeasured("similarity of an added code of position", "python -m analysis measure-encodings", evidence)
     near = [gap >= GAP for gap in gaps]
     word = SUPPORTED if all(near) and all(ordered) else CONTRADICTED if not any(near) else MIXED
-    names = list(dict.fromkeys(said))
+    names = list(dict.fromkeys(sentences))
     return Verdict(
         word=word,
-        sentence=f"Of {len(gaps)} tables of {listed(names)}, neighbours are more similar than far positions by at "
-        f"least {GAP} of cosine in {sum(near)} (least {number(min(gaps))}), and in {sum(ordered)} the nearer of two "
+        sentence=f"Of {len(gaps)} tables of {join_names(names)}, neighbours are more similar than far positions by at "
+        f"least {GAP} of cosine in {sum(near)} (least {significant(min(gaps))}), and in {sum(ordered)} the nearer of "
+        "two "
         f"is the more similar at least {percent(ORDERED)} of the time.",
         effect=min(gaps),
         unit="cosine",

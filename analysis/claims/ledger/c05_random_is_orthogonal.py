@@ -3,20 +3,20 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import between, number, percent
 from analysis.claims.spaces import MAKE, evidence
+from analysis.core.formatting import interval_text, percent, significant
 
 HIGH, NEARLY, AGREES = 128, 0.1, 0.05
 REAL = {
@@ -34,13 +34,13 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Measured on random vectors, with the exact mean beside it."""
     rows = [
         Evidence(
-            side=BESIDE if row["dimension"] < HIGH else FOR if row["value"] < NEARLY else AGAINST,
-            says=f"Mean |cosine| of random vectors in {int(row['dimension'])} dimensions; by the formula "
-            f"{number(row['baseline'] or 0.0, 4)}",
+            side=NEUTRAL if row["dimension"] < HIGH else FOR if row["value"] < NEARLY else AGAINST,
+            description=f"Mean |cosine| of random vectors in {int(row['dimension'])} dimensions; by the formula "
+            f"{significant(row['baseline'] or 0.0, 4)}",
             value=row["value"],
             low=row["low"],
             high=row["high"],
@@ -49,13 +49,13 @@ def judge(found: Found) -> Verdict:
             source="random vectors",
             view=views.geometry("angles"),
         )
-        for row in found["random_vectors"]
+        for row in results["random_vectors"]
     ]
     rows += [
         evidence(row, "real_vectors", f"Mean |cosine| of {REAL[row['subject']]}", {}, unit="|cosine|")
-        for row in found["real_vectors"]
+        for row in results["real_vectors"]
     ]
-    high = [row for row in found["random_vectors"] if row["dimension"] >= HIGH]
+    high = [row for row in results["random_vectors"] if row["dimension"] >= HIGH]
     if not high:
         return unmeasured(f"cosines of random vectors in {HIGH} dimensions or more", MAKE, rows)
     least = min(high, key=lambda row: row["dimension"])
@@ -64,18 +64,18 @@ def judge(found: Found) -> Verdict:
     )
     near = [row["value"] < NEARLY for row in high]
     word = MIXED if not agree else SUPPORTED if all(near) else MIXED if any(near) else CONTRADICTED
-    far = [row for row in found["real_vectors"] if row["value"] >= NEARLY]
+    far = [row for row in results["real_vectors"] if row["value"] >= NEARLY]
     real = (
-        f" Of {len(found['real_vectors'])} means over real vectors, {len(far)} are not below {NEARLY}: real vectors "
+        f" Of {len(results['real_vectors'])} means over real vectors, {len(far)} are not below {NEARLY}: real vectors "
         "are not random ones."
-        if found["real_vectors"]
+        if results["real_vectors"]
         else ""
     )
     return Verdict(
         word=word,
         sentence=f"Random vectors in {int(least['dimension'])} dimensions have a mean |cosine| of "
-        f"{number(least['value'])}{between(least['low'], least['high'], '.4f')}, "
-        f"{'as' if agree else 'not as'} the exact formula has it ({number(least['baseline'] or 0.0)}).{real}",
+        f"{significant(least['value'])}{interval_text(least['low'], least['high'], '.4f')}, "
+        f"{'as' if agree else 'not as'} the exact formula has it ({significant(least['baseline'] or 0.0)}).{real}",
         effect=least["value"],
         low=least["low"],
         high=least["high"],

@@ -9,14 +9,14 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Row,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import number, percent, plural
 from analysis.claims.spaces import ABOVE, BELOW, CORRECTED, LIKE, MAKE, evidence, geometry, models_of, standings
+from analysis.core.formatting import percent, plural, significant
 
 RANK = 20
 SIDES = {ABOVE: AGAINST, LIKE: FOR, BELOW: FOR}
@@ -40,13 +40,15 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Overlap of the tables' subspaces against random subspaces, raw and centred."""
-    counted = [row for name in QUERIES if name != "deeper" for row in found[name] if row["measure"] != "smallest_angle"]
+    counted = [
+        row for name in QUERIES if name != "deeper" for row in results[name] if row["measure"] != "smallest_angle"
+    ]
     among = {id(row): one for row, one in zip(counted, standings(counted), strict=True)}
     rows = []
     for name in QUERIES:
-        for row in found[name]:
+        for row in results[name]:
             # A smaller angle is more in common, so its sides are the other way round.
             sides = {BELOW: AGAINST, LIKE: FOR, ABOVE: FOR} if row["measure"] == "smallest_angle" else SIDES
             says = f"{SAYS[row['measure']]}, {SUBJECTS[row['subject']]}"
@@ -57,29 +59,30 @@ def judge(found: Found) -> Verdict:
                     says,
                     {} if name == "deeper" else sides,
                     unit=UNITS.get(row["measure"], "fraction"),
-                    found=among.get(id(row)),
+                    result=among.get(id(row)),
                 )
             )
-    judged = [row for row in found["overlap"] if among[id(row)]]
+    judged = [row for row in results["overlap"] if among[id(row)]]
     models = models_of(judged)
     if not judged:
         return unmeasured("overlap of word and position subspaces", MAKE, rows)
-    said = [among[id(row)] for row in judged]
+    sentences = [among[id(row)] for row in judged]
     energies = [row for row in counted if row["measure"] != "subspace_overlap" and among[id(row)]]
     inside = [row for row in energies if among[id(row)] == ABOVE]
-    if ABOVE not in said and not inside:
+    if ABOVE not in sentences and not inside:
         word = SUPPORTED if len(models) > 1 else INCONCLUSIVE
-    elif set(said) == {ABOVE}:
+    elif set(sentences) == {ABOVE}:
         word = CONTRADICTED if all(row["value"] > 2 * row["baseline_high"] for row in judged) else MIXED
     else:
         word = MIXED
     worst = max(judged, key=lambda row: row["value"] / max(row["baseline_high"], 1e-12))
     return Verdict(
         word=word,
-        sentence=f"In {plural(len(models), 'model')}, raw and centred, {sum(one == ABOVE for one in said)} of "
-        f"{len(said)} overlaps of the rank-{RANK} subspaces of words and positions exceed what random subspaces have; "
-        f"the largest is {number(worst['value'])} in {worst['model']} ({worst['subject']}), random "
-        f"{number(worst['baseline'])}, 95 % of draws up to {number(worst['baseline_high'])}."
+        sentence=f"In {plural(len(models), 'model')}, raw and centred, {sum(one == ABOVE for one in sentences)} of "
+        f"{len(sentences)} overlaps of the rank-{RANK} subspaces of words and positions exceed what random subspaces "
+        "have; "
+        f"the largest is {significant(worst['value'])} in {worst['model']} ({worst['subject']}), random "
+        f"{significant(worst['baseline'])}, 95 % of draws up to {significant(worst['baseline_high'])}."
         + _told(inside, len(energies)),
         effect=worst["value"],
         low=worst["low"],
@@ -98,13 +101,13 @@ def _told(inside: list[Row], count: int) -> str:
     """A sentence on the energies of the one in the other's subspace, with a space before it."""
     if not count:
         return ""
-    told = f" Of {count} energies of the one inside the other's subspace {len(inside)} exceed it too"
+    text = f" Of {count} energies of the one inside the other's subspace {len(inside)} exceed it too"
     if not inside:
-        return f"{told}."
+        return f"{text}."
     most = max(inside, key=lambda row: row["value"] / max(row["baseline_high"], 1e-12))
     whose = "words" if most["measure"] == "word_energy_in_position" else "positions"
     return (
-        f"{told}, most that of the {whose} in {most['model']} ({most['subject']}): {percent(most['value'])}, random "
+        f"{text}, most that of the {whose} in {most['model']} ({most['subject']}): {percent(most['value'])}, random "
         f"{percent(most['baseline'])}."
     )
 

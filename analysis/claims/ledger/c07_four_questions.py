@@ -3,20 +3,21 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import number, percent, plural, seeds_among
+from analysis.claims.trainings import seeds_among
+from analysis.core.formatting import percent, plural, significant
 
 EXACT, MOVES = 1e-4, 0.01
 FOUR = "('word_to_word', 'word_to_position', 'position_to_word', 'position_to_position')"
@@ -33,14 +34,15 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """The sum must add up, and the four terms must all matter somewhere."""
-    whole = [row for row in found["reconstruction"] if row["relative_error"] is not None]
-    heads = [row for row in found["questions"] if row["terms"] == 4 and row["least_effect"] is not None]
+    whole = [row for row in results["reconstruction"] if row["relative_error"] is not None]
+    heads = [row for row in results["questions"] if row["terms"] == 4 and row["least_effect"] is not None]
     evidence = [
         Evidence(
             side=FOR if row["relative_error"] <= EXACT else AGAINST,
-            says="Largest difference between the sum of terms and the model's own score, relative to the largest "
+            description="Largest difference between the sum of terms and the model's own score, relative to the "
+            "largest "
             f"score, {plural(row['layers'], 'layer')}, over {row['corpus']}",
             value=row["relative_error"],
             unit="relative error",
@@ -57,8 +59,9 @@ def judge(found: Found) -> Verdict:
         images = bool(own[0]["images"])
         evidence.append(
             Evidence(
-                side=BESIDE if images else FOR if shares[model] > 0.5 else AGAINST,
-                says=f"Heads of layer 0 in which each of the four terms moves the pattern by {MOVES} nats or more, of "
+                side=NEUTRAL if images else FOR if shares[model] > 0.5 else AGAINST,
+                description=f"Heads of layer 0 in which each of the four terms moves the pattern by {MOVES} nats or "
+                "more, of "
                 f"{plural(len(own), 'head')}",
                 value=shares[model],
                 unit="share of heads",
@@ -84,11 +87,12 @@ def judge(found: Found) -> Verdict:
     return Verdict(
         word=word,
         sentence=f"The terms add up to the model's own scores in all {plural(len(whole), 'model')} (largest relative "
-        f"error {number(worst)}). All four questions matter at once in {sum(all_four)} of {plural(len(texts), 'head')} "
+        f"error {significant(worst)}). All four questions matter at once in {sum(all_four)} of "
+        f"{plural(len(texts), 'head')} "
         f"of layer 0 ({percent(share)}), over {plural(len(models), 'text model')}{seeds_among(texts)}; in {sum(most)} "
         "of them that is most heads."
         if worst <= EXACT
-        else f"The terms do not add up to the model's own scores: largest relative error {number(worst)}.",
+        else f"The terms do not add up to the model's own scores: largest relative error {significant(worst)}.",
         effect=share,
         unit="share of heads",
         measured=f"heads of layer 0 in which all four terms move the pattern by {MOVES} nats or more",

@@ -9,16 +9,16 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
 from analysis.claims.contest import DIVERGED, GLUE_RULE, LOSS_RULE, RULE, contest, decided, queries, undecided
-from analysis.claims.printed import averages, pairs
-from analysis.claims.said import plural
+from analysis.claims.published_evidence import averages, pairs
 from analysis.claims.spaces import ABOVE, BELOW, LIKE, MAKE, evidence, geometry, standing
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+from analysis.core.formatting import plural
 
 TUPE = "ke2021tupe"
 SAYS = {
@@ -33,33 +33,34 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """What sharing costs in training, and whether a head keeps the two on directions of their own."""
-    own = contest(found, "bert_a_d")
+    own = contest(results, "bert_a_d")
     rows = own.evidence({BETTER: AGAINST, SAME: FOR, WORSE: FOR})
-    rows += averages(found["tupe_table_1"], "tupe_table_1", {BETTER: AGAINST, SAME: FOR, WORSE: FOR})
+    rows += averages(results["tupe_table_1"], "tupe_table_1", {BETTER: AGAINST, SAME: FOR, WORSE: FOR})
     sides = {ABOVE: AGAINST, LIKE: FOR, BELOW: FOR}
     for name in ("loss_of_a_term", "overlap_in_heads"):
-        rows += [evidence(row, name, SAYS[row["subject"]], sides, unit="fraction") for row in found[name]]
+        rows += [evidence(row, name, SAYS[row["subject"]], sides, unit="fraction") for row in results[name]]
     by_model: dict[str, list[bool]] = {}
-    for row in found["loss_of_a_term"]:
+    for row in results["loss_of_a_term"]:
         if one := standing(row):
             by_model.setdefault(row["model"], []).append(one != ABOVE)
-    said = [one for own in by_model.values() for one in own]
-    apart = sum(said)
+    sentences = [one for own in by_model.values() for one in own]
+    apart = sum(sentences)
     keeps = [sum(own) > len(own) / 2 for own in by_model.values()]
-    told = (
-        f"In {apart} of {plural(len(said), 'case')} (a head and term each, layer 0) removing the directions that the "
+    text = (
+        f"In {apart} of {plural(len(sentences), 'case')} (a head and term each, layer 0) removing the directions "
+        "that the "
         "one term uses costs the other no more than removing random directions; so in most cases of "
         f"{sum(keeps)} of {plural(len(keeps), 'model')}."
-        if said
+        if sentences
         else ""
     )
-    if own.loss is None and not said:
+    if own.loss is None and not sentences:
         return unmeasured("training with projections of their own for positions, nor geometry of heads", MAKE, rows)
-    if own.why_not:
-        return undecided(own, rows, also=told)
-    if not said:
+    if own.blocking_reason:
+        return undecided(own, rows, also=text)
+    if not sentences:
         return undecided(own, rows, why="the geometry of heads is not measured")
     assert own.loss is not None
     cost = own.loss.standing
@@ -73,7 +74,7 @@ def judge(found: Found) -> Verdict:
         word = MIXED if any(keeps) else CONTRADICTED
     else:
         word = SUPPORTED if all(keeps) else MIXED
-    return decided(own, word, f"{own.told()}. {told}", rows)
+    return decided(own, word, f"{own.summary()}. {text}", rows)
 
 
 register(

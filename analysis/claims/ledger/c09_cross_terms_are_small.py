@@ -3,22 +3,23 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import percent, plural, seeds_among
-from analysis.claims.tries import beyond, stand
+from analysis.claims.multiple_testing import p_beyond, significant_after_holm
+from analysis.claims.trainings import seeds_among
+from analysis.core.formatting import percent, plural
 
 LITTLE, A_HEAD = 0.10, 0.25
 SPOKEN = {"word_to_position": "word → position", "position_to_word": "position → word"}
@@ -46,30 +47,30 @@ def little(row: Row) -> bool | None:
     return False if low > LITTLE or high < -LITTLE else None
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Layer by layer of every text model that adds positions; models of images stand beside."""
-    texts = [row for row in found["over_heads"] if not row["images"] and row["share"] is not None]
-    images = [row for row in found["over_heads"] if row["images"] and row["share"] is not None]
+    texts = [row for row in results["over_heads"] if not row["images"] and row["share"] is not None]
+    images = [row for row in results["over_heads"] if row["images"] and row["share"] is not None]
     evidence = [_evidence(row, decides=True) for row in texts] + [_evidence(row, decides=False) for row in images]
     if not texts:
         return unmeasured("terms of a model that adds positions", "python -m analysis measure", evidence)
-    heads = [row for row in found["heads"] if not row["images"] and row["share"] is not None]
+    heads = [row for row in results["heads"] if not row["images"] and row["share"] is not None]
     past = [row for row in heads if abs(row["share"]) > A_HEAD]
-    sure = stand([beyond(row, A_HEAD) if row in past else 1.0 for row in heads])
+    sure = significant_after_holm([p_beyond(row, A_HEAD) if row in past else 1.0 for row in heads])
     loud = [row for row, held in zip(heads, sure, strict=True) if held]
     evidence += [_evidence(row, decides=row in loud) for row in past[:6]]
-    said = [little(row) for row in texts]
+    sentences = [little(row) for row in texts]
     models = tuple(dict.fromkeys(row["model"] for row in texts))
-    if sum(one is False for one in said) > len(said) / 2:
+    if sum(one is False for one in sentences) > len(sentences) / 2:
         word = CONTRADICTED
-    elif loud or False in said:
+    elif loud or False in sentences:
         word = MIXED
     else:
-        word = SUPPORTED if len(models) > 1 and not past and None not in said else INCONCLUSIVE
+        word = SUPPORTED if len(models) > 1 and not past and None not in sentences else INCONCLUSIVE
     largest = max(texts, key=lambda row: abs(row["share"]))
     sentence = (
         f"Over {plural(len(models), 'model')}{seeds_among(texts)}, "
-        f"{sum(one is True for one in said)} of {len(said)} shares (a layer and "
+        f"{sum(one is True for one in sentences)} of {len(sentences)} shares (a layer and "
         f"cross term each, mean over heads) lie within {percent(LITTLE)}; the largest is {SPOKEN[largest['term']]} in "
         f"layer {largest['layer']} of {largest['model']} with {percent(largest['share'])}. "
         f"{len(loud)} of {len(heads)} single heads exceed {percent(A_HEAD)}, corrected for so many"
@@ -108,8 +109,8 @@ def _evidence(row: Row, *, decides: bool) -> Evidence:
     elif row["layer"]:
         shown = views.depth("terms", model=row["model"], corpus=row["corpus"], term=row["term"])
     return Evidence(
-        side=(FOR if small else AGAINST if small is False else BESIDE) if decides else BESIDE,
-        says=f"{SPOKEN[row['term']]}, layer {row['layer']}, {where}",
+        side=(FOR if small else AGAINST if small is False else NEUTRAL) if decides else NEUTRAL,
+        description=f"{SPOKEN[row['term']]}, layer {row['layer']}, {where}",
         value=row["share"],
         low=row["share_low"],
         high=row["share_high"],

@@ -9,13 +9,13 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import number, plural
 from analysis.claims.spaces import ABOVE, BELOW, CORRECTED, LIKE, MAKE, evidence, geometry, models_of, standings
+from analysis.core.formatting import plural, significant
 
 RANK = 20
 SAYS = {
@@ -43,18 +43,18 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Each model: apart by axes, apart by subspaces, or neither."""
     sides = {BELOW: FOR, LIKE: AGAINST, ABOVE: AGAINST}
-    every = [*found["axes"], *found["subspaces"]]
-    names = [name for name in QUERIES for _ in found[name]]
-    said = standings(every)
+    every = [*results["axes"], *results["subspaces"]]
+    names = [name for name in QUERIES for _ in results[name]]
+    sentences = standings(every)
     rows = [
-        evidence(row, name, SAYS[row["measure"]], sides, unit=UNITS[row["measure"]], found=one)
-        for row, name, one in zip(every, names, said, strict=True)
+        evidence(row, name, SAYS[row["measure"]], sides, unit=UNITS[row["measure"]], result=one)
+        for row, name, one in zip(every, names, sentences, strict=True)
     ]
     by_model: dict[str, dict[str, str | None]] = {}
-    for row, one in zip(every, said, strict=True):
+    for row, one in zip(every, sentences, strict=True):
         by_model.setdefault(row["model"], {})[row["measure"]] = one
     whole = {model: one for model, one in by_model.items() if UNITS.keys() <= one.keys()}
     if not whole:
@@ -67,13 +67,13 @@ def judge(found: Found) -> Verdict:
         word = CONTRADICTED
     else:
         word = MIXED
-    correlated = [row for row in found["axes"] if row["measure"] == "dimension_correlation" and row["model"] in whole]
+    correlated = [row for row in results["axes"] if row["measure"] == "dimension_correlation" and row["model"] in whole]
     most = max(correlated, key=lambda row: row["value"])
     return Verdict(
         word=word,
         sentence=f"Of {plural(len(whole), 'model')}, tables centred, positions keep to few dimensions that words "
         f"avoid in {sum(axes)}, and to few directions that words avoid in {sum(spaces)}. The energies of words and "
-        f"positions over dimensions correlate by at most {number(most['value'], 2)} ({most['model']}).",
+        f"positions over dimensions correlate by at most {significant(most['value'], 2)} ({most['model']}).",
         effect=most["value"],
         low=most["low"],
         high=most["high"],

@@ -9,13 +9,13 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import number, percent, plural
 from analysis.claims.spaces import ABOVE, BELOW, CORRECTED, LIKE, MAKE, evidence, geometry, models_of, standings
+from analysis.core.formatting import percent, plural, significant
 
 RANK = 20
 SIDES = {BELOW: FOR, LIKE: AGAINST, ABOVE: AGAINST}
@@ -28,9 +28,9 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Words' energy where positions live, against random subspaces."""
-    every = [*found["energy_inside"], *found["by_dimension"]]
+    every = [*results["energy_inside"], *results["by_dimension"]]
     among = {id(row): one for row, one in zip(every, standings(every), strict=True)}
     rows = [
         evidence(
@@ -39,9 +39,9 @@ def judge(found: Found) -> Verdict:
             f"Share of the words' energy inside the position subspace of rank {RANK}, {row['subject']}",
             SIDES,
             unit="fraction",
-            found=among[id(row)],
+            result=among[id(row)],
         )
-        for row in found["energy_inside"]
+        for row in results["energy_inside"]
     ]
     rows += [
         evidence(
@@ -50,19 +50,19 @@ def judge(found: Found) -> Verdict:
             f"Rank correlation, over dimensions, of the energies of words and of positions, {row['subject']}",
             SIDES,
             unit="correlation",
-            found=among[id(row)],
+            result=among[id(row)],
         )
-        for row in found["by_dimension"]
+        for row in results["by_dimension"]
     ]
-    judged = [row for row in found["energy_inside"] if among[id(row)]]
+    judged = [row for row in results["energy_inside"] if among[id(row)]]
     if not judged:
         return unmeasured("words' energy inside the position subspace", MAKE, rows)
     models = models_of(judged)
     inside = [among[id(row)] for row in judged]
-    said = [*inside, *(one for row in found["by_dimension"] if (one := among[id(row)]))]
-    if set(said) == {BELOW}:
+    sentences = [*inside, *(one for row in results["by_dimension"] if (one := among[id(row)]))]
+    if set(sentences) == {BELOW}:
         word = SUPPORTED if len(models) > 1 else INCONCLUSIVE
-    elif BELOW not in said:
+    elif BELOW not in sentences:
         word = CONTRADICTED
     else:
         word = MIXED
@@ -73,14 +73,14 @@ def judge(found: Found) -> Verdict:
         f"random one in {inside.count(BELOW)} of {len(inside)} cases, as much in {inside.count(LIKE)}, more in "
         f"{inside.count(ABOVE)}; most against chance in {worst['model']} ({worst['subject']}): "
         f"{percent(worst['value'], 1)}, random {percent(worst['baseline'], 1)}. Dimension by dimension, the energies "
-        f"are opposed in {sum(among[id(row)] == BELOW for row in found['by_dimension'])} of "
-        f"{len(found['by_dimension'])} cases.",
+        f"are opposed in {sum(among[id(row)] == BELOW for row in results['by_dimension'])} of "
+        f"{len(results['by_dimension'])} cases.",
         effect=worst["value"] / max(worst["baseline"], 1e-12),
         low=None if worst["low"] is None else worst["low"] / max(worst["baseline"], 1e-12),
         high=None if worst["high"] is None else worst["high"] / max(worst["baseline"], 1e-12),
         unit="times chance",
         measured=f"words' energy inside the position subspace of rank {RANK}, where it is most against chance "
-        f"({number(worst['value'])} against {number(worst['baseline'])})",
+        f"({significant(worst['value'])} against {significant(worst['baseline'])})",
         threshold=1.0,
         models=models,
         samples=len(judged),

@@ -3,21 +3,21 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import number, percent, plural
 from analysis.claims.spaces import MAKE, evidence, geometry, models_of
+from analysis.core.formatting import percent, plural, significant
 
 COLLIDES = 0.01
 CASES = (
@@ -33,10 +33,10 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Whether any word is turned into another, and whether any two sums meet."""
     rows = []
-    for row in found["kept_everywhere"]:
+    for row in results["kept_everywhere"]:
         one = evidence(
             _turned(row),
             "kept_everywhere",
@@ -45,7 +45,7 @@ def judge(found: Found) -> Verdict:
             unit="share of words turned",
         )
         rows.append(_sided(one, FOR if row["value"] < 1 else AGAINST))
-    for row in found["collision_ratio"]:
+    for row in results["collision_ratio"]:
         one = evidence(
             row,
             "collision_ratio",
@@ -54,11 +54,11 @@ def judge(found: Found) -> Verdict:
             unit="ratio",
         )
         rows.append(_sided(one, FOR if row["value"] < COLLIDES else AGAINST))
-    for row in found["changed_words"][:8]:
+    for row in results["changed_words"][:8]:
         rows.append(
             Evidence(
-                side=BESIDE,  # The share above counts it already.
-                says=f"“{row['word']}” + position {row['position']} is nearest to “{row['other_word']}”",
+                side=NEUTRAL,  # The share above counts it already.
+                description=f"“{row['word']}” + position {row['position']} is nearest to “{row['other_word']}”",
                 value=row["margin"],
                 unit="distance gained",
                 query="changed_words",
@@ -66,11 +66,11 @@ def judge(found: Found) -> Verdict:
                 view=views.geometry("words"),
             )
         )
-    for row in found["nearest_collisions"][:8]:
+    for row in results["nearest_collisions"][:8]:
         rows.append(
             Evidence(
-                side=BESIDE,
-                says=f"“{row['word']}” + position {row['position']} comes near “{row['other_word']}” + position "
+                side=NEUTRAL,
+                description=f"“{row['word']}” + position {row['position']} comes near “{row['other_word']}” + position "
                 f"{row['other_position']}",
                 value=row["distance"],
                 unit="distance",
@@ -79,7 +79,7 @@ def judge(found: Found) -> Verdict:
                 view=views.geometry("collisions"),
             )
         )
-    kept, ratios = found["kept_everywhere"], found["collision_ratio"]
+    kept, ratios = results["kept_everywhere"], results["collision_ratio"]
     if not kept or not ratios:
         return unmeasured("nearest words and collisions after adding a position", MAKE, rows)
     turned = [row["value"] < 1 for row in kept]
@@ -91,7 +91,7 @@ def judge(found: Found) -> Verdict:
         sentence=f"In {sum(turned)} of {plural(len(turned), 'model')} some position turns some word into another; at "
         f"worst {percent(1 - least['value'], 2)} of {plural(int(least['samples'] or 0), 'sampled word')} change "
         f"somewhere ({least['model']}). Of the {int(nearest['samples'] or 0):,} nearest pairs of sampled words, the "
-        f"nearest two sums lie {number(nearest['value'])} times the least distance of two words apart "
+        f"nearest two sums lie {significant(nearest['value'])} times the least distance of two words apart "
         f"({nearest['model']}), which is {'' if any(collide) else 'no '}collision.",
         effect=1 - least["value"],
         low=None if least["high"] is None else 1 - least["high"],

@@ -3,21 +3,21 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import between, percent, plural
+from analysis.core.formatting import interval_text, percent, plural
 
 ENOUGH, POOR = 0.9, 0.5
 SAYS = {
@@ -41,7 +41,7 @@ def _evidence(row: Row, side: str, query: str) -> Evidence:
     key = (row["target"], row["decoder"], row["measure"])
     return Evidence(
         side=side,
-        says=f"Held-out accuracy, states entering layer {row['layer']}: {SAYS.get(key, ' '.join(key))}; chance "
+        description=f"Held-out accuracy, states entering layer {row['layer']}: {SAYS.get(key, ' '.join(key))}; chance "
         f"{percent(row['chance'] or 0.0, 1)}",
         value=row["value"],
         low=row["low"],
@@ -56,20 +56,20 @@ def _evidence(row: Row, side: str, query: str) -> Evidence:
 def _side(row: Row) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None:
-        return BESIDE
-    return FOR if low >= ENOUGH else AGAINST if high < ENOUGH else BESIDE
+        return NEUTRAL
+    return FOR if low >= ENOUGH else AGAINST if high < ENOUGH else NEUTRAL
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Of each model the position, and the word by the better decoder, read from the sum."""
-    rows = [row for row in found["from_the_sum"] if row["value"] is not None and row["low"] is not None]
+    rows = [row for row in results["from_the_sum"] if row["value"] is not None and row["low"] is not None]
     best: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = (row["model"], row["target"])
         if key not in best or row["value"] > best[key]["value"]:
             best[key] = row
-    evidence = [_evidence(row, _side(row) if row in best.values() else BESIDE, "from_the_sum") for row in rows]
-    evidence += [_evidence(row, BESIDE, "deeper") for row in found["deeper"] if row["value"] is not None]
+    evidence = [_evidence(row, _side(row) if row in best.values() else NEUTRAL, "from_the_sum") for row in rows]
+    evidence += [_evidence(row, NEUTRAL, "deeper") for row in results["deeper"] if row["value"] is not None]
     models = [m for m in dict.fromkeys(model for model, _ in best) if {(m, "word"), (m, "position")} <= best.keys()]
     if not models:
         return unmeasured(
@@ -89,7 +89,7 @@ def judge(found: Found) -> Verdict:
         sentence=f"From the sum that enters layer 0, {good} of {len(read)} readings (word and position, "
         f"{plural(len(models), 'model')}) are right at least {percent(ENOUGH)} of the time on held-out windows; the "
         f"worst is {worst['target']} in {worst['model']}, "
-        f"{percent(worst['value'], 1)}{between(worst['low'], worst['high'], '.3f')}.",
+        f"{percent(worst['value'], 1)}{interval_text(worst['low'], worst['high'], '.3f')}.",
         effect=worst["value"],
         low=worst["low"],
         high=worst["high"],

@@ -3,15 +3,15 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Rows,
     Verdict,
@@ -19,11 +19,11 @@ from analysis.claims.base import (
     unmeasured,
 )
 from analysis.claims.contest import training
-from analysis.claims.printed import evidence as printed
-from analysis.claims.printed import pairs
-from analysis.claims.said import between, listed, number, percent
+from analysis.claims.multiple_testing import p_above, significant_after_holm
+from analysis.claims.published_evidence import evidence as printed
+from analysis.claims.published_evidence import pairs
 from analysis.claims.trainings import BETTER, SAME, WORSE
-from analysis.claims.tries import above, stand
+from analysis.core.formatting import interval_text, join_names, percent, significant
 
 NEAR_CHANCE = 0.05
 ROUNDING = 1e-5
@@ -56,7 +56,8 @@ def _rows(rows: Rows, query: str, *, tells: bool) -> list[Evidence]:
     return [
         Evidence(
             side=FOR if shows == tells else AGAINST,
-            says=f"Which of two tokens comes first, read from the states entering layer {row['layer']}, no positions "
+            description=f"Which of two tokens comes first, read from the states entering layer {row['layer']}, no "
+            "positions "
             f"given; chance {percent(row['chance'] or 0.5)}",
             value=row["value"],
             low=row["low"],
@@ -74,8 +75,8 @@ def _errors(rows: Rows, query: str, *, tells: bool | None) -> list[Evidence]:
     """tells: as of `_rows`; None where it bears on no part of the claim alone."""
     return [
         Evidence(
-            side=BESIDE if tells is None else FOR if _broken(row) == tells else AGAINST,
-            says="How far permuting the words does more than permute the states entering layer "
+            side=NEUTRAL if tells is None else FOR if _broken(row) == tells else AGAINST,
+            description="How far permuting the words does more than permute the states entering layer "
             f"{row['layer']}, no positions given; 1 is how far two words are apart",
             value=row["value"],
             low=row["low"],
@@ -91,7 +92,7 @@ def _errors(rows: Rows, query: str, *, tells: bool | None) -> list[Evidence]:
 
 def _read(rows: Rows) -> tuple[bool, ...]:
     """Where order is read better than chance and what is near to it, after correction for all that were tried."""
-    return stand([above(row, (row["chance"] or 0.5) + NEAR_CHANCE) for row in rows])
+    return significant_after_holm([p_above(row, (row["chance"] or 0.5) + NEAR_CHANCE) for row in rows])
 
 
 def _broken(row: Row) -> bool:
@@ -107,12 +108,14 @@ def _part(read: Rows, errors: Rows) -> bool | None:
     return shows if shows == any(_broken(row) for row in errors) else None
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """One layer is blind; more layers; a causal mask."""
-    first, deeper = ([row for row in found["encoders"] if (row["layer"] > 1) == deep] for deep in (False, True))
-    exact, stacked = ([row for row in found["encoders_error"] if (row["layer"] > 1) == deep] for deep in (False, True))
-    masked = [row for row in found["causal"] if row["layer"] > 0]
-    broken = [row for row in found["causal_error"] if row["layer"] > 0]
+    first, deeper = ([row for row in results["encoders"] if (row["layer"] > 1) == deep] for deep in (False, True))
+    exact, stacked = (
+        [row for row in results["encoders_error"] if (row["layer"] > 1) == deep] for deep in (False, True)
+    )
+    masked = [row for row in results["causal"] if row["layer"] > 0]
+    broken = [row for row in results["causal_error"] if row["layer"] > 0]
     evidence = [
         *_rows(first, "encoders", tells=False),
         *_errors(exact, "encoders_error", tells=False),
@@ -120,9 +123,9 @@ def judge(found: Found) -> Verdict:
         *_errors(stacked, "encoders_error", tells=True),
         *_rows(masked, "causal", tells=True),
         *_errors(broken, "causal_error", tells=True),
-        *_errors(found["positions_off"], "positions_off", tells=None),
-        *printed(found["masked_published"], "masked_published", {WORSE: FOR, SAME: AGAINST, BETTER: AGAINST}),
-        *printed(found["causal_published"], "causal_published", {}),
+        *_errors(results["positions_off"], "positions_off", tells=None),
+        *printed(results["masked_published"], "masked_published", {WORSE: FOR, SAME: AGAINST, BETTER: AGAINST}),
+        *printed(results["causal_published"], "causal_published", {}),
     ]
     if not first or not deeper:
         return unmeasured(
@@ -137,34 +140,36 @@ def judge(found: Found) -> Verdict:
     last = max(deeper, key=lambda row: row["value"])
     reads, stack_tells = (any(_read(rows)) for rows in (first, deeper))
     tried = f", of {len(deeper)} tried" if len(deeper) > 1 else ""
-    told = (
+    text = (
         f"An encoder without positions reads order {'above' if reads else 'at'} chance after one layer and "
         f"{'above' if stack_tells else 'still at'} chance after more (best {percent(last['value'], 1)}"
-        f"{between(last['low'], last['high'], '.3f')}, layer {last['layer']}{tried}), "
+        f"{interval_text(last['low'], last['high'], '.3f')}, layer {last['layer']}{tried}), "
         f"and permuting its words {_permuted([*exact, *stacked])}; "
     )
     if masked:
         best = max(masked, key=lambda row: row["value"])
-        told += f"a causal one reads it with {percent(best['value'], 1)}{between(best['low'], best['high'], '.3f')}"
-        told += f", and permuting its words {_permuted(broken)}."
+        text += f"a causal one reads it with {percent(best['value'], 1)}"
+        text += f"{interval_text(best['low'], best['high'], '.3f')}, and permuting its words {_permuted(broken)}."
     else:
-        told += "no causal model without positions has been decoded here."
+        text += "no causal model without positions has been decoded here."
     if masked and open_parts:
-        told += f" Open, as the two measurements disagree or one is lacking: {listed(open_parts)}."
+        text += f" Open, as the two measurements disagree or one is lacking: {join_names(open_parts)}."
     lacking = [what for what, rows in (("encoder", exact), ("causal model", masked and broken)) if not rows]
     return Verdict(
         word=word,
-        sentence=told,
+        sentence=text,
         effect=last["value"],
         low=last["low"],
         high=last["high"],
         unit="accuracy",
         measured="order read from an encoder without positions after two layers or more, where it is read best",
         threshold=0.5 + NEAR_CHANCE,
-        models=tuple(dict.fromkeys(row["model"] for row in (*found["encoders"], *masked, *broken))),
-        samples=max(int(row["windows"] or 0) for row in found["encoders"]),
+        models=tuple(dict.fromkeys(row["model"] for row in (*results["encoders"], *masked, *broken))),
+        samples=max(int(row["windows"] or 0) for row in results["encoders"]),
         sample_unit="window",
-        missing=f"order decoded and equivariance error of the {listed(lacking)} without positions" if lacking else "",
+        missing=f"order decoded and equivariance error of the {join_names(lacking)} without positions"
+        if lacking
+        else "",
         command=MAKE.format(training(*(_VARIANTS[one] for one in lacking))) if lacking else "",
         evidence=tuple(evidence),
     )
@@ -178,10 +183,10 @@ def _permuted(errors: Rows) -> str:
         return "has not been tried"
     most = max(errors, key=lambda row: row["value"])
     if not _broken(most):
-        return f"permutes its states and does no more (error {number(most['value'])}, rounding)"
+        return f"permutes its states and does no more (error {significant(most['value'])}, rounding)"
     return (
-        f"moves its states by up to {number(most['value'])} of the distance of two words"
-        f"{between(most['low'], most['high'], '.3f')}, layer {most['layer']}"
+        f"moves its states by up to {significant(most['value'])} of the distance of two words"
+        f"{interval_text(most['low'], most['high'], '.3f')}, layer {most['layer']}"
     )
 
 
@@ -199,7 +204,8 @@ register(
         rule="Three things are said, and each is put to two measurements. One encoder layer is blind: order is read no "
         f"better than {percent(NEAR_CHANCE)} above chance from states entering layers 0 and 1 (words at the ends of a "
         "text differ a little from others, which no theorem forbids to use), and permuting the words of a text "
-        f"permutes those states but for rounding (in float64; {number(ROUNDING)} of the distance of two words at most, "
+        f"permutes those states but for rounding (in float64; {significant(ROUNDING)} of the distance of two words "
+        "at most, "
         "since some models keep float32 inside). Stacking heals it: order is read better than that deeper in the "
         "encoder, and permuting does more than that there. A causal mask heals it: the same two of a causal model. "
         "Each part is tried on several layers and checkpoints, so order counts as read where it is so after Holm's "

@@ -9,12 +9,12 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
 from analysis.claims.contest import DIVERGED, GLUE_RULE, LOSS_RULE, OPEN_RULE, RULE, contest, queries, undecided
-from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
+from analysis.claims.published_evidence import MARGINS_SAID, evidence, gains, pairs, without_repeats
 from analysis.claims.trainings import BETTER, LOSS_MARGIN, OPEN, SAME, UNIT, WORSE
 
 VASWANI, HAVIV, HALLAM = "vaswani2017attention", "haviv2022nopos", "hallam2026fusion"
@@ -31,21 +31,21 @@ PRINTED = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Sameness by two one-sided tests on our own trainings; published pairs by their size."""
-    own = contest(found, "sinusoidal")
-    printed = once(found, PRINTED)
+    own = contest(results, "sinusoidal")
+    printed = without_repeats(results, PRINTED)
     published = [one for name in PRINTED for one in evidence(printed[name], name, SIDES)]
     all_gains = [one for name in PRINTED for one in gains(printed[name])]
     same = sum(one.standing == SAME for one in all_gains)
-    told = (
+    text = (
         f"Of {len(all_gains)} published figures {same} differ by no more than {MARGINS_SAID}, which proves no sameness."
         if all_gains
         else ""
     )
     rows = [*own.evidence(SIDES), *published]
-    if own.why_not:
-        return undecided(own, rows, also=told)
+    if own.blocking_reason:
+        return undecided(own, rows, also=text)
     assert own.loss is not None
     standings = {own.loss.standing, own.glue_standing}
     if {BETTER, WORSE} & standings:
@@ -56,7 +56,7 @@ def judge(found: Found) -> Verdict:
         word = SUPPORTED if same == len(all_gains) else MIXED
     return Verdict(
         word=word,
-        sentence=f"{own.told()}.{own.lacking} {told}".strip(),
+        sentence=f"{own.summary()}.{own.missing_glue} {text}".strip(),
         effect=own.loss.found.mean,
         low=own.loss.found.low,
         high=own.loss.found.high,

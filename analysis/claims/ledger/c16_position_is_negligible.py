@@ -9,14 +9,14 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
 from analysis.claims.contest import GLUE_RULE, LOSS_RULE, OPEN_RULE, contest, decided, queries, undecided
-from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
-from analysis.claims.said import plural
+from analysis.claims.published_evidence import MARGINS_SAID, evidence, gains, pairs, without_repeats
 from analysis.claims.trainings import BETTER, FEWEST, OPEN, SAME, WORSE
+from analysis.core.formatting import plural
 
 HAVIV, SHAW = "haviv2022nopos", "shaw2018relative"
 CONVS2S = "ConvS2S (source+target learned position, added)"
@@ -31,23 +31,23 @@ PRINTED = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Our own encoder without positions, and every published pair with and without."""
-    own = contest(found, "no_position")
-    printed = once(found, PRINTED)
+    own = contest(results, "no_position")
+    printed = without_repeats(results, PRINTED)
     published = [one for name in PRINTED for one in gains(printed[name])]
     same = sum(one.standing == SAME for one in published)
     apart = len(published) - same
     worse = sum(one.standing == WORSE for one in published)
     rows = [*own.evidence(SIDES), *(one for name in PRINTED for one in evidence(printed[name], name, SIDES))]
-    told = (
+    text = (
         f"Of {plural(len(published), 'published figure')} without position {worse} are worse by more than "
         f"{MARGINS_SAID}, {apart - worse} better and {same} neither."
         if published
         else ""
     )
     if own.loss is None or own.loss.standing in ("too few seeds", OPEN):
-        return undecided(own, rows, also=told)
+        return undecided(own, rows, also=text)
     standings = {own.loss.standing, own.glue_standing}
     if SAME not in standings:
         word = MIXED if same else CONTRADICTED
@@ -55,7 +55,7 @@ def judge(found: Found) -> Verdict:
         word = MIXED if apart else SUPPORTED if published and OPEN not in standings else INCONCLUSIVE
     else:
         word = MIXED
-    return decided(own, word, f"{own.told()}.{own.lacking} {told}".strip(), rows)
+    return decided(own, word, f"{own.summary()}.{own.missing_glue} {text}".strip(), rows)
 
 
 register(

@@ -11,7 +11,7 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
@@ -27,9 +27,9 @@ from analysis.claims.contest import (
     step_times,
     undecided,
 )
-from analysis.claims.printed import MARGINS_SAID, evidence, gains, once, pairs
-from analysis.claims.said import plural
+from analysis.claims.published_evidence import MARGINS_SAID, evidence, gains, pairs, without_repeats
 from analysis.claims.trainings import BETTER, FEW, OPEN, SAME, WORSE
+from analysis.core.formatting import plural
 from analysis.statistics import holm
 
 ALPHA = 0.05
@@ -67,29 +67,29 @@ PRINTED = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Whether any split beats adding, and whether an uneven one beats the even one."""
-    against_adding = {name: contest(found, name) for name in SPLITS}
-    against_even = {name: contest(found, name, "concat_50") for name in ("concat_20", "concat_05")}
-    printed = once(found, PRINTED)
+    against_adding = {name: contest(results, name) for name in SPLITS}
+    against_even = {name: contest(results, name, "concat_50") for name in ("concat_20", "concat_05")}
+    printed = without_repeats(results, PRINTED)
     published = [one for name in PRINTED for one in gains(printed[name])]
     better = sum(one.standing == BETTER for one in published)
     worse = sum(one.standing == WORSE for one in published)
-    rows = [one for made in (*against_adding.values(), *against_even.values()) for one in made.evidence(SIDES)]
+    rows = [one for outcome in (*against_adding.values(), *against_even.values()) for one in outcome.evidence(SIDES)]
     rows += [one for name in PRINTED for one in evidence(printed[name], name, SIDES)]
-    rows += [one for name in CONFOUNDED for one in evidence(found[name], name, {})]
-    rows += costs(found)
-    told = (
+    rows += [one for name in CONFOUNDED for one in evidence(results[name], name, {})]
+    rows += costs(results)
+    text = (
         f"Of {plural(len(published), 'published figure')} {better} are better concatenated by more than "
         f"{MARGINS_SAID}, {worse} worse, {len(published) - better - worse} neither."
         if published
         else ""
     )
-    ready = [made for made in against_adding.values() if not made.why_not]
+    ready = [result for result in against_adding.values() if not result.blocking_reason]
     if len(ready) < len(SPLITS):
         shown = max(against_adding.values(), key=lambda made: made.seeds)
-        waiting = next(made for made in against_adding.values() if made.why_not)
-        return undecided(_named(shown, waiting), rows, also=told)
+        waiting = next(made for made in against_adding.values() if made.blocking_reason)
+        return undecided(_named(shown, waiting), rows, also=text)
     wins, uneven = _better(ready), _better(against_even.values())
     apart = [*wins, *uneven]
     opened = any(
@@ -107,21 +107,21 @@ def judge(found: Found) -> Verdict:
         word = MIXED if better else CONTRADICTED
     sentence = (
         f"{len(wins)} of {len(ready)} splits end better than adding and {len(uneven)} of {len(against_even)} uneven "
-        f"splits better than half and half; the best: {best.told()}. {told}"
+        f"splits better than half and half; the best: {best.summary()}. {text}"
     )
     return decided(best, word, sentence.strip(), rows)
 
 
 def _better(contests: Iterable[Contest]) -> list[Contest]:
     """Those whose variant ends better, also after Holm's correction: of several splits one may do so by chance."""
-    tried = [(made, made.loss) for made in contests if made.loss is not None]
+    tried = [(outcome, outcome.loss) for outcome in contests if outcome.loss is not None]
     held = holm([loss.found.p for _, loss in tried], ALPHA).rejected
-    return [made for (made, loss), apart in zip(tried, held, strict=True) if apart and loss.standing == BETTER]
+    return [result for (result, loss), apart in zip(tried, held, strict=True) if apart and loss.standing == BETTER]
 
 
 def _named(shown: Contest, waiting: Contest) -> Contest:
     """The contest with most seeds, unless it is the others that are waited for."""
-    return shown if shown.why_not else waiting
+    return shown if shown.blocking_reason else waiting
 
 
 register(

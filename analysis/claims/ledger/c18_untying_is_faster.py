@@ -5,22 +5,22 @@ from typing import Any
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Rows,
     Verdict,
     register,
 )
 from analysis.claims.contest import DIVERGED, ORDERLESS, RULE, Contest, contest, queries, title, undecided
-from analysis.claims.printed import averages, pairs
-from analysis.claims.said import between, plural
-from analysis.claims.trainings import FEWEST, OURS, compared
+from analysis.claims.published_evidence import averages, pairs
+from analysis.claims.trainings import FEWEST, OURS, compare_losses
+from analysis.core.formatting import interval_text, plural
 from analysis.statistics import PLATEAU_MARGIN, Curve, StepsRatio, steps_ratio, steps_to_leave_plateau
 
 FASTER = 0.95
@@ -37,25 +37,25 @@ CURVES = (
 )
 
 
-def ratio(found: Found, variant: str, baseline: str = "bert_a") -> StepsRatio | None:
+def ratio(results: QueryResults, variant: str, baseline: str = "bert_a") -> StepsRatio | None:
     """Steps of the variant over steps of the baseline to its final loss; None where there is no such pair."""
-    loss = compared(found["final_losses"], variant, baseline)
+    loss = compare_losses(results["final_losses"], variant, baseline)
     if loss is None:
         return None
     # What a diverged baseline last lost is no target.
-    ended = loss.runs - {str(row["run_id"]) for row in found["final_losses"] if row["diverged"]}
-    sides = [_curves(found["curves"], name, runs) for name, runs in ((variant, loss.runs), (baseline, ended))]
+    ended = loss.runs - {str(row["run_id"]) for row in results["final_losses"] if row["diverged"]}
+    sides = [_curves(results["curves"], name, runs) for name, runs in ((variant, loss.runs), (baseline, ended))]
     one = steps_ratio(*sides) if all(sides) else None
     return one if one is not None and one.n else None
 
 
-def plateau(found: Found, made: Contest) -> StepsRatio | None:
+def plateau(results: QueryResults, outcome: Contest) -> StepsRatio | None:
     """The same of a pair's steps to leave the plateau; None where there is no such pair or no plateau."""
-    if made.loss is None or made.gate is None:
+    if outcome.loss is None or outcome.gate is None:
         return None
     without, with_, level = (
-        _curves(found["curves"], name, side.runs)
-        for name, side in ((made.variant, made.loss), (made.baseline, made.loss), (ORDERLESS, made.gate))
+        _curves(results["curves"], name, side.runs)
+        for name, side in ((outcome.variant, outcome.loss), (outcome.baseline, outcome.loss), (ORDERLESS, outcome.gate))
     )
     if not (without and with_ and level):
         return None
@@ -73,44 +73,44 @@ def _curves(rows: Rows, variant: str, runs: frozenset[str]) -> dict[Any, Curve]:
     return {seed: Curve(*zip(*line, strict=True)) for seed, line in points.items()}
 
 
-def standing(found: StepsRatio) -> str:
+def standing(result: StepsRatio) -> str:
     """Faster, not faster, or open."""
-    if found.n < FEWEST:
+    if result.n < FEWEST:
         return "open"
-    if found.is_lower_bound:
-        return "not faster" if len(found.censored) == found.n else "open"
-    if found.high < 1 and found.ratio <= FASTER:
+    if result.is_lower_bound:
+        return "not faster" if len(result.censored) == result.n else "open"
+    if result.high < 1 and result.ratio <= FASTER:
         return "faster"
-    return "not faster" if found.low > FASTER else "open"
+    return "not faster" if result.low > FASTER else "open"
 
 
-def told(found: StepsRatio, variant: str, baseline: str) -> str:
+def told(result: StepsRatio, variant: str, baseline: str) -> str:
     """A ratio in words."""
-    least = "at least " if found.is_lower_bound else ""
+    least = "at least " if result.is_lower_bound else ""
     return (
-        f"{title(variant)} needs {least}{found.ratio:.2f} times the steps of {title(baseline)} to the latter's final "
-        f"loss{between(found.low, found.high, '.2f')}"
+        f"{title(variant)} needs {least}{result.ratio:.2f} times the steps of {title(baseline)} to the latter's final "
+        f"loss{interval_text(result.low, result.high, '.2f')}"
     )
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """The pair that differs in the cross terms alone decides; what changes more stands beside."""
-    clean = contest(found, WITHOUT, WITH)
-    decisive = ratio(found, WITHOUT, WITH)
-    bundles = {name: one for name in BUNDLES if (one := ratio(found, name)) is not None}
-    evidence = [_evidence(one, name, "bert_a", BESIDE) for name, one in bundles.items()]
-    evidence += [*clean.others(), *averages(found["tupe_mid"], "tupe_mid", {})]
+    clean = contest(results, WITHOUT, WITH)
+    decisive = ratio(results, WITHOUT, WITH)
+    bundles = {name: one for name in BUNDLES if (one := ratio(results, name)) is not None}
+    evidence = [_evidence(one, name, "bert_a", NEUTRAL) for name, one in bundles.items()]
+    evidence += [*clean.other_settings(), *averages(results["tupe_mid"], "tupe_mid", {})]
     beside = "; ".join(told(one, name, "bert_a") for name, one in bundles.items())
     also = f"Beside it, with more changed than the cross terms or less: {beside}." if beside else ""
-    early = plateau(found, clean)
+    early = plateau(results, clean)
     if early is not None:
-        evidence.insert(0, _evidence(early, WITHOUT, WITH, BESIDE, "leave the plateau"))
+        evidence.insert(0, _evidence(early, WITHOUT, WITH, NEUTRAL, "leave the plateau"))
         also = f"{_early(early)} {also}".strip()
     if decisive is not None:
-        side = {"faster": FOR, "not faster": AGAINST}.get(standing(decisive), BESIDE)
-        evidence.insert(0, _evidence(decisive, WITHOUT, WITH, BESIDE if clean.why_not else side))
-    if clean.why_not or decisive is None:
-        why = "" if clean.why_not else "the curves of the pair hold no validation loss"
+        side = {"faster": FOR, "not faster": AGAINST}.get(standing(decisive), NEUTRAL)
+        evidence.insert(0, _evidence(decisive, WITHOUT, WITH, NEUTRAL if clean.blocking_reason else side))
+    if clean.blocking_reason or decisive is None:
+        why = "" if clean.blocking_reason else "the curves of the pair hold no validation loss"
         return undecided(clean, evidence, also=also if clean.loss else "", why=why)
     word = {"faster": SUPPORTED, "not faster": CONTRADICTED}.get(standing(decisive), INCONCLUSIVE)
     return Verdict(
@@ -129,27 +129,28 @@ def judge(found: Found) -> Verdict:
     )
 
 
-def _early(found: StepsRatio) -> str:
-    least = "at least " if found.is_lower_bound else ""
+def _early(result: StepsRatio) -> str:
+    least = "at least " if result.is_lower_bound else ""
     return (
         f"The plateau, {PLATEAU_MARGIN:g} nats below where no position ends, it leaves after "
-        f"{least}{found.ratio:.2f} times the steps{between(found.low, found.high, '.2f')}."
+        f"{least}{result.ratio:.2f} times the steps{interval_text(result.low, result.high, '.2f')}."
     )
 
 
-def _evidence(found: StepsRatio, variant: str, baseline: str, side: str, to: str = "") -> Evidence:
+def _evidence(result: StepsRatio, variant: str, baseline: str, side: str, to: str = "") -> Evidence:
     return Evidence(
         side=side,
-        says=f"Steps of {title(variant)} to {to or f'the final validation loss of {title(baseline)}'}, as a ratio to "
+        description=f"Steps of {title(variant)} to {to or f'the final validation loss of {title(baseline)}'}, as a "
+        "ratio to "
         f"{f'those of {title(baseline)}' if to else 'its own'}, "
-        f"{plural(found.n, 'seed')}{', at least' if found.is_lower_bound else ''}"
-        + (f" ({found.note})" if found.note else ""),
-        value=found.ratio,
-        low=found.low,
-        high=found.high,
+        f"{plural(result.n, 'seed')}{', at least' if result.is_lower_bound else ''}"
+        + (f" ({result.note})" if result.note else ""),
+        value=result.ratio,
+        low=result.low,
+        high=result.high,
         unit=f"times the steps of {title(baseline)}",
         query="curves",
-        source=f"own trainings, {plural(found.n, 'seed')}",
+        source=f"own trainings, {plural(result.n, 'seed')}",
         view=views.training("convergence", against=baseline),
     )
 

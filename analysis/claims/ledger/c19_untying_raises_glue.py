@@ -3,21 +3,21 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
 from analysis.claims.contest import DIVERGED, GLUE_RULE, RULE, contest, decided, queries, title, undecided
-from analysis.claims.printed import MARGINS, average, averages, evidence, pairs
-from analysis.claims.said import signed
+from analysis.claims.published_evidence import MARGINS, average, averages, evidence, pairs
 from analysis.claims.trainings import BETTER, FEWEST, OPEN, SAME, WORSE
+from analysis.core.formatting import signed
 
 WITHOUT, WITH = "tupe_a_tie_cls", "bert_a_d"
 """The pair that differs in the cross terms alone, and in the root that keeps the scale of as many terms."""
@@ -36,19 +36,19 @@ DEBERTA_PAIRS = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Our own GLUE average of the pair that differs least, and the published ones with and without CoLA."""
-    own, bundle = contest(found, WITHOUT, WITH), contest(found, "tupe_a")
-    means = {name: (average(found[name]), average(found[name], ("cola",))) for name in PRINTED}
+    own, bundle = contest(results, WITHOUT, WITH), contest(results, "tupe_a")
+    means = {name: (average(results[name]), average(results[name], ("cola",))) for name in PRINTED}
     known = {name: (a, b) for name, (a, b) in means.items() if a is not None and b is not None}
-    rows = own.evidence({**SIDES, OPEN: BESIDE}) + bundle.evidence({})
-    rows += [one for name in PRINTED for one in averages(found[name], name, SIDES)]
-    rows += [one for name in DEBERTA_PAIRS for one in evidence(found[name], name, {WORSE: AGAINST})]
+    rows = own.evidence({**SIDES, OPEN: NEUTRAL}) + bundle.evidence({})
+    rows += [one for name in PRINTED for one in averages(results[name], name, SIDES)]
+    rows += [one for name in DEBERTA_PAIRS for one in evidence(results[name], name, {WORSE: AGAINST})]
     clear = [min(a, b) >= MARGINS["points"] for a, b in known.values()]
-    told = (
+    text = (
         "Published, with CoLA and without: "
         + "; ".join(
-            f"{found[name][0]['variant']} less {found[name][0]['baseline']} {signed(a)} and {signed(b)} points"
+            f"{results[name][0]['variant']} less {results[name][0]['baseline']} {signed(a)} and {signed(b)} points"
             for name, (a, b) in known.items()
         )
         + "."
@@ -56,16 +56,16 @@ def judge(found: Found) -> Verdict:
         else ""
     )
     if bundle.glue is not None:
-        told = f"Beside it, with more changed than the cross terms: {bundle.told()}. {told}".strip()
-    if own.glue is None or own.glue_why_not:
-        return undecided(own, rows, also=told, why=own.glue_why_not)
+        text = f"Beside it, with more changed than the cross terms: {bundle.summary()}. {text}".strip()
+    if own.glue is None or own.glue_blocking_reason:
+        return undecided(own, rows, also=text, why=own.glue_blocking_reason)
     if own.glue.standing == BETTER:
         word = SUPPORTED if known and all(clear) else MIXED
     elif own.glue.standing in (SAME, WORSE):
         word = MIXED if any(clear) else CONTRADICTED
     else:
         word = INCONCLUSIVE
-    return decided(own, word, f"{own.told()}. {told}".strip(), rows, glue=True)
+    return decided(own, word, f"{own.summary()}. {text}".strip(), rows, glue=True)
 
 
 register(

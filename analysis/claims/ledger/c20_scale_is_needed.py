@@ -6,21 +6,21 @@ from typing import Any
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
 from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, title, undecided
-from analysis.claims.said import number, plural
 from analysis.claims.trainings import BETTER, OPEN, OURS, SAME, WORSE
+from analysis.core.formatting import plural, significant
 from analysis.statistics import mean_interval
 
 KEPT = 1.5
@@ -37,11 +37,11 @@ QUERIES = {
 }
 
 
-def spread(found: Found, query: str, variant: str, runs: frozenset[str]) -> dict[Any, float]:
+def spread(results: QueryResults, query: str, variant: str, runs: frozenset[str]) -> dict[Any, float]:
     """Seed -> variance of the scores, mean over layers, of these runs alone."""
     return {
         row["seed"]: row["variance"]
-        for row in found[query]
+        for row in results[query]
         if row["variant"] == variant and row["run_id"] in runs and row["variance"]
     }
 
@@ -54,8 +54,8 @@ def within(variance: dict[Any, float], base: dict[Any, float]) -> bool | None:
     logs = {seed: math.log(variance[seed] / base[seed]) for seed in variance.keys() & base.keys()}
     if not logs:
         return None
-    made = mean_interval(logs)
-    low, high = (made.mean, made.mean) if made.note and made.n > 1 else (made.low, made.high)
+    result = mean_interval(logs)
+    low, high = (result.mean, result.mean) if result.note and result.n > 1 else (result.low, result.high)
     if -math.log(KEPT) <= low and high <= math.log(KEPT):
         return True
     return False if low > math.log(KEPT) or high < -math.log(KEPT) else None
@@ -67,22 +67,22 @@ def ratio(variance: dict[Any, float], base: dict[Any, float]) -> float:
     return math.exp(sum(math.log(variance[seed] / base[seed]) for seed in shared) / len(shared))
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Magnitude at the start, and whether the model trains worse without the scale."""
-    own = contest(found, "tupe_a_unscaled", "tupe_a")
+    own = contest(results, "tupe_a_unscaled", "tupe_a")
     rows = own.evidence({WORSE: FOR, SAME: AGAINST, BETTER: AGAINST})
-    runs = frozenset[str]().union(*(made.runs for made in (own.loss, own.gate) if made is not None))
+    runs = frozenset[str]().union(*(result.runs for result in (own.loss, own.gate) if result is not None))
     for query, when in (("variance_at_start", "before training"), ("variance_at_end", "after training")):
-        base = spread(found, query, "bert_a", runs)
+        base = spread(results, query, "bert_a", runs)
         for variant in VARIANTS:
-            values = spread(found, query, variant, runs)
+            values = spread(results, query, variant, runs)
             if not values:
                 continue
             keeps = None if variant == "bert_a" or when != "before training" else within(values, base)
             rows.append(
                 Evidence(
-                    side=BESIDE if keeps is None else FOR if keeps == (variant == "tupe_a") else AGAINST,
-                    says=f"Variance of {title(variant)}'s scores {when}, mean over layers and "
+                    side=NEUTRAL if keeps is None else FOR if keeps == (variant == "tupe_a") else AGAINST,
+                    description=f"Variance of {title(variant)}'s scores {when}, mean over layers and "
                     f"{plural(len(values), 'seed')}",
                     value=sum(values.values()) / len(values),
                     unit="variance of scores",
@@ -91,9 +91,9 @@ def judge(found: Found) -> Verdict:
                     view=views.training("scores"),
                 )
             )
-    if own.why_not:
+    if own.blocking_reason:
         return undecided(own, rows)
-    base, with_, without = (spread(found, "variance_at_start", name, runs) for name in VARIANTS)
+    base, with_, without = (spread(results, "variance_at_start", name, runs) for name in VARIANTS)
     if not base.keys() & with_.keys() or not base.keys() & without.keys():
         return undecided(own, rows, why="the variance of the scores before training is not stored of all three")
     keeps, stays = within(with_, base), within(without, base)
@@ -110,8 +110,9 @@ def judge(found: Found) -> Verdict:
     return decided(
         own,
         word,
-        f"Before training the variance of the scores is {number(ratio(with_, base))} times BERT-A's with the scale "
-        f"and {number(ratio(without, base))} times without; {own.told()}.",
+        f"Before training the variance of the scores is {significant(ratio(with_, base))} times BERT-A's with the "
+        "scale "
+        f"and {significant(ratio(without, base))} times without; {own.summary()}.",
         rows,
     )
 

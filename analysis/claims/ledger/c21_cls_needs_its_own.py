@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Rows,
     Verdict,
     register,
 )
 from analysis.claims.contest import DIVERGED, GLUE_RULE, RULE, contest, decided, queries, training, undecided
-from analysis.claims.printed import MARGINS, average, averages, pairs
-from analysis.claims.said import between, percent, plural, signed
+from analysis.claims.published_evidence import MARGINS, average, averages, pairs
 from analysis.claims.trainings import BETTER, FEWEST, SAME, WORSE
+from analysis.core.formatting import interval_text, percent, plural, signed
 from analysis.statistics import Difference, difference, equivalence
 
 TUPE = "ke2021tupe"
@@ -60,7 +60,7 @@ class Reach:
     def told(self) -> str:
         """In a sentence."""
         change = percent(abs(self.found.mean), 1)
-        span = between(100 * self.found.low, 100 * self.found.high, "+.1f")
+        span = interval_text(100 * self.found.low, 100 * self.found.high, "+.1f")
         standing = {True: "nearer", False: "not nearer", None: "open"}[self.nearer]
         return (
             f"Tied, [CLS] attends {change} of the distance of even attention "
@@ -80,12 +80,13 @@ def reach(rows: Rows) -> Reach | None:
     return Reach(difference(best[TIED], best[UNTIED]))
 
 
-def _reaches(rows: Rows, found: Reach | None) -> list[Evidence]:
+def _reaches(rows: Rows, result: Reach | None) -> list[Evidence]:
     view = views.depth("order", models=tuple(row["model"] for row in rows))
     each = [
         Evidence(
-            side=BESIDE,
-            says=f"Mean distance at which [CLS] attends over words, mean over {plural(row['heads'], 'head')} of all "
+            side=NEUTRAL,
+            description=f"Mean distance at which [CLS] attends over words, mean over {plural(row['heads'], 'head')} "
+            "of all "
             "layers; 1 is even attention",
             value=row["reach"],
             unit="of the distance of even attention",
@@ -95,56 +96,58 @@ def _reaches(rows: Rows, found: Reach | None) -> list[Evidence]:
         )
         for row in rows
     ]
-    if found is None:
+    if result is None:
         return each
     whole = Evidence(
-        side=BESIDE if found.nearer is None else FOR if found.nearer else AGAINST,
-        says=f"The same tied less untied, {plural(found.found.n, 'seed')}",
-        value=found.found.mean,
-        low=found.found.low,
-        high=found.found.high,
+        side=NEUTRAL if result.nearer is None else FOR if result.nearer else AGAINST,
+        description=f"The same tied less untied, {plural(result.found.n, 'seed')}",
+        value=result.found.mean,
+        low=result.found.low,
+        high=result.found.high,
         unit="of the distance of even attention",
         query="reach",
-        source=f"own trainings, {plural(found.found.n, 'seed')}",
+        source=f"own trainings, {plural(result.found.n, 'seed')}",
         view=view,
     )
     return [whole, *each]
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """How far [CLS] attends tied and untied; GLUE of both, own and published."""
-    own = contest(found, UNTIED, TIED)
+    own = contest(results, UNTIED, TIED)
     # Of checkpoints that name their run, those of the contest; the kept ones name none, and are of the preset's own.
-    counted = [row for row in found["reach"] if not own.loss or not row["run_id"] or row["run_id"] in own.loss.runs]
+    counted = [row for row in results["reach"] if not own.loss or not row["run_id"] or row["run_id"] in own.loss.runs]
     seen = reach(counted)
     rows = [*own.evidence(SIDES), *_reaches(counted, seen)]
-    rows += averages(found["tupe_table_1"], "tupe_table_1", SIDES)
-    means = [average(found["tupe_table_1"], without) for without in ((), ("cola",))]
+    rows += averages(results["tupe_table_1"], "tupe_table_1", SIDES)
+    means = [average(results["tupe_table_1"], without) for without in ((), ("cola",))]
     known = [one for one in means if one is not None]
-    told = (
+    text = (
         f"TUPE's table has {signed(known[0])} points for untying [CLS], {signed(known[-1])} without CoLA."
         if known
         else ""
     )
-    told = f"{told} {seen.told() if seen else 'How far [CLS] attends is not measured.'}".strip()
-    if own.glue is None or own.glue_why_not:
-        return undecided(own, rows, also=told if own.loss or known or seen else "", why=own.glue_why_not)
+    text = f"{text} {seen.told() if seen else 'How far [CLS] attends is not measured.'}".strip()
+    if own.glue is None or own.glue_blocking_reason:
+        return undecided(own, rows, also=text if own.loss or known or seen else "", why=own.glue_blocking_reason)
     clear = bool(known) and min(known) >= MARGINS["points"]
     nearer = seen.nearer if seen else None
     # Each of the three says yes or no; what is open lets nothing be decided.
     scores = {BETTER: True, SAME: False, WORSE: False}.get(own.glue.standing)
     parts = [nearer, scores, clear]
     word = INCONCLUSIVE if None in parts else SUPPORTED if all(parts) else MIXED if any(parts) else CONTRADICTED
-    made = decided(own, word, f"{own.told()}. {told}", rows, glue=True)
-    return made if nearer is not None else lacking(made, seen)
+    result = decided(own, word, f"{own.summary()}. {text}", rows, glue=True)
+    return result if nearer is not None else lacking(result, seen)
 
 
-def lacking(made: Verdict, seen: Reach | None) -> Verdict:
+def lacking(result: Verdict, seen: Reach | None) -> Verdict:
     """The verdict with what its measurement of reach lacks."""
     count = seen.found.n if seen else 0
     if count >= FEWEST:
-        return made
-    return replace(made, missing=f"the reach of [CLS] of {FEWEST} seeds, tied and untied; {count} stored", command=MAKE)
+        return result
+    return replace(
+        result, missing=f"the reach of [CLS] of {FEWEST} seeds, tied and untied; {count} stored", command=MAKE
+    )
 
 
 register(

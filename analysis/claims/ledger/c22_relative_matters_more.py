@@ -3,26 +3,26 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Verdict,
     register,
 )
 from analysis.claims.contest import DIVERGED, LOSS_RULE, RULE, contest, decided, queries, undecided
-from analysis.claims.printed import averages, evidence, pairs
-from analysis.claims.said import number, plural
+from analysis.claims.published_evidence import averages, evidence, pairs
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+from analysis.core.formatting import plural, significant
 
 LESS = 0.5
-SIDES = {BETTER: FOR, SAME: BESIDE, WORSE: AGAINST}
+SIDES = {BETTER: FOR, SAME: NEUTRAL, WORSE: AGAINST}
 PRINTED = {
     "shaw_base": pairs("shaw2018relative", "Table 1", "base: relative (k=16)", "base: absolute sinusoidal"),
     "shaw_big": pairs("shaw2018relative", "Table 1", "big: relative (k=8)", "big: absolute sinusoidal"),
@@ -43,12 +43,12 @@ MOVED = (
 SAYS = {"shift": "every position shifted, distances kept", "shuffle": "positions shuffled, distances lost"}
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """What trained models react to, and what trains better."""
-    own = contest(found, "relative_only")
-    rows = own.evidence({**SIDES, OPEN: BESIDE})
+    own = contest(results, "relative_only")
+    rows = own.evidence({**SIDES, OPEN: NEUTRAL})
     by_model: dict[tuple[str, str], dict[str, list[Row]]] = {}
-    for row in found["moved"]:
+    for row in results["moved"]:
         if row["low"] is None or row["high"] is None:
             continue
         kind = str(row["intervention"]).split("_")[0]
@@ -65,7 +65,7 @@ def judge(found: Found) -> Verdict:
             rows.append(
                 Evidence(
                     side=FOR if less else AGAINST,
-                    says=f"KL of the attention of all layers, {SAYS[kind]} ({row['intervention']}), "
+                    description=f"KL of the attention of all layers, {SAYS[kind]} ({row['intervention']}), "
                     f"{plural(int(row['texts'] or 0), 'text')}",
                     value=row["value"],
                     low=row["low"],
@@ -76,20 +76,20 @@ def judge(found: Found) -> Verdict:
                     view=views.interventions(f"{kind}_positions", model=row["model"]),
                 )
             )
-    rows += [one for name in PRINTED for one in evidence(found[name], name, SIDES)]
-    rows += averages(found["diet_t5_bias"], "diet_t5_bias", SIDES)
-    told = ""
+    rows += [one for name in PRINTED for one in evidence(results[name], name, SIDES)]
+    rows += averages(results["diet_t5_bias"], "diet_t5_bias", SIDES)
+    text = ""
     if both:
         models = {model for model, _ in both}
         on = "" if len(models) == len(both) else f" and corpora ({plural(len(models), 'model')})"
         shift, shuffle = max(hardest, key=lambda one: one[0]["value"] / one[1]["value"])
-        told = (
+        text = (
             f"In {sum(reacts)} of {plural(len(both), 'trained model')}{on} a shift of all positions moves attention "
-            f"less than half as much as shuffling them ({shift['model']}: {number(shift['value'])} against "
-            f"{number(shuffle['value'])} nats)."
+            f"less than half as much as shuffling them ({shift['model']}: {significant(shift['value'])} against "
+            f"{significant(shuffle['value'])} nats)."
         )
-    if own.why_not:
-        return undecided(own, rows, also=told)
+    if own.blocking_reason:
+        return undecided(own, rows, also=text)
     assert own.loss is not None
     trains = own.loss.standing
     react = bool(reacts) and all(reacts)
@@ -101,7 +101,7 @@ def judge(found: Found) -> Verdict:
         word = CONTRADICTED
     else:
         word = MIXED
-    return decided(own, word, f"{told} {own.told()}.".strip(), rows)
+    return decided(own, word, f"{text} {own.summary()}.".strip(), rows)
 
 
 register(

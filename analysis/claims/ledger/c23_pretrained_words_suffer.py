@@ -9,7 +9,7 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
@@ -17,17 +17,17 @@ from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, 
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Frozen words with positions added, against words that may adapt, and against no positions at all."""
-    adapting = contest(found, "frozen_word")
-    orderless = contest(found, "frozen_word", "no_position")
+    adapting = contest(results, "frozen_word")
+    orderless = contest(results, "frozen_word", "no_position")
     rows = [
         *adapting.evidence({WORSE: FOR, SAME: AGAINST, BETTER: AGAINST}),
         *orderless.evidence({WORSE: FOR, SAME: FOR, BETTER: AGAINST}),
     ]
-    for made in (adapting, orderless):
-        if made.why_not:
-            return undecided(made, rows)
+    for outcome in (adapting, orderless):
+        if outcome.blocking_reason:
+            return undecided(outcome, rows)
     assert adapting.loss is not None
     assert orderless.loss is not None
     against_adapting, against_none = adapting.loss.standing, orderless.loss.standing
@@ -39,7 +39,7 @@ def judge(found: Found) -> Verdict:
         word = MIXED
     else:
         word = CONTRADICTED
-    return decided(adapting, word, f"{adapting.told()}. {orderless.told()}.", rows)
+    return decided(adapting, word, f"{adapting.summary()}. {orderless.summary()}.", rows)
 
 
 register(

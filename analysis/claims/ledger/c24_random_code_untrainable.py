@@ -3,14 +3,14 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
@@ -18,17 +18,17 @@ from analysis.claims.contest import LOSS_RULE, RULE, contest, decided, queries, 
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Random codes against none; against learned ones beside."""
-    none = contest(found, "random_fixed", "no_position")
-    learned = contest(found, "random_fixed")
-    rows = [*none.evidence({BETTER: AGAINST, SAME: BESIDE, WORSE: FOR}), *learned.evidence({})]
-    if none.why_not:
+    none = contest(results, "random_fixed", "no_position")
+    learned = contest(results, "random_fixed")
+    rows = [*none.evidence({BETTER: AGAINST, SAME: NEUTRAL, WORSE: FOR}), *learned.evidence({})]
+    if none.blocking_reason:
         return undecided(none, rows)
     assert none.loss is not None
     word = {BETTER: CONTRADICTED, SAME: MIXED, WORSE: SUPPORTED, OPEN: INCONCLUSIVE}[none.loss.standing]
-    beside = f" Against learned positions: {learned.told()}." if learned.loss else ""
-    return decided(none, word, f"{none.told()}.{beside}", rows)
+    beside = f" Against learned positions: {learned.summary()}." if learned.loss else ""
+    return decided(none, word, f"{none.summary()}.{beside}", rows)
 
 
 register(

@@ -9,7 +9,7 @@ from analysis.claims.base import (
     MIXED,
     SUPPORTED,
     Claim,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
@@ -19,27 +19,27 @@ from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
 WAYS = ("multiply", "rotary")
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Each way of multiplying against no positions; against adding beside."""
-    made = {name: contest(found, name, "no_position") for name in WAYS}
-    beside = {name: contest(found, name) for name in WAYS}
-    rows = [one for each in made.values() for one in each.evidence({BETTER: FOR, SAME: AGAINST, WORSE: AGAINST})]
+    outcome = {name: contest(results, name, "no_position") for name in WAYS}
+    beside = {name: contest(results, name) for name in WAYS}
+    rows = [one for each in outcome.values() for one in each.evidence({BETTER: FOR, SAME: AGAINST, WORSE: AGAINST})]
     rows += [one for each in beside.values() for one in each.evidence({})]
-    rows += costs(found)
-    waiting = [one for one in made.values() if one.why_not]
+    rows += costs(results)
+    waiting = [one for one in outcome.values() if one.blocking_reason]
     if waiting:
-        ready = [one for one in made.values() if one.loss]
+        ready = [one for one in outcome.values() if one.loss]
         # Where one way has been trained and the other has not, it is no longer true that nothing is measured.
-        return undecided(ready[0] if ready and ready[0].why_not else waiting[0], rows)
-    said = [each.loss.standing for each in made.values() if each.loss]
-    if all(one == BETTER for one in said):
+        return undecided(ready[0] if ready and ready[0].blocking_reason else waiting[0], rows)
+    sentences = [each.loss.standing for each in outcome.values() if each.loss]
+    if all(one == BETTER for one in sentences):
         word = SUPPORTED
-    elif BETTER in said:
+    elif BETTER in sentences:
         word = MIXED
     else:
-        word = INCONCLUSIVE if OPEN in said else CONTRADICTED
-    told = " ".join(f"{each.told()}." for each in (*made.values(), *beside.values()) if each.loss)
-    return decided(made["multiply"], word, told, rows)
+        word = INCONCLUSIVE if OPEN in sentences else CONTRADICTED
+    text = " ".join(f"{each.summary()}." for each in (*outcome.values(), *beside.values()) if each.loss)
+    return decided(outcome["multiply"], word, text, rows)
 
 
 register(

@@ -3,24 +3,24 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Rows,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import percent, plural, signed
+from analysis.claims.multiple_testing import p_greater, significant_after_holm
 from analysis.claims.spaces import ABOVE, evidence, geometry, standing
-from analysis.claims.tries import more, stand
+from analysis.core.formatting import percent, plural, signed
 
 RANK = 20
 TARGETS = ("word", "position")
@@ -39,13 +39,13 @@ QUERIES = {
 
 def best(rows: Rows, model: str) -> dict[int, dict[str, Row]]:
     """Layer -> target -> its reading by the better decoder."""
-    found: dict[int, dict[str, Row]] = {}
+    entries: dict[int, dict[str, Row]] = {}
     for row in rows:
         if row["model"] == model:
-            at = found.setdefault(int(row["layer"]), {})
+            at = entries.setdefault(int(row["layer"]), {})
             if row["target"] not in at or row["value"] > at[row["target"]]["value"]:
                 at[row["target"]] = row
-    return {layer: at for layer, at in found.items() if set(TARGETS) <= at.keys()}
+    return {layer: at for layer, at in entries.items() if set(TARGETS) <= at.keys()}
 
 
 def effect_of_depth(by_layer: dict[int, dict[str, Row]]) -> str:
@@ -59,9 +59,9 @@ def effect_of_depth(by_layer: dict[int, dict[str, Row]]) -> str:
     judged = [target for target in TARGETS if first[target]["value"] < CEILING]
     if not judged:
         return "no room"
-    if any(stand([max(more(at[t], first[t]) for t in judged) for at in deeper])):
+    if any(significant_after_holm([max(p_greater(at[t], first[t]) for t in judged) for at in deeper])):
         return "helps"
-    if all(any(stand([more(first[t], at[t]) for t in judged])) for at in deeper):
+    if all(any(significant_after_holm([p_greater(first[t], at[t]) for t in judged])) for at in deeper):
         return "hurts"
     return "neither"
 
@@ -76,10 +76,10 @@ def _mixes(rows: Rows, model: str) -> bool | None:
     return standing(own[-1]) == ABOVE and own[-1]["value"] >= own[0]["value"]
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Readings from the sum against readings from every deeper layer."""
-    models = dict.fromkeys(row["model"] for row in found["by_layer"])
-    layers = {model: one for model in models if len(one := best(found["by_layer"], model)) > 1 and 0 in one}
+    models = dict.fromkeys(row["model"] for row in results["by_layer"])
+    layers = {model: one for model in models if len(one := best(results["by_layer"], model)) > 1 and 0 in one}
     rows = [
         evidence(
             row,
@@ -88,24 +88,32 @@ def judge(found: Found) -> Verdict:
             {},
             unit="mean squared cosine",
         )
-        for row in found["overlap_by_layer"]
+        for row in results["overlap_by_layer"]
     ]
-    said, drops = {}, {}
+    texts, drops = {}, {}
     for model, by_layer in layers.items():
-        said[model] = effect_of_depth(by_layer)
+        texts[model] = effect_of_depth(by_layer)
         last = max(by_layer)
         for target in TARGETS:
             deeper = [layer for layer in by_layer if layer]
             top, start = max(deeper, key=lambda n: by_layer[n][target]["value"]), by_layer[0][target]
-            gains = dict(zip(deeper, stand([more(by_layer[n][target], start) for n in deeper]), strict=True))
-            losses = dict(zip(deeper, stand([more(start, by_layer[n][target]) for n in deeper]), strict=True))
+            gains = dict(
+                zip(
+                    deeper, significant_after_holm([p_greater(by_layer[n][target], start) for n in deeper]), strict=True
+                )
+            )
+            losses = dict(
+                zip(
+                    deeper, significant_after_holm([p_greater(start, by_layer[n][target]) for n in deeper]), strict=True
+                )
+            )
             for layer in dict.fromkeys((0, top, last)):
                 row = by_layer[layer][target]
-                side = FOR if gains.get(layer) else AGAINST if losses.get(layer) else BESIDE
+                side = FOR if gains.get(layer) else AGAINST if losses.get(layer) else NEUTRAL
                 rows.append(
                     Evidence(
                         side=side,
-                        says=f"Held-out accuracy of the {target}, better of the decoders, states entering layer "
+                        description=f"Held-out accuracy of the {target}, better of the decoders, states entering layer "
                         f"{layer}",
                         value=row["value"],
                         low=row["low"],
@@ -121,9 +129,9 @@ def judge(found: Found) -> Verdict:
         return unmeasured(
             "word and position decoded layer by layer", "python -m analysis decode --texts TEXT --corpus NAME", rows
         )
-    judged = [model for model, kind in said.items() if kind != "no room"]
-    kinds = [said[model] for model in judged]
-    mixing = [_mixes(found["overlap_by_layer"], model) for model in judged]
+    judged = [model for model, kind in texts.items() if kind != "no room"]
+    kinds = [texts[model] for model in judged]
+    mixing = [_mixes(results["overlap_by_layer"], model) for model in judged]
     if not kinds:
         word = INCONCLUSIVE
     elif set(kinds) == {"helps"}:
@@ -155,7 +163,7 @@ def judge(found: Found) -> Verdict:
         measured=f"change from the sum to the last layer, {target} in {model} (most lost; {signed(drop)})",
         threshold=0.0,
         models=tuple(layers),
-        samples=max(int(row["tokens"] or 0) for row in found["by_layer"]),
+        samples=max(int(row["tokens"] or 0) for row in results["by_layer"]),
         sample_unit="token",
         evidence=tuple(rows),
     )

@@ -3,15 +3,15 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Verdict,
     register,
 )
@@ -26,8 +26,8 @@ from analysis.claims.contest import (
     queries,
     undecided,
 )
-from analysis.claims.said import number, plural
 from analysis.claims.trainings import BETTER, OPEN, SAME, WORSE
+from analysis.core.formatting import plural, significant
 
 MOVES = 0.01
 PAIR_TASKS = ("mnli", "mnli_mismatched", "mrpc", "qnli", "qqp", "rte", "stsb")
@@ -41,17 +41,18 @@ QUERIES = {
 }
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """Whether adding segments harms, and whether the model uses them."""
-    own = contest(found, "bert_a", "no_segment", only=PAIR_TASKS)
+    own = contest(results, "bert_a", "no_segment", only=PAIR_TASKS)
     rows = own.evidence({SAME: FOR, BETTER: FOR, WORSE: AGAINST})
     loudest = {}
-    for row in found["segment_terms"]:
+    for row in results["segment_terms"]:
         loudest.setdefault(row["model"], row)
     rows += [
         Evidence(
             side=FOR if row["effect"] >= MOVES else AGAINST,
-            says=f"Effect of {row['term'].replace('_', ' ')} at layer 0, in the head where a segment term is largest "
+            description=f"Effect of {row['term'].replace('_', ' ')} at layer 0, in the head where a segment term is "
+            "largest "
             f"(head {row['head']}), {plural(int(row['texts'] or 0), 'text')}, pairs among them",
             value=row["effect"],
             unit="nats",
@@ -63,8 +64,8 @@ def judge(found: Found) -> Verdict:
     ]
     rows += [
         Evidence(
-            side=BESIDE,
-            says=f"Segments zeroed: {str(row['outcome']).replace('_', ' ')}",
+            side=NEUTRAL,
+            description=f"Segments zeroed: {str(row['outcome']).replace('_', ' ')}",
             value=row["value"],
             low=row["low"],
             high=row["high"],
@@ -73,18 +74,18 @@ def judge(found: Found) -> Verdict:
             source=row["model"],
             view=views.interventions("zero_segment", model=row["model"]),
         )
-        for row in found["without_segments"]
+        for row in results["without_segments"]
     ]
     used = [row["effect"] >= MOVES for row in loudest.values()]
-    told = ""
+    text = ""
     if used:
         most = max(loudest.values(), key=lambda row: row["effect"])
-        told = (
+        text = (
             f"{sum(used)} of {plural(len(used), 'model')} use their segments at layer 0 (the largest effect is "
-            f"{number(most['effect'])} nats, {most['model']})."
+            f"{significant(most['effect'])} nats, {most['model']})."
         )
-    if own.why_not:
-        return undecided(own, rows, also=told)
+    if own.blocking_reason:
+        return undecided(own, rows, also=text)
     assert own.loss is not None
     standings = {own.loss.standing, own.glue_standing}
     if WORSE in standings:
@@ -93,7 +94,7 @@ def judge(found: Found) -> Verdict:
         word = INCONCLUSIVE
     else:
         word = SUPPORTED if all(used) else MIXED
-    return decided(own, word, f"{own.told()}.{own.lacking} {told}".strip(), rows)
+    return decided(own, word, f"{own.summary()}.{own.missing_glue} {text}".strip(), rows)
 
 
 register(

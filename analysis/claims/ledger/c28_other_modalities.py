@@ -3,23 +3,23 @@
 from analysis.claims import views
 from analysis.claims.base import (
     AGAINST,
-    BESIDE,
     CONTRADICTED,
     FOR,
     INCONCLUSIVE,
     MIXED,
+    NEUTRAL,
     SUPPORTED,
     Claim,
     Evidence,
-    Found,
+    QueryResults,
     Row,
     Rows,
     Verdict,
     register,
     unmeasured,
 )
-from analysis.claims.said import between, number, percent, plural
-from analysis.claims.tries import beyond, stand
+from analysis.claims.multiple_testing import p_beyond, significant_after_holm
+from analysis.core.formatting import interval_text, percent, plural, significant
 
 EXACT, TAKES_PART = 1e-4, 0.05
 WITH_POSITION = "('word_to_position', 'position_to_word', 'position_to_position')"
@@ -36,7 +36,7 @@ QUERIES = {
 
 def _takes_part(rows: Rows) -> tuple[bool, ...]:
     """Which terms of one model have a share beyond the threshold, corrected for how many there are."""
-    return stand([beyond(row, TAKES_PART) for row in rows])
+    return significant_after_holm([p_beyond(row, TAKES_PART) for row in rows])
 
 
 def _none_takes_part(rows: Rows) -> bool:
@@ -45,12 +45,12 @@ def _none_takes_part(rows: Rows) -> bool:
     return all(low is not None and high is not None and max(-low, high) <= TAKES_PART for low, high in ends)
 
 
-def judge(found: Found) -> Verdict:
+def judge(results: QueryResults) -> Verdict:
     """The same identity, and whether position takes part."""
     rows = [
         Evidence(
-            side=BESIDE if row["relative_error"] is None else FOR if row["relative_error"] <= EXACT else AGAINST,
-            says="Largest difference between the sum of terms of patch and position and the model's own score, "
+            side=NEUTRAL if row["relative_error"] is None else FOR if row["relative_error"] <= EXACT else AGAINST,
+            description="Largest difference between the sum of terms of patch and position and the model's own score, "
             f"{plural(row['layers'], 'layer')}",
             value=row["relative_error"],
             unit="relative error",
@@ -58,10 +58,10 @@ def judge(found: Found) -> Verdict:
             source=row["model"],
             view=views.vision(),
         )
-        for row in found["reconstruction"]
+        for row in results["reconstruction"]
     ]
     by_model: dict[str, list[Row]] = {}
-    for row in found["position_shares"]:
+    for row in results["position_shares"]:
         by_model.setdefault(row["model"], []).append(row)
     takes: dict[str, bool | None] = {}
     for model, terms in by_model.items():
@@ -69,8 +69,8 @@ def judge(found: Found) -> Verdict:
         takes[model] = True if any(parts) else False if _none_takes_part(terms) else None
         rows += [
             Evidence(
-                side=FOR if part else AGAINST if takes[model] is False else BESIDE,
-                says=f"{row['term'].replace('_', ' ').replace('word', 'patch')}, layer 0, mean over heads",
+                side=FOR if part else AGAINST if takes[model] is False else NEUTRAL,
+                description=f"{row['term'].replace('_', ' ').replace('word', 'patch')}, layer 0, mean over heads",
                 value=row["share"],
                 low=row["share_low"],
                 high=row["share_high"],
@@ -82,7 +82,7 @@ def judge(found: Found) -> Verdict:
             for row, part in zip(terms, parts, strict=True)
         ]
     errors: dict[str, float] = {}
-    for row in found["reconstruction"]:
+    for row in results["reconstruction"]:
         if row["relative_error"] is not None:
             errors[row["model"]] = max(row["relative_error"], errors.get(row["model"], 0.0))
     whole = {model: part for model, part in takes.items() if model in errors}
@@ -95,14 +95,14 @@ def judge(found: Found) -> Verdict:
         word = INCONCLUSIVE
     else:
         word = SUPPORTED if all(good) else CONTRADICTED
-    most = max(found["position_shares"], key=lambda row: abs(row["share"]))
+    most = max(results["position_shares"], key=lambda row: abs(row["share"]))
     alone = len(good) == 1
     return Verdict(
         word=word,
         sentence=f"In {good.count(True)} of {plural(len(good), 'model')} of images both hold. The terms of patch and "
-        f"position add up to the models' own scores (largest relative error {number(max(errors.values()))}); the "
+        f"position add up to the models' own scores (largest relative error {significant(max(errors.values()))}); the "
         f"largest term with position at layer 0 is {most['term'].replace('_', ' ').replace('word', 'patch')} with "
-        f"{percent(most['share'], 1)} of the variation{between(most['share_low'], most['share_high'], '.3f')} in "
+        f"{percent(most['share'], 1)} of the variation{interval_text(most['share_low'], most['share_high'], '.3f')} in "
         f"{most['model']}."
         + (" One model alone decides nothing, and the documents name another one (ViT-MAE)." if alone else ""),
         effect=most["share"],
@@ -112,7 +112,7 @@ def judge(found: Found) -> Verdict:
         measured="largest term with position at layer 0 of a model of images",
         threshold=TAKES_PART if most["share"] >= 0 else -TAKES_PART,
         models=tuple(whole),
-        samples=max(int(row["texts"] or 0) for row in found["position_shares"]),
+        samples=max(int(row["texts"] or 0) for row in results["position_shares"]),
         sample_unit="image",
         missing="terms of a second model of images" if alone else "",
         command="python -m analysis measure-images --model MODEL" if alone else "",

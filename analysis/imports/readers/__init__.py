@@ -1,7 +1,7 @@
 """One file a form of results; each registers one reader."""
 
+from analysis.core.registry import import_all
 from analysis.imports.base import READERS
-from analysis.registry import import_all
 
 __all__ = ["READERS"]
 

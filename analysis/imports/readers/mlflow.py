@@ -9,38 +9,38 @@ import io
 import re
 from typing import Any
 
-from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Said
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
 from analysis.imports.logged import Logged, add, number
 
 PART = re.compile(r"(?P<run>(?:.*/)?[^/]+)/(?P<part>metrics|params|tags)/(?P<key>.+)")
 META = re.compile(r"(?P<run>(?:.*/)?[^/]+)/meta\.yaml")
 
 
-def read(files: Files, said: Said) -> Reading:
+def read(files: Files, stated: StatedByReader) -> Reading:
     """Folders with a meta.yaml that names a run, and CSV files with run_id and metrics columns."""
     reading = Reading()
     for path, content in files.items():
         if path.lower().endswith(".csv"):
-            _table(path, content, said, reading)
+            _table(path, content, stated, reading)
     runs = {
-        found["run"]: path
+        result["run"]: path
         for path, content in files.items()
-        if (found := META.fullmatch(path)) and re.search(rb"^run_(uu)?id:", content, re.MULTILINE)
+        if (result := META.fullmatch(path)) and re.search(rb"^run_(uu)?id:", content, re.MULTILINE)
     }
     # What lies in an experiment's folder beside its runs says nothing of results.
     reading.used.update(p for p, c in files.items() if META.fullmatch(p) and re.search(rb"^experiment_id:", c, re.M))
     for run, meta in runs.items():
-        _folder(run, meta, files, said, reading)
+        _folder(run, meta, files, stated, reading)
     return reading
 
 
-def _folder(run: str, meta: str, files: Files, said: Said, reading: Reading) -> None:
+def _folder(run: str, meta: str, files: Files, stated: StatedByReader, reading: Reading) -> None:
     held: dict[str, dict[str, str]] = {"metrics": {}, "params": {}, "tags": {}}
     for path, content in files.items():
         if path.startswith(f"{run}/"):
             reading.used.add(path)
-            if (found := PART.fullmatch(path)) and found["run"] == run:
-                held[found["part"]][found["key"]] = content.decode("utf-8", "replace")
+            if (result := PART.fullmatch(path)) and result["run"] == run:
+                held[result["part"]][result["key"]] = content.decode("utf-8", "replace")
     series: dict[str, list[tuple[Any, Any, float | None]]] = {}
     scalars: dict[str, Any] = {}
     began = re.search(rb"^start_time: *(\d+)", files[meta], re.MULTILINE)
@@ -50,7 +50,7 @@ def _folder(run: str, meta: str, files: Files, said: Said, reading: Reading) -> 
             cells = [number(cell) for cell in row.split()]
             # Older stores have no step.
             if not 2 <= len(cells) <= 3 or not all(isinstance(cell, float) for cell in cells):
-                reading.bad.append(Bad(f"{run}/metrics/{key}", line, "expected milliseconds, value and step"))
+                reading.bad.append(BadRow(f"{run}/metrics/{key}", line, "expected milliseconds, value and step"))
                 break
             seconds = (cells[0] - int(began[1])) / 1000 if began else None
             points.append((cells[2] if len(cells) == 3 else line - 1, cells[1], seconds))
@@ -59,10 +59,10 @@ def _folder(run: str, meta: str, files: Files, said: Said, reading: Reading) -> 
                 series[key], scalars[key] = points, points[-1][1]
     name = held["tags"].get("mlflow.runName", run.rpartition("/")[2]).strip()
     settings = {key: number(text.strip()) for key, text in held["params"].items()}
-    add(Logged(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series), said, reading)
+    add(Logged(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series), stated, reading)
 
 
-def _table(path: str, content: bytes, said: Said, reading: Reading) -> None:
+def _table(path: str, content: bytes, stated: StatedByReader, reading: Reading) -> None:
     try:
         table = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         header = list(table.fieldnames or [])
@@ -81,7 +81,7 @@ def _table(path: str, content: bytes, said: Said, reading: Reading) -> None:
         name = str(held["tags"].get("mlflow.runName") or row["run_id"])
         add(
             Logged(file=path, line=line, name=name, settings=held["params"], scalars=held["metrics"]),
-            said,
+            stated,
             reading,
         )
 

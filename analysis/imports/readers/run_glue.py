@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Said, folders, joined
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader, folders, joined
 from analysis.imports.logged import SIMPLE_TASKS, Logged, add, known_task, simple
 
 RESULTS = ("all_results.json", "eval_results.json")
@@ -17,7 +17,7 @@ CARD = "README.md"
 COUNTS = ("train_samples", "eval_samples", "train_runtime")
 
 
-def read(files: Files, said: Said) -> Reading:
+def read(files: Files, stated: StatedByReader) -> Reading:
     """Every folder with results or a trainer's state is one run; its checkpoints' folders are left."""
     reading = Reading()
     every = folders(files)
@@ -41,13 +41,13 @@ def read(files: Files, said: Said) -> Reading:
             **({"_name_or_path": parsed["config.json"].get("_name_or_path")} if "config.json" in parsed else {}),
             **settings,
         }
-        task = said.task or settings.get("task") or SIMPLE_TASKS.get(simple(name))
+        task = stated.task or settings.get("task") or SIMPLE_TASKS.get(simple(name))
         file = joined(folder, next(one for one in (*RESULTS, STATE) if one in held))
         if task is None:
-            reading.bad.append(Bad(file, None, "does not say its task, nor does its folder's name; give the task"))
+            reading.bad.append(BadRow(file, None, "does not say its task, nor does its folder's name; give the task"))
             continue
-        if not (said.variant or settings.get("base_model") or settings.get("_name_or_path")):
-            reading.bad.append(Bad(file, None, "does not say which model it is; give the variant"))
+        if not (stated.variant or settings.get("base_model") or settings.get("_name_or_path")):
+            reading.bad.append(BadRow(file, None, "does not say which model it is; give the variant"))
             continue
         run = Logged(
             file=file,
@@ -57,48 +57,48 @@ def read(files: Files, said: Said) -> Reading:
             scalars={key: value for key, value in results.items() if key.startswith("eval_")},
             series=_series(parsed.get(STATE, {})),
         )
-        add(run, said, reading)
+        add(run, stated, reading)
     return reading
 
 
 def _json(reading: Reading, file: str, content: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(content.decode("utf-8-sig"))
+        result = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        reading.bad.append(Bad(file, None, "is no JSON object; expected what run_glue.py writes"))
+        result = None
+    if not isinstance(result, dict):
+        reading.bad.append(BadRow(file, None, "is no JSON object; expected what run_glue.py writes"))
         return {}
-    return found
+    return result
 
 
 def _card(text: str) -> dict[str, Any]:
     """What the model card says: base_model and the task in its head, settings in its list."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     head = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
     lines = head[1] if head else ""
     if base := re.search(r"^base_model: *[\"']?([^\s\"']+)", lines, re.MULTILINE):
-        found["base_model"] = base[1]
+        entries["base_model"] = base[1]
     for pattern in (r"^ +args: *[\"']?(\w+)", r"^ +name: *[\"']?GLUE (\w+)"):
-        if "task" not in found and (task := re.search(pattern, lines, re.MULTILINE)):
-            found["task"] = task[1]
+        if "task" not in entries and (task := re.search(pattern, lines, re.MULTILINE)):
+            entries["task"] = task[1]
     for key in ("learning_rate", "train_batch_size", "seed", "num_epochs"):
         if setting := re.search(rf"^- {key}: *([-+.\deE]+)\s*$", text, re.MULTILINE):
-            found[key] = setting[1]
-    return found
+            entries[key] = setting[1]
+    return entries
 
 
 def _series(state: dict[str, Any]) -> dict[str, list[tuple[Any, Any, float | None]]]:
     """The losses that the trainer logged; other values have no place in a curve."""
-    found: dict[str, list[tuple[Any, Any, float | None]]] = {}
+    entries: dict[str, list[tuple[Any, Any, float | None]]] = {}
     history = state.get("log_history")
     for entry in history if isinstance(history, list) else []:
         if isinstance(entry, dict) and "step" in entry:
             for key in ("loss", "eval_loss"):
                 # MNLI is evaluated twice at the end of a run; the first is its own dev set.
-                if key in entry and not any(step == entry["step"] for step, _, _ in found.get(key, [])):
-                    found.setdefault(key, []).append((entry["step"], entry[key], None))
-    return found
+                if key in entry and not any(step == entry["step"] for step, _, _ in entries.get(key, [])):
+                    entries.setdefault(key, []).append((entry["step"], entry[key], None))
+    return entries
 
 
 READERS.add(

@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.errors import AddendError
-from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Row, Said
+from analysis.core.errors import AddendError
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, Row, StatedByReader
 from analysis.imports.limits import MOST_BAD, MOST_ROWS
 from analysis.imports.rows import COLUMNS, LONGEST
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 
 
-def read(files: Files, said: Said) -> Reading:
+def read(files: Files, stated: StatedByReader) -> Reading:
     """Every file that ends so is of this form."""
     reading = Reading()
     for path, content in files.items():
@@ -30,19 +30,19 @@ def read(files: Files, said: Said) -> Reading:
                 if len(reading.bad) > MOST_BAD:
                     break
                 if isinstance(row, str):
-                    reading.bad.append(Bad(path, line, row))
+                    reading.bad.append(BadRow(path, line, row))
                 else:
-                    reading.rows.append(Row(path, line, _with(row, said)))
+                    reading.rows.append(Row(path, line, _with(row, stated)))
         except MemoryError:  # Arrow's own is an ArrowException as well
             raise
         except (csv.Error, UnicodeDecodeError, pa.ArrowException, OSError, AddendError) as wrong:
-            reading.bad.append(Bad(path, None, f"could not be read ({' '.join(str(wrong).split())[:200]})"))
+            reading.bad.append(BadRow(path, None, f"could not be read ({' '.join(str(wrong).split())[:200]})"))
     return reading
 
 
-def _with(row: dict[str, Any], said: Said) -> dict[str, Any]:
+def _with(row: dict[str, Any], stated: StatedByReader) -> dict[str, Any]:
     """What the reader says stands where the row says nothing."""
-    given = {name: value for name, value in vars(said).items() if value is not None}
+    given = {name: value for name, value in vars(stated).items() if value is not None}
     if row.get("step") not in (None, ""):
         given = {name: value for name, value in given.items() if name not in ("task", "learning_rate")}
     return {**row, **{name: value for name, value in given.items() if row.get(name) in (None, "")}}

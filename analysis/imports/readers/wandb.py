@@ -9,28 +9,28 @@ import io
 import json
 from typing import Any
 
-from analysis.imports.base import READERS, Bad, Files, Reader, Reading, Said
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
 from analysis.imports.logged import Logged, add, number
 
 ITS_OWN = {"State", "Created", "Runtime", "Sweep", "User", "Notes", "Tags", "ID"}
 """Columns that the runs table has of its own; two of them tell it from another CSV with names."""
 
 
-def read(files: Files, said: Said) -> Reading:
+def read(files: Files, stated: StatedByReader) -> Reading:
     """A CSV whose header has "Name" and two columns of the tool's own; a JSON of runs."""
     reading = Reading()
     for path, content in files.items():
         try:
             if path.lower().endswith(".csv"):
-                _table(path, content.decode("utf-8-sig"), said, reading)
+                _table(path, content.decode("utf-8-sig"), stated, reading)
             elif path.lower().endswith(".json"):
-                _runs(path, json.loads(content.decode("utf-8-sig")), said, reading)
+                _runs(path, json.loads(content.decode("utf-8-sig")), stated, reading)
         except (ValueError, RecursionError, csv.Error):
             continue  # Not of this form; who takes it says what is wrong, or nobody does and that is said.
     return reading
 
 
-def _table(path: str, text: str, said: Said, reading: Reading) -> None:
+def _table(path: str, text: str, stated: StatedByReader, reading: Reading) -> None:
     table = csv.DictReader(io.StringIO(text, newline=""))
     header = set(table.fieldnames or [])
     if "Name" not in header or len(header & ITS_OWN) < 2:
@@ -39,7 +39,7 @@ def _table(path: str, text: str, said: Said, reading: Reading) -> None:
     for row in table:
         values = {key: number(cell) for key, cell in row.items() if key and cell not in (None, "")}
         name = str(values.pop("Name", "")) or f"line {table.line_num}"
-        add(_logged(path, table.line_num, name, values, values), said, reading)
+        add(_logged(path, table.line_num, name, values, values), stated, reading)
 
 
 def _logged(path: str, line: int | None, name: str, settings: dict, scalars: dict, series: Any = None) -> Logged:
@@ -47,19 +47,19 @@ def _logged(path: str, line: int | None, name: str, settings: dict, scalars: dic
     return Logged(file=path, line=line, name=name, settings=own, scalars=scalars, series=series or {})
 
 
-def _runs(path: str, found: Any, said: Said, reading: Reading) -> None:
-    if isinstance(found, dict):
-        found = found.get("runs", [found])
-    if not isinstance(found, list) or not found or not all(_is_run(one) for one in found):
+def _runs(path: str, result: Any, stated: StatedByReader, reading: Reading) -> None:
+    if isinstance(result, dict):
+        result = result.get("runs", [result])
+    if not isinstance(result, list) or not result or not all(_is_run(one) for one in result):
         return
     reading.used.add(path)
-    for place, run in enumerate(found, start=1):
+    for place, run in enumerate(result, start=1):
         config = {key: _value(value) for key, value in run["config"].items()}
         summary = {key: value for key, value in run["summary"].items() if not key.startswith("_")}
         series: dict[str, list[tuple[Any, Any, float | None]]] = {}
         history = run.get("history") or []
         if not isinstance(history, list) or not all(isinstance(row, dict) for row in history):
-            reading.bad.append(Bad(path, place, "has a history that is no list of rows"))
+            reading.bad.append(BadRow(path, place, "has a history that is no list of rows"))
             continue
         for row in history:
             for key, value in row.items():
@@ -67,7 +67,7 @@ def _runs(path: str, found: Any, said: Said, reading: Reading) -> None:
                     seconds = row.get("_runtime")
                     series.setdefault(key, []).append((row["_step"], value, seconds))
         name = str(run.get("name") or run.get("display_name") or run.get("id") or f"run {place}")
-        add(_logged(path, place, name, config, summary, series), said, reading)
+        add(_logged(path, place, name, config, summary, series), stated, reading)
 
 
 def _is_run(one: Any) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from analysis.errors import ModelError, NoFamily
-from analysis.models.seeds import Seed
-from analysis.registry import Registry, import_all
-from analysis.sources import SCORE_BIAS
+from analysis.core.errors import ModelError, NoFamily
+from analysis.core.registry import Registry, import_all
+from analysis.core.term_names import SCORE_BIAS
+from analysis.models.source_inputs import SourceInput
 
 
 class Family:
@@ -38,7 +38,7 @@ class Family:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
         return None
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """Where the sources enter."""
         raise NotImplementedError
 
@@ -102,13 +102,13 @@ FAMILIES: Registry[Family] = Registry("model family")
 
 def family_of(config: Mapping[str, Any], name: str) -> Family:
     """The family of a model with this config.json. Raises NoFamily where there are no terms for it."""
-    found = known_family(config, name)
-    if found is None:
+    result = known_family(config, name)
+    if result is None:
         raise NoFamily(
             f"{name} is of the architecture {str(config['model_type'])!r}; terms exist for: {', '.join(FAMILIES)}. "
             "Choose a model of one of these."
         )
-    return found
+    return result
 
 
 def known_family(config: Mapping[str, Any], name: str) -> Family | None:

@@ -6,12 +6,13 @@ from typing import Any
 from torch import nn
 
 import analysis.ablation.encoder  # noqa: F401  registers the architecture with transformers
+from analysis.core.term_names import SCORE_BIAS
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
-from analysis.sources import SCORE_BIAS
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 REFUSED = {
     "disentangled": "compares words with relative positions in its scores, which are no source of the input",
+    "polar": "takes the softplus of its queries and keys, so that its scores are no sum over what they are made of",
     "recurrent": "passes the words through a GRU before the first layer, which is not linear",
 }
 
@@ -35,17 +36,17 @@ class Addend(Family):
             )
         return None
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The tables of the input, and the rows whose projections are added to every layer's queries and keys."""
         config, tables = model.config, model.base_model.embeddings
-        found: list[Seed] = [Output("word", tables.word_embeddings)]
+        items: list[SourceInput] = [OutputSource("word", tables.word_embeddings)]
         if config.combine != "none":
-            found.append(Output("position", tables.position_embeddings))
+            items.append(OutputSource("position", tables.position_embeddings))
         if config.segments:
-            found.append(Output("segment", tables.token_type_embeddings))
+            items.append(OutputSource("segment", tables.token_type_embeddings))
         if config.untied == "added":
-            found.append(Output("position", model.base_model.encoder.position_scores.LayerNorm))
-        return found
+            items.append(OutputSource("position", model.base_model.encoder.position_scores.LayerNorm))
+        return items
 
     def layers(self, model: Any) -> Sequence[Any]:
         """The layers of the encoder."""

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class Bert(Family):
@@ -26,13 +26,13 @@ class Bert(Family):
             return "it is set up as a decoder (is_decoder); the terms here are of the bidirectional encoder"
         return None
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The three tables that are summed."""
         tables = model.base_model.embeddings
         return (
-            Output("word", tables.word_embeddings),
-            Output("position", tables.position_embeddings),
-            Output("segment", tables.token_type_embeddings),
+            OutputSource("word", tables.word_embeddings),
+            OutputSource("position", tables.position_embeddings),
+            OutputSource("segment", tables.token_type_embeddings),
         )
 
     def layers(self, model: Any) -> Sequence[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class Bloom(Family):
@@ -16,9 +16,9 @@ class Bloom(Family):
     positions = "score_bias"
     own_attention = True
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The word alone: positions are in the scores, and are no summand."""
-        return (Output("word", model.base_model.word_embeddings),)
+        return (OutputSource("word", model.base_model.word_embeddings),)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """BloomBlock."""

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class ClipText(Family):
@@ -14,10 +14,10 @@ class ClipText(Family):
 
     title = "CLIP (text)"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The two tables that are summed."""
         tables = model.base_model.embeddings
-        return Output("word", tables.token_embedding), Output("position", tables.position_embedding)
+        return OutputSource("word", tables.token_embedding), OutputSource("position", tables.position_embedding)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """CLIPEncoderLayer."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES
 from analysis.models.families.patches import Patches
-from analysis.models.seeds import Input, Seed, Weight
+from analysis.models.source_inputs import InputSource, SourceInput, WeightSource
 
 
 class ClipVision(Patches):
@@ -16,13 +16,13 @@ class ClipVision(Patches):
 
     title = "CLIP (images)"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """Its table of positions is an embedding, which is also interpolated as a whole."""
         inside = model.base_model.embeddings
         return (
-            Input("word", "pixel_values"),
-            Weight("word", inside, "class_embedding"),
-            Weight("position", inside.position_embedding, "weight"),
+            InputSource("word", "pixel_values"),
+            WeightSource("word", inside, "class_embedding"),
+            WeightSource("position", inside.position_embedding, "weight"),
         )
 
     def layers(self, model: Any) -> Sequence[Any]:

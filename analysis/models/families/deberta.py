@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from analysis.core.term_names import DISENTANGLED
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
-from analysis.sources import DISENTANGLED
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 KINDS = dict(zip(("c2p", "p2c"), DISENTANGLED, strict=True))
 """What the config's `pos_att_type` calls the terms, in the order in which the model adds them."""
@@ -35,7 +35,7 @@ class Deberta(Family):
             return "its heads exchange scores before the softmax (talking_head), so no head's are products of its own"
         return None
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The tables that are summed; two of them may be missing."""
         tables = model.base_model.embeddings
         kinds = {
@@ -43,7 +43,7 @@ class Deberta(Family):
             "position": tables.position_embeddings,
             "segment": tables.token_type_embeddings,
         }
-        return [Output(source, table) for source, table in kinds.items() if table is not None]
+        return [OutputSource(source, table) for source, table in kinds.items() if table is not None]
 
     def layers(self, model: Any) -> Sequence[Any]:
         """DebertaLayer."""

@@ -7,7 +7,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
-from analysis.errors import ImageError
+from analysis.core.errors import ImageError
 from analysis.models.families import FAMILIES
 from analysis.models.families.patches import Grid, Patches
 

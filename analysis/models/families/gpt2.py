@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class Gpt2(Family):
@@ -14,9 +14,9 @@ class Gpt2(Family):
 
     title = "GPT-2"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The two tables that are summed."""
-        return Output("word", model.base_model.wte), Output("position", model.base_model.wpe)
+        return OutputSource("word", model.base_model.wte), OutputSource("position", model.base_model.wpe)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """GPT2Block."""

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class Llama(Family):
@@ -15,9 +15,9 @@ class Llama(Family):
     title = "Llama"
     positions = "rotated"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The word alone: positions turn queries and keys, and are no summand."""
-        return (Output("word", model.base_model.embed_tokens),)
+        return (OutputSource("word", model.base_model.embed_tokens),)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """The decoder's layers."""

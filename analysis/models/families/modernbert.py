@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class ModernBert(Family):
@@ -15,9 +15,9 @@ class ModernBert(Family):
     title = "ModernBERT"
     positions = "rotated"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The one table."""
-        return (Output("word", model.base_model.embeddings.tok_embeddings),)
+        return (OutputSource("word", model.base_model.embeddings.tok_embeddings),)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """ModernBertEncoderLayer."""

@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class MpNet(Family):
@@ -19,10 +19,10 @@ class MpNet(Family):
         """Rows of the position table less the first two, which no token uses."""
         return config.max_position_embeddings - 2
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The two tables that are summed."""
         tables = model.base_model.embeddings
-        return (Output("word", tables.word_embeddings), Output("position", tables.position_embeddings))
+        return (OutputSource("word", tables.word_embeddings), OutputSource("position", tables.position_embeddings))
 
     def layers(self, model: Any) -> Sequence[Any]:
         """MPNetLayer."""

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class Opt(Family):
@@ -14,10 +14,10 @@ class Opt(Family):
 
     title = "OPT"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The two tables that are summed; where the word's is narrower, what projects it is linear."""
         decoder = model.base_model.decoder
-        return Output("word", decoder.embed_tokens), Output("position", decoder.embed_positions)
+        return OutputSource("word", decoder.embed_tokens), OutputSource("position", decoder.embed_positions)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """OPTDecoderLayer."""

@@ -10,10 +10,10 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor, nn
 
-from analysis.errors import ImageError
+from analysis.core.errors import ImageError
+from analysis.core.term_names import SOURCES
 from analysis.models.families import Family
-from analysis.models.seeds import Input, Seed, Weight, followed
-from analysis.sources import SOURCES
+from analysis.models.source_inputs import InputSource, SourceInput, WeightSource, follow_sources
 from analysis.streams.tensor import stacked
 
 
@@ -44,14 +44,14 @@ class Patches(Family):
     hides: bool = False
     """Whether it was trained with patches hidden."""
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """Pixels and learned tokens are word, the table is position."""
         inside = model.base_model.embeddings
         tokens = [name for name in self.contents if getattr(inside, name, None) is not None]
         return (
-            Input("word", "pixel_values"),
-            *(Weight("word", inside, name) for name in tokens),
-            Weight("position", inside, "position_embeddings"),
+            InputSource("word", "pixel_values"),
+            *(WeightSource("word", inside, name) for name in tokens),
+            WeightSource("position", inside, "position_embeddings"),
         )
 
     def layers(self, model: Any) -> Sequence[Any]:
@@ -125,9 +125,9 @@ class Patches(Family):
         """What the model adds to each patch of such an image for its place, by its own code: nothing is hidden."""
         with self.showing(model, masked=False), torch.inference_mode():
             given, _ = self.inputs(model, pixels)
-            with followed(model, self.seeds(model), given) as inputs:
-                found = model.base_model.embeddings(**inputs)
-            whole = found[0] if isinstance(found, tuple) else found
+            with follow_sources(model, self.source_inputs(model), given) as inputs:
+                result = model.base_model.embeddings(**inputs)
+            whole = result[0] if isinstance(result, tuple) else result
             return stacked(whole, len(SOURCES))[SOURCES.index("position"), 0, len(self.specials) :].float()
 
 

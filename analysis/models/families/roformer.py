@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class RoFormer(Family):
@@ -23,10 +23,10 @@ class RoFormer(Family):
             return "it is set up as a decoder (is_decoder); the terms here are of the bidirectional encoder"
         return None
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The two tables that are summed."""
         tables = model.base_model.embeddings
-        return (Output("word", tables.word_embeddings), Output("segment", tables.token_type_embeddings))
+        return (OutputSource("word", tables.word_embeddings), OutputSource("segment", tables.token_type_embeddings))
 
     def layers(self, model: Any) -> Sequence[Any]:
         """RoFormerLayer."""

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.seeds import Output, Seed
+from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class T5(Family):
@@ -16,9 +16,9 @@ class T5(Family):
     positions = "score_bias"
     loader = "T5EncoderModel"
 
-    def seeds(self, model: Any) -> Sequence[Seed]:
+    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
         """The one table."""
-        return (Output("word", model.encoder.embed_tokens),)
+        return (OutputSource("word", model.encoder.embed_tokens),)
 
     def layers(self, model: Any) -> Sequence[Any]:
         """T5Block."""

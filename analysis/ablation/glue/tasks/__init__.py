@@ -1,7 +1,7 @@
 """The tasks, one small file each. `TASKS["cola"]` is a `Task`."""
 
 from analysis.ablation.glue.tasks.base import TASKS, Task, Unsplit
-from analysis.registry import import_all
+from analysis.core.registry import import_all
 
 __all__ = ["TASKS", "Task", "Unsplit"]
 

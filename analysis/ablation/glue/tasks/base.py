@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.registry import Registry
+from analysis.core.registry import Registry
 
 METRICS = ("matthews_correlation", "pearson", "spearmanr", "accuracy", "f1")
 """What a task may be scored by, each stored as a fraction."""

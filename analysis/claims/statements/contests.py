@@ -1,0 +1,271 @@
+"""Two variants of our own trainings held against each other by the frozen rules: `analysis/rules/trainings.toml`.
+
+One function, `standing`, says how a variant stands against another; the ledger and every page that says so ask it.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.claims.statements.base import Ask
+from analysis.rules import Contest, TrainingRules, rules_of, training_rules
+from analysis.statistics import Difference, difference, equivalence, holm, power_of
+from analysis.statistics.paired import mean_interval
+from analysis.statistics.seeds import Runs
+
+BETTER, WORSE, SAME, NOT_RESOLVED = "better", "worse", "the same", "not resolved"
+EARLIER, NOT_EARLIER = "earlier", "not earlier"
+ALLOWED = {
+    "better": {BETTER},
+    "worse": {WORSE},
+    "the same": {SAME},
+    "not better": {SAME, WORSE},
+    "not worse": {SAME, BETTER},
+    "earlier": {EARLIER},
+    "not earlier": {NOT_EARLIER},
+}
+"""What a statement expects -> the standings that support it; any other that is resolved contradicts it."""
+
+PRETRAININGS = (
+    "SELECT p.run_id, p.variant, p.seed, p.final_loss, p.diverged, p.config, p.rules_sha, c.value AS loss_4x "
+    "FROM pretrainings p LEFT JOIN curves c ON c.run_id = p.run_id AND c.metric = 'final_loss_4x' "
+    "WHERE p.preset = '{preset}' ORDER BY p.variant, p.seed, p.created"
+)
+LEFT = (
+    'SELECT c.run_id, min(c.step) FILTER (c.value < {plateau}) AS "left", max(c.step) AS last, '
+    "min(c.step) FILTER (c.step > 0) AS every FROM curves c "
+    "WHERE c.preset = '{preset}' AND c.metric = 'validation_loss' GROUP BY c.run_id"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One pre-training that the rules may judge.
+
+    Losses in nats, loss_4x at four times the training length; left: the step of leaving the plateau, or None.
+    """
+
+    run_id: str
+    variant: str
+    seed: int
+    final_loss: float | None
+    diverged: bool
+    left: int | None
+    steps: int
+    every: int
+    loss_4x: float | None = None
+
+    def loss(self, kind: str) -> float | None:
+        """The loss that a contest of this kind is about."""
+        return self.loss_4x if kind == "loss_4x" else self.final_loss
+
+    @property
+    def censored(self) -> int:
+        """Steps to leave the plateau; one evaluation more than there were for a run that never did."""
+        return self.steps + self.every if self.left is None else self.left
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedRuns:
+    """The runs of the frozen recipe: variant -> seed -> run; and those that are left out, each with the reason."""
+
+    runs: Mapping[str, Mapping[int, Run]]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How a variant stands against a baseline at one end point.
+
+    word: one of the standings above. found: the difference in final loss (nats), or the difference of the logarithms
+    of steps. reason: why it is not resolved, in words; needed: seeds that would resolve it with a chance of 80 %, by
+    the spread seen so far, None where that cannot be said.
+    """
+
+    word: str
+    found: Difference | None
+    reason: str = ""
+    needed: int | None = None
+    missing: int = 0
+
+
+def stored(rows: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]], rules: TrainingRules) -> JudgedRuns:
+    """The runs that the rules may judge, from the rows of `PRETRAININGS` and `LEFT`; the newest of each seed."""
+    when = {row["run_id"]: row for row in left}
+    runs: dict[str, dict[int, Run]] = {}
+    refused: dict[str, str] = {}
+    for row in rows:
+        if rules_of(row["variant"]).sha256 != rules.sha256:
+            continue
+        if reason := rules.refusal(json.loads(row["config"] or "{}")):
+            refused[f"{row['variant']}, seed {row['seed']} ({row['run_id']})"] = reason
+            continue
+        curve = when.get(row["run_id"], {})
+        runs.setdefault(row["variant"], {})[row["seed"]] = Run(
+            run_id=row["run_id"],
+            variant=row["variant"],
+            seed=row["seed"],
+            final_loss=row["final_loss"],
+            diverged=bool(row["diverged"]),
+            left=curve.get("left"),
+            steps=rules.steps_of.get(row["variant"], rules.steps),
+            every=int(curve.get("every") or 0),
+            loss_4x=row.get("loss_4x"),
+        )
+    return JudgedRuns(runs=runs, refused=refused)
+
+
+def of_store(ask: Ask, rules: TrainingRules) -> JudgedRuns:
+    """The runs of a store that the rules may judge."""
+    return stored(
+        ask(PRETRAININGS.format(preset=rules.preset)),
+        ask(LEFT.format(preset=rules.preset, plateau=rules.plateau)),
+        rules,
+    )
+
+
+def standing(
+    contest: Contest, judged: JudgedRuns, rules: TrainingRules | None = None, p: float | None = None
+) -> Standing:
+    """How the variant of a contest stands against its baseline. p: its p-value corrected over its family."""
+    rules = rules or training_rules()
+    sides = [
+        {seed: run for seed, run in judged.runs.get(name, {}).items() if seed in contest.seeds}
+        for name in (contest.variant, contest.baseline)
+    ]
+    lacking = sum(seed not in side for side in sides for seed in contest.seeds)
+    measured = _log_steps(sides) if contest.kind == "steps_to_leave" else _losses(sides, contest.kind)
+    if lacking:
+        return Standing(
+            word=NOT_RESOLVED,
+            found=measured if measured.n else None,
+            reason=f"{lacking} of {2 * len(contest.seeds)} trainings are still to be run",
+            missing=lacking,
+        )
+    if contest.kind == "steps_to_leave":
+        return _earlier(sides, measured, rules)
+    return _final(contest, sides, measured, rules, p)
+
+
+Side = Mapping[int, Run]
+
+
+def _losses(sides: Sequence[Side], kind: str) -> Difference:
+    return difference(*(_values(side, kind) for side in sides))
+
+
+def _values(side: Side, kind: str) -> Runs:
+    return {seed: loss for seed, run in side.items() if (loss := run.loss(kind)) is not None}
+
+
+def _log_steps(sides: Sequence[Side]) -> Difference:
+    values: list[Runs] = [{seed: math.log(run.censored) for seed, run in side.items()} for side in sides]
+    return difference(*values)
+
+
+def _earlier(sides: Sequence[Side], result: Difference, rules: TrainingRules) -> Standing:
+    left = [[run.left is not None for run in side.values()] for side in sides]
+    if not any(left[0]) and all(left[1]):
+        return Standing(word=NOT_EARLIER, found=result, reason="the variant never leaves the plateau")
+    if all(left[0]) and not any(left[1]):
+        return Standing(word=EARLIER, found=result, reason="the baseline never leaves the plateau")
+    if math.isnan(result.low):
+        # Every seed gives the same ratio: it is known as well as the evaluations are apart.
+        word = EARLIER if result.mean <= math.log(rules.earlier) else NOT_EARLIER
+        return Standing(word=word, found=result)
+    if result.high < 0 and result.mean <= math.log(rules.earlier):
+        return Standing(word=EARLIER, found=result)
+    if result.low > math.log(rules.earlier):
+        return Standing(word=NOT_EARLIER, found=result)
+    return Standing(
+        word=NOT_RESOLVED,
+        found=result,
+        reason="the interval of the ratio of steps does not settle it",
+        needed=_needed(-math.log(rules.earlier), result.sd),
+    )
+
+
+def _final(
+    contest: Contest, sides: Sequence[Side], result: Difference, rules: TrainingRules, p: float | None
+) -> Standing:
+    lost = [[run.diverged for run in side.values()] for side in sides]
+    if any(map(any, lost)):
+        if all(lost[0]) and not any(lost[1]):
+            return Standing(word=WORSE, found=None, reason="every seed of the variant diverged")
+        if all(lost[1]) and not any(lost[0]):
+            return Standing(word=BETTER, found=None, reason="every seed of the baseline diverged")
+        return Standing(word=NOT_RESOLVED, found=result, reason="some seeds diverged and others did not")
+    if reason := _late(contest, sides, rules):
+        return Standing(word=NOT_RESOLVED, found=result, reason=reason)
+    for side in sides:
+        spread = mean_interval(_values(side, contest.kind)).sd
+        if spread >= rules.spread:
+            name = next(iter(side.values())).variant
+            return Standing(
+                word=NOT_RESOLVED,
+                found=result,
+                reason=f"the final losses of {name} spread by {spread:.3f} nats over seeds, "
+                f"{rules.spread:g} at most is asked for",
+                needed=_needed(rules.margin, result.sd),
+            )
+    held = equivalence(result, rules.margin, p=p)
+    if held.within_margin:
+        return Standing(word=SAME, found=result)
+    if held.verdict == "different":
+        return Standing(word=BETTER if result.mean < 0 else WORSE, found=result)
+    return Standing(
+        word=NOT_RESOLVED,
+        found=result,
+        reason="the interval excludes neither no difference nor one that matters",
+        needed=_needed(rules.margin, result.sd),
+    )
+
+
+def _late(contest: Contest, sides: Sequence[Side], rules: TrainingRules) -> str:
+    """Which side was still on the plateau after half of the steps; empty where neither was."""
+    if not contest.plateau:
+        return ""
+    for side in sides:
+        name = next(iter(side.values())).variant
+        if name not in rules.orderless and (why := on_plateau([run.left for run in side.values()], rules.steps, rules)):
+            return f"{name} {why}"
+    return ""
+
+
+def on_plateau(left: Sequence[int | None], steps: int, rules: TrainingRules | None = None) -> str:
+    """Why a variant's runs are no ground for a contest of final losses; empty where they are.
+
+    left: of every seed, the step of the first evaluation below the plateau; None where there was none.
+    """
+    rules = rules or training_rules()
+    late = [step for step in left if step is None or step > rules.by_half * steps]
+    if not late:
+        return ""
+    stepped = [step for step in late if step is not None]
+    ended = f"it left by step {max(stepped):,}" if len(stepped) == len(late) else "it never left"
+    return f"was still on the plateau after half of the steps in {len(late)} of {len(left)} seeds ({ended})"
+
+
+def _needed(effect: float, sd: float) -> int | None:
+    """Seeds with which a paired t test finds this effect with a chance of 80 %; None beyond 1,000."""
+    if not sd > 0 or math.isnan(sd):
+        return None
+    return next((n for n in range(2, 1_000) if power_of(effect, sd, n) >= 0.8), None)
+
+
+def corrected(contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules | None = None) -> dict[str, float]:
+    """Statement -> its p-value after Holm's correction over its family, for the statements that have a family."""
+    rules = rules or training_rules()
+    adjusted: dict[str, float] = {}
+    for family in dict.fromkeys(one.family for one in contests if one.family):
+        members = [one for one in contests if one.family == family]
+        raw = []
+        for one in members:
+            result = standing(one, runs, rules)
+            # One that is not there yet counts as found nothing, so that none is judged more kindly for being early.
+            known = result.found is not None and not result.missing and not math.isnan(result.found.p)
+            raw.append(result.found.p if known and result.found else 1.0)
+        adjusted |= {one.id: p for one, p in zip(members, holm(raw).adjusted, strict=True)}
+    return adjusted

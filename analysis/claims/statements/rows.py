@@ -1,0 +1,126 @@
+"""Rows held against a line, counted by family: how a statement of kind `rows` or `published` is decided."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from analysis.ablation.variants import VARIANTS, title
+from analysis.claims.multiple_testing import p_above, significant_after_holm
+from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
+from analysis.core.formatting import plural
+
+MOST = 0.75
+"""The share of families that makes a statement about most of them true, or false."""
+
+
+def readings(rows: Sequence[dict[str, Any]], holds: str) -> list[Reading]:
+    """Each row read against its own line, after Holm's correction over all of them on each side.
+
+    rows: source, family, value, low, high, line. holds: `above` or `below`, the side of the line on which a row holds.
+    """
+    if holds not in ("above", "below"):
+        raise ValueError(f"A row holds 'above' or 'below' its line, not {holds!r}.")
+    rows = [_numbers(row) for row in rows]
+    upward = [_gain(row, 1) for row in rows]
+    downward = [_gain(row, -1) for row in rows]
+    higher = significant_after_holm([p_above(gain, 0.0) for gain in upward])
+    lower = significant_after_holm([p_above(gain, 0.0) for gain in downward])
+    sides = (higher, lower) if holds == "above" else (lower, higher)
+    return [
+        Reading(
+            source=readable(row["source"]),
+            family=row["family"],
+            standing=HOLDS if yes else FAILS if no or _exact(row) else OPEN,
+            value=row["value"],
+            low=row["low"],
+            high=row["high"],
+            line=row["line"],
+        )
+        for row, yes, no in zip(rows, *sides, strict=True)
+    ]
+
+
+OWN_MODEL = re.compile(r"\b(?:debug|cpu2?|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
+
+
+def readable(source: str) -> str:
+    """A source with our own models and variants under their titles: `BERT-A, seed 0` for `cpu-bert_a-0`."""
+    if source in VARIANTS:
+        return title(source)
+    return OWN_MODEL.sub(lambda result: f"{title(result[1])}, seed {result[2]}", source)
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its numbers as floats: SQL's literals come as decimals."""
+    numbers = ("value", "low", "high", "line")
+    return row | {name: None if row[name] is None else float(row[name]) for name in numbers}
+
+
+def _exact(row: dict[str, Any]) -> bool:
+    """Whether a value has no interval; one that lies on its line does not hold."""
+    return row["low"] is None or row["high"] is None
+
+
+def _gain(row: dict[str, Any], sign: int) -> dict[str, Any]:
+    """The row's distance beyond its line towards one side, with the end of its interval that is nearer to the line."""
+    end = row["low"] if sign > 0 else row["high"]
+    near = None if _exact(row) else sign * (end - row["line"])
+    return {"value": sign * (row["value"] - row["line"]), "low": near}
+
+
+def families(read: Iterable[Reading]) -> dict[str, str]:
+    """Family -> its standing: it fails if one of its rows does, and holds if all of them do."""
+    standings: dict[str, list[str]] = {}
+    for one in read:
+        standings.setdefault(one.family or one.source, []).append(one.standing)
+    return {
+        family: FAILS if FAILS in matches else OPEN if OPEN in matches else HOLDS
+        for family, matches in standings.items()
+    }
+
+
+def decide(read: Sequence[Reading], quantifier: str, least: int, *, exhaustive: bool = False) -> str:
+    """The verdict that these readings give.
+
+    quantifier: `every`, `most` or `some` family. least: with fewer families `every` and `most` are open. exhaustive:
+    for `some`, whether nothing was left out of the search. Raises ValueError for another quantifier.
+    """
+    items = list(families(read).values())
+    hold, fail = items.count(HOLDS), items.count(FAILS)
+    if quantifier == "some":
+        if hold:
+            return SUPPORTED
+        return CONTRADICTED if exhaustive and items and fail == len(items) else OPEN
+    if len(items) < max(1, least):
+        return OPEN
+    if quantifier == "every":
+        return CONTRADICTED if fail else SUPPORTED if hold == len(items) else OPEN
+    if quantifier == "most":
+        if hold >= MOST * len(items):
+            return SUPPORTED
+        if fail >= MOST * len(items):
+            return CONTRADICTED
+        return MIXED if OPEN not in items else OPEN
+    raise ValueError(f"A statement is about 'every', 'most' or 'some' family, not {quantifier!r}.")
+
+
+def lean(read: Sequence[Reading]) -> str:
+    """How many readings hold and which do not, in words: `5 of 6 hold; exception: cpu-causal_bert_a-0`."""
+    held = sum(one.standing == HOLDS for one in read)
+    others = [one.source for one in read if one.standing == FAILS]
+    undecided = [one.source for one in read if one.standing == OPEN]
+    text = f"{held} of {plural(len(read), 'reading')} {'holds' if len(read) == 1 else 'hold'}"
+    if others and len(others) <= 3:
+        text += f"; {'exception' if len(others) == 1 else 'exceptions'}: {'; '.join(others)}"
+    elif others:
+        text += f"; {len(others)} do not, first {others[0]}"
+    if undecided:
+        text += f"; not resolved: {'; '.join(undecided[:3])}{' and others' if len(undecided) > 3 else ''}"
+    return text
+
+
+def weakest(read: Sequence[Reading], holds: str) -> Reading | None:
+    """The reading that holds least, or fails most: the one nearest to the wrong side of its line."""
+    measured = [one for one in read if one.value is not None and one.line is not None]
+    sign = 1 if holds == "above" else -1
+    return min(measured, key=lambda one: sign * ((one.value or 0.0) - (one.line or 0.0)), default=None)

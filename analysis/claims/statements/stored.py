@@ -1,0 +1,111 @@
+"""The statements as the store has them: version 2's verdicts as plain objects, by the claim that they are part of."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from analysis.claims import stored as first
+from analysis.claims.statements import contests
+from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
+from analysis.claims.statements.contests import Standing
+from analysis.claims.stored import records
+from analysis.core.errors import UnknownName
+from analysis.rules import decoder_rules, training_rules
+from analysis.store import read
+from analysis.store.paths import version
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it."""
+
+    id: str
+    title: str
+    question: str
+    first: str | None
+    parts: tuple[Judgement, ...]
+
+    @property
+    def lean(self) -> str:
+        """How its parts stand, in words: `4 of 6 supported, 1 contradicted, 1 open`."""
+        counts = Counter(part.verdict for part in self.parts)
+        sentences = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
+        if not sentences:
+            return "no statement yet"
+        if len(counts) == 1 and len(self.parts) > 1:
+            return f"all {len(self.parts)} {self.parts[0].verdict}"
+        head, *rest = sentences
+        count, word = head.split(" ", 1)
+        return ", ".join([f"{count} of {len(self.parts)} {word}", *rest])
+
+
+def statements() -> tuple[Judgement, ...]:
+    """Every statement of the store with its verdict, in order of id."""
+    return _statements(version())
+
+
+def statement(id: str) -> Judgement:
+    """One statement. Raises UnknownName for an id that the store does not have."""
+    entries = {one.id: one for one in statements()}
+    if id not in entries:
+        raise UnknownName(f"There is no statement named {id!r}. Known: {', '.join(entries) or 'none yet'}.")
+    return entries[id]
+
+
+def parts(claim: str) -> tuple[Judgement, ...]:
+    """The statements that a claim makes."""
+    return tuple(one for one in statements() if one.parent == claim)
+
+
+def counts() -> dict[str, int]:
+    """Verdict -> how many statements have it; every word, in the order of WORDS."""
+    words = [one.verdict for one in statements()]
+    return {word: words.count(word) for word in WORDS}
+
+
+def standing(variant: str, baseline: str) -> Standing | None:
+    """How a variant stands against another by the frozen rules, in final loss; None where no statement is about them.
+
+    What the ledger, the Training page and the guided reading say of two variants of one preset is this.
+    """
+    return _standings(version()).get((variant, baseline))
+
+
+@lru_cache(maxsize=4)
+def _standings(version: tuple[str, int, int]) -> dict[tuple[str, str], Standing]:
+    del version  # Only tells one store from another.
+    standings: dict[tuple[str, str], Standing] = {}
+    for rules in (training_rules(), decoder_rules()):
+        runs = contests.of_store(lambda sql: records(read.query(sql)), rules)
+        corrected = contests.corrected(rules.statements, runs, rules)
+        for one in rules.statements:
+            if one.kind == "final_loss":
+                standings[one.variant, one.baseline] = contests.standing(one, runs, rules, corrected.get(one.id))
+    return standings
+
+
+def headings() -> tuple[Heading, ...]:
+    """Every claim with its statements, in order of id; claims of our own have a title in the rules."""
+    from analysis.claims.statements import headings as own
+
+    known = {entry.id: (entry.title, entry.question, entry.verdict) for entry in first.ledger()}
+    known |= {id: (title, question, None) for id, (title, question) in own().items()}
+    wanted = dict.fromkeys([*known, *(one.parent for one in statements())])
+    return tuple(
+        Heading(id=id, title=title, question=question, first=verdict, parts=parts(id))
+        for id, (title, question, verdict) in ((id, known.get(id, (id, "", None))) for id in sorted(wanted))
+    )
+
+
+@lru_cache(maxsize=4)
+def _statements(version: tuple[str, int, int]) -> tuple[Judgement, ...]:
+    del version  # Only tells one store from another.
+    grouped: dict[str, list[Reading]] = {}
+    for row in records(read.query("SELECT * FROM readings ORDER BY id, number")):
+        grouped.setdefault(row["id"], []).append(Reading(**{name: row[name] for name in Reading.__dataclass_fields__}))
+    rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id"))
+    return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
+
+
+__all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Heading", "counts", "headings", "parts", "statement"]

@@ -1,0 +1,139 @@
+"""Two arms of fine-tuned surgery held against each other by the frozen rules: `analysis/rules/surgeries.toml`."""
+
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading
+from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
+from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
+from analysis.statistics import Difference, difference, equivalence, holm
+
+SCORES = (
+    "SELECT s.variant, s.seed, s.task, s.value, s.run_id, r.config FROM scores s JOIN runs r USING (run_id) "
+    "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = 'surgery' "
+    "ORDER BY s.variant, s.seed, s.task, r.created"
+)
+POINTS = 100
+ARM_HOURS = 0.3
+"""Hours of one core that an arm and seed take, about."""
+
+Values = Mapping[str, Mapping[int, Mapping[str, float]]]
+"""Arm -> seed -> task -> the main metric, as a fraction; seeds and runs that the rules count alone."""
+
+
+def refusal(config: Mapping[str, Any], rules: SurgeryRules) -> str:
+    """Why a run with this manifest decides nothing under these rules; empty where it may."""
+    text, began = config.get("rules"), str(config.get("began") or "")
+    if not isinstance(text, Mapping) or text.get("sha256") != rules.sha256:
+        return "it was not begun under these rules"
+    if began < rules.frozen:
+        return f"it began at {began or 'a time that it does not name'}, before the rules were frozen at {rules.frozen}"
+    return ""
+
+
+def counted_runs(rows: Sequence[Mapping[str, Any]], rules: SurgeryRules) -> Values:
+    """What the rules count of the rows of `SCORES`; of two runs of one seed the newer."""
+    entries: dict[str, dict[int, dict[str, float]]] = {}
+    for row in rows:
+        config = json.loads(row["config"] or "{}")
+        if row["seed"] in rules.seeds and row["task"] in rules.tasks and not refusal(config, rules):
+            value = math.nan if row["value"] is None else float(row["value"])
+            of_seed = entries.setdefault(row["variant"], {}).setdefault(row["seed"], {})
+            of_seed[row["task"]] = 0.0 if math.isnan(value) else value
+    return {
+        arm: {seed: tasks for seed, tasks in seeds.items() if len(tasks) == len(rules.tasks)}
+        for arm, seeds in entries.items()
+    }
+
+
+def averages(values: Values, arm: str) -> dict[Hashable, float]:
+    """Seed -> the average over the tasks, in points."""
+    return {seed: POINTS * sum(tasks.values()) / len(tasks) for seed, tasks in values.get(arm, {}).items()}
+
+
+def unfit_reason(values: Values, rules: SurgeryRules, intact: str = "minilm_intact") -> str:
+    """Why the intact model was not fine-tuned well enough to say anything; empty where it was."""
+    seeds = values.get(intact, {})
+    for task, least in rules.able.items():
+        mean = sum(tasks[task] for tasks in seeds.values()) / len(seeds) if seeds else 0.0
+        if mean < least:
+            return f"the intact model reaches {mean:.3f} on {task}, and {least:g} is asked for"
+    return ""
+
+
+def judged(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
+    """Every statement about fine-tuned surgery. titles: of arms, by name."""
+    rules = surgery_rules()
+    values = counted_runs(ask(SCORES), rules)
+    pairs = {one.id: difference(averages(values, one.arm), averages(values, one.baseline)) for one in rules.statements}
+    # One that is not complete counts as found nothing, so that none is judged more kindly for being early.
+    raw = [1.0 if _missing(one, values, rules) else pairs[one.id].p for one in rules.statements]
+    adjusted = holm([1.0 if math.isnan(p) else p for p in raw]).adjusted
+    return [
+        _judged(one, pairs[one.id], p, values, rules, titles) for one, p in zip(rules.statements, adjusted, strict=True)
+    ]
+
+
+def _missing(one: TunedStatement, values: Values, rules: SurgeryRules) -> int:
+    return sum(seed not in values.get(arm, {}) for arm in (one.arm, one.baseline) for seed in rules.seeds)
+
+
+def _judged(
+    one: TunedStatement,
+    result: Difference,
+    p: float,
+    values: Values,
+    rules: SurgeryRules,
+    titles: Mapping[str, str],
+) -> Judgement:
+    names = [titles.get(name, name) for name in (one.arm, one.baseline)]
+    missing = _missing(one, values, rules)
+    word, reason = "", ""
+    if missing:
+        reason = f"{missing} of {2 * len(rules.seeds)} fine-tunings are still to be run"
+    elif reason := unfit_reason(values, rules):
+        pass
+    else:
+        held = equivalence(result, rules.margin, p=p)
+        if held.within_margin:
+            word = SAME
+        elif held.verdict == "different":
+            word = BETTER if result.mean > 0 else WORSE
+        else:
+            reason = "the interval excludes neither no difference nor one that matters"
+    text = ""
+    if result.n:
+        between = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"
+        text = f"{names[0]} scores {result.mean:+.1f} points from {names[1]}{between}, {result.n} seeds"
+    hours = (missing or 2 * len(rules.seeds)) * ARM_HOURS
+    would = f"{missing or 2 * len(rules.seeds)} fine-tunings more, about {hours:.1f} hours of one core"
+    verdict = OPEN if not word else SUPPORTED if word in ALLOWED[one.expect] else CONTRADICTED
+    return Judgement(
+        id=one.id,
+        parent=one.parent,
+        statement=one.statement,
+        scope=f"all-MiniLM-L6-v2, fine-tuned on {len(rules.tasks)} tasks, preset surgery",
+        kind="tuned",
+        verdict=verdict,
+        sentence=f"{text}: {word}." if word else f"Open: {reason}.{f' So far, {text}.' if text else ''}",
+        unit="points of the average",
+        effect=result.mean if result.n else None,
+        low=None if math.isnan(result.low) else result.low,
+        high=None if math.isnan(result.high) else result.high,
+        line=rules.margin,
+        seeds=result.n,
+        would_decide=would if verdict == OPEN else "",
+        command=f"python -m analysis finetune-surgery --glue DIR --arms {one.arm},{one.baseline}",
+        page="glue",
+        query=SCORES,
+        rules_version=training_rules().version,  # of the ledger; the file has a version of its own
+        rules_sha=rules.sha256,
+        exploratory=False,
+        readings=tuple(
+            Reading(source=f"{titles.get(arm, arm)}, seed {seed}", family=arm, standing="stored", value=value)
+            for arm in (one.arm, one.baseline)
+            for seed, value in sorted(averages(values, arm).items(), key=str)
+        ),
+    )

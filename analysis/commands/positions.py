@@ -1,0 +1,104 @@
+"""python -m analysis positions: where position is in a model, and whether it turns what its config says."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from analysis.commands.options import Revision, Truncate
+
+TEXT = (
+    "The keys to the old cabinet are on the table, but the cabinet itself was sold last spring to a man who collects "
+    "keys. He wrote to ask whether the keys on the table belong to the cabinet that he bought, or to another."
+)
+
+
+def positions(
+    model: Annotated[str, typer.Argument(help="A folder, a Hugging Face id, or the embedded model.")],
+    text: Annotated[str, typer.Option(help="The text on which it is measured.")] = TEXT,
+    revision: Revision = None,
+    against: Annotated[str | None, typer.Option(help="Another model, such as another export of the same.")] = None,
+    truncate: Truncate = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What every layer's attention owes to position; exit code 1 where a model turns other than its config says."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    from analysis.core.errors import ModelError
+    from analysis.measurements.positions.conformance import differences, expected_turns, measured_turns
+    from analysis.measurements.terms.run import encode
+    from analysis.probes.position_probe import PositionRequest
+
+    request = PositionRequest(model=model, text=text, revision=revision, truncate=truncate)
+    loaded = request.load()
+    result = request.run(loaded)
+    found, checked = [], ""
+    if result.kind == "rotated" and result.rotations:
+        inputs, tokens, _ = encode(loaded.tokenizer, text, None, loaded.model, truncate)
+        turns = measured_turns(loaded.model, inputs)
+        if against is None:
+            try:
+                expected = expected_turns(loaded.model.config, [one.width for one in turns], len(tokens))
+                found, checked = differences(turns, expected, "the model", "its config"), "its config"
+            except ModelError as silent:
+                checked = f"nothing: {silent}"
+        else:
+            theirs = PositionRequest(model=against, text=text, truncate=truncate).load()
+            inputs, _, _ = encode(theirs.tokenizer, text, None, theirs.model, truncate)
+            found, checked = differences(turns, measured_turns(theirs.model, inputs), model, against), against
+    elif against is not None:
+        raise ModelError(f"{model} turns no queries and keys, so there are no rotations to compare with {against}.")
+    shares = result.shares()
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "model": result.provenance.model,
+                    "revision": result.provenance.revision,
+                    "kind": result.kind,
+                    "tokens": result.tokens,
+                    "sources": result.sources,
+                    "shares": {
+                        part: [[None if x != x else float(x) for x in row] for row in shares[..., number]]
+                        for number, part in enumerate(("content", "position", "both"))
+                    },
+                    "turned": [[one.turned, one.width] for one in result.rotations],
+                    "relative_error": float(result.errors.max()),
+                    "checked_against": checked or None,
+                    "differences": [vars(one) for one in found],
+                }
+            )
+        )
+    else:
+        _print(Console(), result, shares, escape)
+        for one in found:
+            where = f"layer {one.layer}" + (f", wavelengths {one.band} tokens" if one.band else "")
+            typer.echo(f"DIFFERENT at {where}: {one.what}.")
+        if checked and not found:
+            typer.echo(f"Held to {checked}." if checked.startswith("nothing") else f"It turns what {checked} says.")
+    if found:
+        raise typer.Exit(1)
+
+
+def _print(console, result, shares, escape) -> None:
+    from rich.table import Table
+
+    by_source = result.position_share()
+    there = [number for number in range(len(result.sources)) if by_source[:, number].any()]  # else content alone
+    names = [result.sources[number] for number in there]
+    table = Table("layer", "turned", *names, "position in all", title=escape(result.provenance.model))
+    for layer, row in enumerate(by_source):
+        turned = f"{result.rotations[layer].turned} of {result.rotations[layer].width}" if result.rotations else "none"
+        table.add_row(str(layer), turned, *(_percent(row[number]) for number in there), _percent(row.sum()))
+    console.print(table)
+    console.print(
+        f"Share of the variation of the key-centred scores that depends on position, alone or with content; "
+        f"{result.tokens} tokens, pooled over heads. Columns of wavelengths are in tokens. The parts add up to the "
+        f"model's own scores to {result.errors.max():.1e} of their range.",
+        soft_wrap=True,
+    )
+
+
+def _percent(value: float) -> str:
+    return "undefined" if value != value else f"{100 * value:.1f} %"

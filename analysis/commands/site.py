@@ -1,0 +1,32 @@
+"""python -m analysis site: the answer, the tour and the ledger as a static site."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.core.errors import AddendError
+
+
+def site(
+    folder: Annotated[Path, typer.Argument(help="The folder to write; it is made where there is none.")],
+) -> None:
+    """Writes pages and JSON that any web server shows as they are; files of the same names are replaced."""
+    from analysis import links, store_build
+    from analysis.core.atomic_write import atomic_write
+    from analysis.figures import export, fonts
+    from analysis.narrative.site import files
+
+    store_build.refresh()
+    written = files(
+        draw=lambda figure, link: export.svg(figure, export.manifest(figure, link)), link=links.link, faces=fonts.faces
+    )
+    try:
+        for name, text in written.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(path) as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+    except OSError as refused:
+        raise AddendError(f"{folder} could not be written ({refused.strerror}); choose another folder.") from None
+    typer.echo(f"{folder / 'index.html'}, {len(written)} files, {sum(map(len, written.values())) / 2**20:,.1f} MiB")

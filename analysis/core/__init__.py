@@ -1,0 +1,2 @@
+"""What everything else rests on: errors, settings, registries, formatting, provenance. Imports nothing else of
+Addend."""

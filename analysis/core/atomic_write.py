@@ -1,0 +1,24 @@
+"""Files that appear whole or not at all, whatever happens while they are written."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write to, which takes its place when the block ends well and is gone when it does not.
+
+    Its folder is made where there is none. Raises OSError where it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".partial")
+    os.close(handle)
+    try:
+        yield Path(temporary)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)

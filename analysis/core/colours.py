@@ -1,0 +1,88 @@
+"""Colours by what they mean. A meaning has the same colour on every page; no two meanings share one.
+
+Each colour comes for a light and for a dark ground. Within a family, readers of every kind of colour vision can tell
+them apart (a test simulates three kinds); charts give most of them a shape, a dash or a label besides.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Colour:
+    """One colour as `#rrggbb`, on a light and on a dark ground."""
+
+    light: str
+    dark: str
+
+    def on(self, *, dark: bool) -> str:
+        """The colour for a ground."""
+        return self.dark if dark else self.light
+
+
+GROUND = Colour("#ffffff", "#0e1117")
+"""What pages and charts stand on."""
+INK = Colour("#1f2430", "#eceef2")
+SOFT = Colour("#5b6372", "#a9b1bf")
+"""Text of the second rank."""
+LINE = Colour("#e2e5ea", "#2b313d")
+PANEL = Colour("#f7f8fa", "#161a23")
+LINK = Colour("#0b5cad", "#7db8f0")
+
+TERMS = {
+    "word": Colour("#1763d6", "#4aa9fe"),
+    "position": Colour("#b55d0c", "#e8842c"),
+    "word_to_position": Colour("#5b1a8c", "#9568cf"),
+    "position_to_word": Colour("#1f5a50", "#3a8a6c"),
+    "segment": Colour("#c28a04", "#fed144"),
+    "bias": Colour("#8f9197", "#a9acb3"),
+}
+"""What is added to words and the terms of scores. A term of one part with itself has that part's colour."""
+WAYS = {
+    "adding": Colour("#191c22", "#e4e7ee"),
+    "concatenating": Colour("#0a8fb0", "#35cdf0"),
+    "apart": Colour("#cf3283", "#fe6fb0"),
+    "relative": Colour("#a48b15", "#f5c518"),
+    "none": Colour("#50545d", "#767b86"),
+}
+"""How words and positions are combined. apart: positions have projections of their own; relative: distances."""
+SOURCES = {"own": Colour("#2348c9", "#6f93ff"), "published": Colour("#c84b03", "#fb8432")}
+"""Who measured it."""
+VERDICTS = {
+    "supported": Colour("#0f8564", "#5deebb"),
+    "contradicted": Colour("#9d0726", "#fe5468"),
+    "mixed": Colour("#a66006", "#fdcb29"),
+    "open": Colour("#545863", "#929cab"),
+}
+"""What evidence says of a statement."""
+FAMILIES = {"terms": TERMS, "ways": WAYS, "sources": SOURCES, "verdicts": VERDICTS}
+
+
+def of_term(name: str) -> Colour:
+    """The colour of a term such as `word_to_word` or `word_to_position`; grey for one with segment or bias."""
+    first, _, second = name.partition("_to_")
+    if name in TERMS:
+        return TERMS[name]
+    return TERMS[first] if first == second and first in TERMS else TERMS["bias"]
+
+
+DIVERGING = {
+    False: ["#08519c", "#3b8bc2", "#9ecae1", "#ffffff", "#fdbe85", "#e6701e", "#8c2d04"],
+    True: ["#a9d4fb", "#4f97d8", "#1f4f80", "#0e1117", "#7a4414", "#de7d2b", "#ffc995"],
+}
+"""Blue below zero, the ground at zero, orange above; by whether the ground is dark."""
+SEQUENTIAL = {
+    False: ["#ffffff", "#c3d9ea", "#6ba3cc", "#2a6fa8", "#0a3a6b"],
+    True: ["#0e1117", "#17364f", "#22659c", "#529fd8", "#c8e5fb"],
+}
+"""From the ground at zero to the strongest; by whether the ground is dark."""
+
+
+STRONG = {False: 0.71, True: 0.54}
+"""How far to an end of a scale digits on its cells have the ink's colour, and beyond it the ground's."""
+
+
+def css_variables(*, dark: bool) -> str:
+    """The colours of text, lines and parts as CSS declarations."""
+    named = {"ink": INK, "soft": SOFT, "line": LINE, "panel": PANEL, "accent": LINK, "ground": GROUND}
+    named |= {"word": TERMS["word"], "position": TERMS["position"], "good": VERDICTS["supported"]}
+    return " ".join(f"--{name}: {colour.on(dark=dark)};" for name, colour in named.items())

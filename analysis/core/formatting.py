@@ -1,0 +1,99 @@
+"""Numbers and lists as they are printed on screen and in sentences: a true minus sign, never -0.00."""
+
+import re
+from collections.abc import Iterable
+
+UNDEFINED = "undefined"
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z“('])")
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """A number with its sign, as it is printed: a true minus, never -0.00; "undefined" where it is no number."""
+    if value != value:
+        return UNDEFINED
+    rounded = round(value, decimals) + 0.0
+    return f"{rounded:+.{decimals}f}".replace("-", "−")
+
+
+def fixed(value: float, decimals: int = 2) -> str:
+    """A number as it is printed: a true minus, never -0.00."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+
+
+def percent(fraction: float, decimals: int = 0) -> str:
+    """A fraction as a percentage, with a true minus: 38 %."""
+    return f"{100 * fraction:.{decimals}f} %".replace("-", "−")
+
+
+def signed_percent(fraction: float, decimals: int = 0) -> str:
+    """A fraction as a percentage with its sign: +5 %."""
+    return f"{signed(100 * fraction, decimals)} %"
+
+
+def capitalised(text: str) -> str:
+    """With a capital first, and the rest as it is: KL stays KL."""
+    return text[0].upper() + text[1:]
+
+
+def span(values: Iterable[float], decimals: int = 0) -> str:
+    """The least and the greatest of some numbers: "3", or "3 to 5"; "no" where there is none."""
+    sentences = [f"{value:.{decimals}f}" for value in sorted(v for v in values if v == v)]
+    return (
+        "no"
+        if not sentences
+        else sentences[0]
+        if sentences[0] == sentences[-1]
+        else f"{sentences[0]} to {sentences[-1]}"
+    )
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Three significant digits, a true minus sign."""
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e5):
+        return f"{value:.1e}".replace("-", "−")
+    return f"{value:,.{digits}g}".replace("-", "−") if abs(value) < 1000 else f"{value:,.0f}".replace("-", "−")
+
+
+def interval_text(low: float | None, high: float | None, form: str = ".2f") -> str:
+    """(95 % interval a to b), or nothing where there is none."""
+    if low is None or high is None or low != low or high != high:
+        return ""
+    return f" (95 % interval {low:{form}} to {high:{form}})".replace("-", "−")
+
+
+def join_names(names: Iterable[str]) -> str:
+    """a, b and c; with semicolons where a name has a comma."""
+    names = list(names)
+    if any(", " in name for name in names):
+        return "; ".join(names)
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
+
+
+def plural(count: int, one: str) -> str:
+    """1 seed, 2 seeds; 2 pairs of tables."""
+    head, of, rest = one.partition(" of ")
+    return f"{count:,} {head}{'' if count == 1 else 's'}{of}{rest}"
+
+
+def first_sentence(text: str) -> str:
+    """A text's first sentence without its full stop.
+
+    >>> first_sentence("It is 0.5 long. Nobody knows why.")
+    'It is 0.5 long'
+    """
+    return SENTENCE_END.split(text, maxsplit=1)[0].removesuffix(".")
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Whole numbers in order, neighbours joined.
+
+    >>> ranges([0, 2, 3, 4, 7])
+    '0, 2 to 4 and 7'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return join_names(f"{run[0]} to {run[-1]}" if len(run) > 2 else " and ".join(map(str, run)) for run in runs)

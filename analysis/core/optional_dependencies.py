@@ -1,0 +1,31 @@
+"""What is installed: stored results need requirements-results.txt, and models need requirements-models.txt, too."""
+
+from importlib.util import find_spec
+
+from analysis.core.errors import NotInstalled
+
+FOR_MODELS = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2")
+"""The modules without which no model runs, as `requirements-models.txt` names them."""
+REMEDY = "pip install -r requirements.txt"
+
+
+def missing_packages(modules: tuple[str, ...] = FOR_MODELS) -> list[str]:
+    """Those of the modules that cannot be imported here. Imports none of them."""
+    return [name for name in modules if not _found(name)]
+
+
+def _found(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):  # an importer that refuses, or a module that is half there
+        return False
+
+
+def models_can_run() -> None:
+    """Raises NotInstalled, with the remedy, where what models need is not installed."""
+    if absent := missing_packages():
+        raise NotInstalled(
+            f"This needs a model run now, and this installation holds stored results only: {', '.join(absent)} "
+            f"{'is' if len(absent) == 1 else 'are'} not installed. Run: {REMEDY}. Stored results, exports and SQL work "
+            "without."
+        )

@@ -1,0 +1,215 @@
+"""Every setting of Addend: an environment variable, what it means, and its default here and on a hosted server.
+
+Values are read each time they are asked for. A wrong value raises SettingError, and so does a name that begins as
+ours do and is none of them: a misspelt ADDEND_HOSTED must not open a server to strangers.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.core.errors import SettingError
+
+PREFIX = "ADDEND_"
+ELSEWHERE = ("ADDEND_VENV", "ADDEND_KILLS")
+"""Variables of our own scripts and tests, which the app does not read."""
+ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
+"""Of object storage: no user, no password, no query, which may hold keys."""
+SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One environment variable. A number of 0 means no limit where `unlimited` says so.
+
+    hosted: the default where ADDEND_HOSTED is 1; `default` where it is None.
+    """
+
+    name: str
+    kind: Literal["switch", "number", "text", "names", "address", "place"]
+    default: str
+    hosted: str | None = None
+    unlimited: bool = False
+    says: str
+
+
+def _number(name: str, default: int, hosted: int, says: str, *, unlimited: bool = False) -> Setting:
+    return Setting(name=name, kind="number", default=str(default), hosted=str(hosted), says=says, unlimited=unlimited)
+
+
+SETTINGS: Mapping[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(name="ADDEND_HOSTED", kind="switch", default="0", says="`1`: strangers use this server; see Hosting"),
+        Setting(
+            name="ADDEND_PUBLIC_URL",
+            kind="address",
+            default="",
+            says="the public address that links carry; else the address the browser is at",
+        ),
+        Setting(
+            name="ADDEND_DATA",
+            kind="place",
+            default="",
+            says="the folder of results files, or an address of object storage such as `s3://bucket/folder`; "
+            "else `data/`",
+        ),
+        Setting(
+            name="ADDEND_MIRROR",
+            kind="text",
+            default="",
+            says="where files of an `ADDEND_DATA` on object storage are kept on this machine; else `~/.cache/addend`",
+        ),
+        Setting(
+            name="ADDEND_STORE",
+            kind="text",
+            default="",
+            says="the DuckDB file; else `store/addend.duckdb` in the data folder",
+        ),
+        Setting(
+            name="ADDEND_SAVE_PROBES", kind="switch", default="1", hosted="0", says="`0` switches saving of probes off"
+        ),
+        Setting(
+            name="ADDEND_PROBES",
+            kind="place",
+            default="",
+            says="a folder or an address for saved probes alone, out of the store; else `probes/` in the data folder",
+        ),
+        Setting(
+            name="ADDEND_IMPORT",
+            kind="switch",
+            default="1",
+            hosted="0",
+            says="`0` switches uploads on the page Bring your own off",
+        ),
+        Setting(
+            name="ADDEND_MODELS",
+            kind="names",
+            default="*",
+            hosted="",
+            says="models of the hub that may be asked for, apart by commas: `owner/name`, `owner/*`, "
+            "`owner/name@revision`, or `*`",
+        ),
+        _number("ADDEND_MODEL_MB", 0, 1000, "MB of a model's files, asked before they are downloaded", unlimited=True),
+        _number("ADDEND_DOWNLOADS", 20, 4, "downloads of models that may wait or run at once, beside the probes"),
+        _number("ADDEND_DOWNLOAD_SECONDS", 7200, 600, "seconds that the download of one model may take"),
+        _number("ADDEND_TEXT_KB", 1000, 32, "kB of a text with its pair"),
+        _number("ADDEND_TOKENS", 4096, 512, "tokens of a text with its pair"),
+        _number("ADDEND_IMAGE_MB", 10, 5, "MB of an uploaded image"),
+        _number("ADDEND_MEGAPIXELS", 25, 10, "million pixels of an uploaded image"),
+        _number("ADDEND_SECONDS", 600, 60, "seconds that one probe may run once it is its turn"),
+        _number("ADDEND_QUEUE", 100, 20, "probes that may wait or run at once"),
+        _number("ADDEND_MODELS_MB", 8000, 1000, "MB of models kept in memory; the last one stays, whatever its size"),
+        _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
+        _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes a minute of one session", unlimited=True),
+        _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes a minute of one network address", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries a minute of one session", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries a minute of one address", unlimited=True),
+        _number("ADDEND_IMPORTED_MB", 0, 200, "MB of all imports together", unlimited=True),
+        _number(
+            "ADDEND_IMPORTS_A_MINUTE", 0, 10, "readings of uploads a minute of one network address", unlimited=True
+        ),
+        _number(
+            "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) of one address", unlimited=True
+        ),
+        Setting(
+            name="ADDEND_PROXIES",
+            kind="number",
+            default="0",
+            unlimited=True,
+            says="trusted proxies in front, each of which adds to `X-Forwarded-For` the address it was asked from",
+        ),
+        Setting(
+            name="ADDEND_FRAMED_BY",
+            kind="names",
+            default="",
+            says="sites that may show the app in a frame, apart by commas, such as `https://example.org`; else none",
+        ),
+        Setting(name="ADDEND_SIGN_IN", kind="switch", default="0", says="`1`: readers sign in first; see Hosting"),
+        Setting(
+            name="ADDEND_LOG",
+            kind="switch",
+            default="0",
+            hosted="1",
+            says="`1`: one line of JSON on stderr for each probe, turn at the device and failure, without texts",
+        ),
+    )
+}
+
+
+def hosted() -> bool:
+    """Whether strangers use this server. A wrong value counts as yes; `check` says that it is wrong."""
+    return os.environ.get("ADDEND_HOSTED", "").strip() not in ("", "0")
+
+
+def switch(name: str) -> bool:
+    """A setting that is 0 or 1."""
+    return _value(name, "switch") == "1"
+
+
+def number(name: str) -> int:
+    """A setting that is a whole number."""
+    return int(_value(name, "number"))
+
+
+def text(name: str) -> str:
+    """A setting that is a text, a path or an address; empty where it is not set."""
+    kind = SETTINGS[name].kind
+    assert kind in ("text", "address", "place"), f"{name} is a {kind}"
+    return _value(name, kind)
+
+
+def names(name: str) -> tuple[str, ...]:
+    """A setting that is a list."""
+    return tuple(part.strip() for part in _value(name, "names").split(",") if part.strip())
+
+
+def stated(name: str) -> str:
+    """What is in force, as the environment or the default has it. Raises SettingError for a wrong value."""
+    return _value(name, SETTINGS[name].kind)
+
+
+def check() -> None:
+    """Raises SettingError for the first wrong value, and for a name that begins as ours do and is unknown."""
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in (*SETTINGS, *ELSEWHERE):
+            raise SettingError(f"{name} is no setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it.")
+    for name in SETTINGS:
+        stated(name)
+    if hosted() and switch("ADDEND_SAVE_PROBES") and not text("ADDEND_PROBES"):
+        raise SettingError(
+            "ADDEND_SAVE_PROBES is 1 on a hosted server, and strangers' texts do not belong among the results. Name "
+            "a place for them with ADDEND_PROBES, or set ADDEND_SAVE_PROBES=0."
+        )
+
+
+def _value(name: str, kind: str) -> str:
+    setting = SETTINGS[name]
+    assert setting.kind == kind, f"{name} is a {setting.kind}"
+    given = os.environ.get(name, "").strip()
+    if not given:
+        away = name != "ADDEND_HOSTED" and setting.hosted is not None and hosted()
+        return setting.hosted or "" if away else setting.default
+    if wrong := _expected(setting, given):
+        shown = re.sub(r"//.*@|[?#].*", "...", given) if setting.kind == "place" else given
+        raise SettingError(f"{name} is {shown[:100]!r}; expected {wrong}. Correct it and start again.")
+    return given
+
+
+def _expected(setting: Setting, given: str) -> str:
+    """What was expected instead; empty where the value will do."""
+    if setting.kind == "switch" and given not in ("0", "1"):
+        return "0 or 1"
+    if setting.kind == "number" and not (given.isascii() and given.isdecimal() and len(given) < 10):
+        return "a whole number"
+    if setting.kind == "number" and not int(given) and not setting.unlimited:
+        return "a whole number above 0"
+    if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(one.strip()) for one in given.split(",")):
+        return "addresses such as https://example.org, apart by commas"
+    if setting.kind == "place" and "://" in given and not ADDRESS.fullmatch(given):
+        return "a folder, or an address such as s3://bucket/folder without credentials, which stand elsewhere"
+    if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", given):
+        return "an address such as https://addend.example.org"
+    return ""

@@ -1,0 +1,97 @@
+"""How a chart or a claim is cited: plain text and BibTeX, with link, date, the store's version and the code's."""
+
+import re
+from dataclasses import dataclass
+
+from analysis import __version__
+from analysis.core.errors import StoreError
+from analysis.core.provenance import git_sha, now
+from analysis.store import read
+
+AUTHOR = "The Addend authors"
+WORK = "Addend: why are position embeddings added to words?"
+FINGERPRINT_DIGITS = 12
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "→": r"$\rightarrow$",
+    "−": "--",
+    "{": r"\textbraceleft{}",  # BibTeX counts braces, escaped ones too: one alone would end the entry
+    "}": r"\textbraceright{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """What is cited.
+
+    key: begins the BibTeX key, letters and digits. title: of the chart or claim. address: the link that shows it, or a
+    sentence on why there is none.
+    accessed: the moment, "2026-11-21T12:00:00Z". store: fingerprint of the store's files, built: when that was made.
+    code: the commit.
+    """
+
+    key: str
+    title: str
+    address: str
+    accessed: str
+    store: str
+    built: str
+    code: str
+    version: str = __version__
+
+    @property
+    def made_by(self) -> str:
+        """Versions of store and code, in words."""
+        return f"version {self.version}, code {self.code}, store {self.store[:FINGERPRINT_DIGITS]} built {self.built}"
+
+    def plain(self) -> str:
+        """One line of text."""
+        return (
+            f"{AUTHOR}. “{self.title}”. {WORK} {self.made_by[0].upper()}{self.made_by[1:]}. {self.address} "
+            f"(accessed {self.accessed[:10]})."
+        )
+
+    def bibtex(self) -> str:
+        """A @misc entry; what TeX would read as a command is escaped, but for the link, which \\url takes as it is."""
+        name = re.sub(r"[^A-Za-z0-9]+", "-", self.key).strip("-").lower() or "view"
+        # A view that no link opens is cited without one.
+        link = [f"  url = {{{self.address.replace('{', '%7B').replace('}', '%7D')}}},"] if "://" in self.address else []
+        return "\n".join(
+            [
+                f"@misc{{addend-{name}-{self.store[:6]},",
+                f"  author = {{{{{AUTHOR}}}}},",
+                f"  title = {{{escape_tex(self.title)}}},",
+                f"  howpublished = {{{escape_tex(WORK)}}},",
+                f"  year = {{{self.accessed[:4]}}},",
+                *link,
+                f"  urldate = {{{self.accessed[:10]}}},",
+                f"  note = {{{escape_tex(self.made_by)}}},",
+                "}",
+            ]
+        )
+
+
+def escape_tex(text: str) -> str:
+    """Text that TeX prints as it is."""
+    return "".join(_TEX.get(sign, sign) for sign in text)
+
+
+def citation_of(key: str, title: str, address: str) -> Citation:
+    """A citation of something in today's store. Raises StoreError where there is none."""
+    meta = read.query("SELECT fingerprint, built FROM meta")
+    if meta.empty:
+        raise StoreError("The store does not say what it was built from. Run: python -m analysis sync --rebuild")
+    row = meta.iloc[0]
+    return Citation(
+        key=key,
+        title=title,
+        address=address,
+        accessed=now(),
+        store=str(row.fingerprint),
+        built=str(row.built),
+        code=git_sha(),
+    )

@@ -1,0 +1,1 @@
+"""Figures of the ledger of claims: their data, and their drawings in `draw*.py`."""

@@ -1,0 +1,212 @@
+"""Figures of the ledger: every verdict at once, and the evidence on one claim."""
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import WORDS, stored
+from analysis.claims.statements import stored as statements
+from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import capitalised, plural
+from analysis.figures.figure import Figure, Params, figure
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+SIDES = {"for": "speaks for it", "against": "speaks against it", "beside": "bears on it, decides nothing"}
+SEVERAL = {"for": "speak for it", "against": "speak against it", "beside": "bear on it, decide nothing"}
+SHOWN = 24
+"""Rows of one unit that are drawn; all of them are in the figure's data."""
+
+
+def _provenance() -> dict[str, str]:
+    about = read.query("SELECT built, git_sha, schema_version FROM meta").iloc[0]
+    return {"store": f"built {about.built}, code {about.git_sha}, schema {about.schema_version}"}
+
+
+@figure("claims_verdicts")
+def claims_verdicts(params: Params) -> Figure:
+    """Every claim with its verdict."""
+    del params
+    entries = stored.ledger()
+    if not entries:
+        raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
+    frame: Frame = pd.DataFrame(
+        {
+            "id": entry.id,
+            "claim": f"{entry.id} {entry.title}",
+            "verdict": entry.verdict,
+            "sentence": entry.sentence,
+            "statement": entry.statement,
+            "documents": ", ".join(entry.documents),
+            "measured": entry.measured,
+            "effect": entry.effect,
+            "low": entry.low,
+            "high": entry.high,
+            "unit": entry.unit,
+            "threshold": entry.threshold,
+            "models": ", ".join(entry.models),
+            "samples": entry.samples,
+            "sample_unit": entry.sample_unit,
+            "for": sum(line.side == "for" for line in entry.evidence),
+            "against": sum(line.side == "against" for line in entry.evidence),
+        }
+        for entry in entries
+    )
+    counts = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
+    return Figure(
+        name="claims_verdicts",
+        title="Every claim and its first verdict",
+        finding=f"First verdicts: {counts}",
+        frame=lambda: frame,
+        caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. Each verdict follows from what "
+        "the store holds, by version 1 of the rules, which was exploratory: its rules were written after the first "
+        "runs, "
+        f"and {plural(stored.changed(), 'rule')} changed since. The data behind this chart hold effects, intervals, "
+        "models and numbers of samples.",
+        alt=f"Table of marks, one row a claim, one column a verdict. {counts}.",
+        command='python -m analysis query "SELECT * FROM claims"',
+        provenance=_provenance(),
+        content={"words": WORDS},
+    )
+
+
+@figure("claims_statements")
+def claims_statements(params: Params) -> Figure:
+    """Every statement with its verdict by version 2 of the rules."""
+    del params
+    matches = statements.statements()
+    if not matches:
+        raise NoResults("The store holds no statements. Run: python -m analysis sync --rebuild")
+    frame: Frame = pd.DataFrame(
+        {
+            "id": one.id,
+            "claim": f"{one.id} {one.statement}",
+            "verdict": one.verdict,
+            "sentence": one.sentence,
+            "scope": one.scope,
+            "effect": one.effect,
+            "low": one.low,
+            "high": one.high,
+            "unit": one.unit,
+            "line": one.line,
+            "for": sum(reading.standing == "holds" for reading in one.readings),
+            "against": sum(reading.standing == "fails" for reading in one.readings),
+            "readings": len(one.readings),
+            "would_decide": one.would_decide,
+            "rules_version": one.rules_version,
+            "rules_sha": one.rules_sha,
+        }
+        for one in matches
+    )
+    counts = ", ".join(f"{count} {word}" for word, count in statements.counts().items())
+    return Figure(
+        name="claims_statements",
+        title="Every statement and its verdict",
+        finding=f"Of {plural(len(frame), 'statement')}, {counts}",
+        frame=lambda: frame,
+        caption=f"{len(frame)} statements, each said of one scope and judged by one rule: {counts}. The rules for our "
+        "own trainings were frozen before those trainings began; the rules for other measurements were written when "
+        "most of these were known. The data behind this chart hold effects, intervals and what would decide an open "
+        "statement.",
+        alt=f"Table of marks, one row a statement, one column a verdict. {counts}.",
+        command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2"',
+        provenance=_provenance(),
+        content={"words": statements.WORDS},
+    )
+
+
+@figure("claim_evidence")
+def claim_evidence(params: Params) -> Figure:
+    """The evidence on one claim that has a number, one panel a unit, with the rule's threshold."""
+    if not params.get("claim"):
+        raise LinkError(
+            "The link names no claim, and this figure is of one. Add it to the link, as in /claims?claim=C09; "
+            f"known: {', '.join(entry.id for entry in stored.ledger()) or 'none yet'}."
+        )
+    entry = stored.claim(str(params["claim"]))
+    frame = evidence(entry)
+    numbered: Frame = frame[frame.value.notna()]
+    if numbered.empty:
+        raise NoResults(f"No evidence on {entry.id} is a number yet. {entry.sentence}")
+    drawn = pd.concat([_chosen(group) for _, group in numbered.groupby("unit", sort=False)])
+    left = len(numbered) - len(drawn)
+    counts = {side: int((frame.side == side).sum()) for side in SIDES}
+    sides = "; ".join(
+        f"{plural(count, 'row')} {SIDES[side] if count == 1 else SEVERAL[side]}"
+        for side, count in counts.items()
+        if count
+    )
+    threshold = (
+        f"The dashed line is what the rule holds the effect against ({entry.measured})."
+        if entry.threshold is not None
+        else ""
+    )
+    return Figure(
+        name="claim_evidence",
+        title=f"{entry.id}: the evidence",
+        finding=capitalised(sides),
+        frame=lambda: frame,
+        caption=" ".join(
+            filter(
+                None,
+                (
+                    f"Numbers are those of the tables below. {sides}. Lines are 95 % intervals, where there is one. "
+                    "Rows of papers are named by the paper.",
+                    threshold,
+                    f"Not drawn, but in the data: {plural(left, 'row')} that decide nothing." if left else "",
+                ),
+            )
+        ),
+        alt=f"Dot plot of the evidence on: {entry.statement} {sides}. {entry.sentence}",
+        command="\n".join(f'python -m analysis query "{sql}"' for sql in entry.queries.values()),
+        provenance=_provenance(),
+        citation_keys=tuple(dict.fromkeys(line.citation for line in entry.evidence if line.citation)),
+        content={"drawn": drawn, "threshold": entry.threshold, "unit": entry.unit, "sides": SIDES},
+    )
+
+
+def evidence(entry: stored.Entry) -> Frame:
+    """A row a piece of evidence, numbered; what decides comes first, against and for alike."""
+    order = {"for": 0, "against": 1, "beside": 2}
+    lines = sorted(entry.evidence, key=lambda line: order[line.side])
+    rows: list[dict[str, Any]] = [
+        {
+            "number": number,
+            "side": line.side,
+            "says": line.says,
+            "value": line.value,
+            "low": line.low,
+            "high": line.high,
+            "unit": line.unit,
+            "source": line.source,
+            "kind": "published" if line.published else "measured here",
+            "caveat": line.caveat,
+            "query": line.query,
+            "page": line.page,
+            "values": line.values,
+        }
+        for number, line in enumerate(lines, start=1)
+    ]
+    columns = [
+        "number",
+        "side",
+        "says",
+        "value",
+        "low",
+        "high",
+        "unit",
+        "source",
+        "kind",
+        "caveat",
+        "query",
+        "page",
+        "values",
+    ]
+    frame: Frame = pd.DataFrame(rows, columns=columns)
+    return frame.astype(dict.fromkeys(("value", "low", "high"), float))
+
+
+def _chosen(rows: Frame) -> Frame:
+    """The rows of a unit that are drawn: all that decide, and others for as long as there is room."""
+    decides = rows[rows.side != "beside"]
+    return pd.concat([decides.head(2 * SHOWN), rows[rows.side == "beside"].head(max(0, SHOWN - len(decides)))])

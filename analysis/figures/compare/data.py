@@ -1,0 +1,142 @@
+"""Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import LinkError
+from analysis.core.formatting import capitalised, signed
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.terms.data import CITE, MEASURES, measure_of, reading, term_label
+from analysis.figures.terms.maps import method_assumption, viewed_head, visible_terms
+from analysis.measurements.terms.result import Decomposition
+from analysis.probes import text_probe
+
+Both = tuple[Decomposition, Decomposition]
+SIDES = ("left", "right")
+
+
+def _side(decomposition: Decomposition, head: int | None = None) -> str:
+    which = "" if head is None else f", head {head}"
+    about = decomposition.provenance
+    cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
+    return (
+        f"{about.model} ({about.revision}), layer {decomposition.layer}{which}, {decomposition.method}, "
+        f"{len(decomposition.tokens)} tokens{cut}"
+    )
+
+
+def _about(both: Both) -> dict[str, str]:
+    entries = {}
+    for side, decomposition in zip(SIDES, both, strict=True):
+        about = decomposition.provenance
+        text = about.text if not about.text_pair else f"{about.text} | {about.text_pair}"
+        entries[side] = f"{about.model} ({about.revision}), {text}, {about.created}, {about.device}, {about.dtype}"
+    return entries | {"code": both[0].provenance.git_sha, "versions": both[0].provenance.versions}
+
+
+def _commands(both: Both) -> str:
+    return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in both))
+
+
+def _assumptions(both: Both) -> str:
+    errors = " and ".join(f"{decomposition.relative_error:.1e}" for decomposition in both)
+    text = " ".join(dict.fromkeys(method_assumption(one) for one in both))
+    return f"{text} Terms add up to the model's own scores within {errors} of their range."
+
+
+def terms_of_both(both: Both) -> list[str]:
+    """The terms that either side has, the four first."""
+    return list(dict.fromkeys(term for decomposition in both for term in visible_terms(decomposition)))
+
+
+def common(both: Both) -> list[str]:
+    """The terms that both sides have a map of, the four first."""
+    return [term for term in terms_of_both(both) if all(term in decomposition.names for decomposition in both)]
+
+
+@figure("compare_terms", live=text_probe.obtain_both)
+def compare_terms(params: Params, both: Both) -> Figure:
+    """Every term of both sides, mean over heads, and the difference."""
+    measure = measure_of(params)
+    columns = {}
+    for side, decomposition in zip(SIDES, both, strict=True):
+        values = decomposition.shares() if measure == "share" else decomposition.effects()
+        columns[side] = {
+            term: float(np.nanmean(values[term])) for term in visible_terms(decomposition) if term in values
+        }
+    table = pd.DataFrame(columns).reindex(terms_of_both(both))
+    table["difference"] = table.right - table.left
+    table.index.name = "term"
+    far = table.difference.abs()
+    largest = (
+        f"The largest difference is in {term_label(str(far.idxmax()))}: {signed(table.difference[far.idxmax()], 3)}."
+        if far.notna().any()
+        else "No term is defined on both sides."
+    )
+    return Figure(
+        name="compare_terms",
+        title="Term by term, mean over heads",
+        finding=largest.removesuffix("."),
+        frame=lambda: table.reset_index(),
+        caption=(
+            f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(both[0])}. Right: "
+            f"{_side(both[1])}. Difference: right less left, on the same scale. {largest} "
+            f"{reading(measure, coloured=False)} {_assumptions(both)}"
+        ),
+        alt=f"Dots for {len(table)} terms on two sides. {largest}",
+        command=_commands(both),
+        provenance=_about(both),
+        citation_keys=CITE,
+        content={"table": table, "label": MEASURES[measure]},
+    )
+
+
+@figure("compare_maps", live=text_probe.obtain_both)
+def compare_maps(params: Params, both: Both) -> Figure:
+    """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
+    term = str(params["term"])
+    for side, decomposition in zip(SIDES, both, strict=True):
+        if term not in decomposition.names:
+            raise LinkError(
+                f"The {side} side has no term {term_label(term)}; "
+                f"it has: {', '.join(map(term_label, visible_terms(decomposition)))}."
+            )
+    matches = [viewed_head(side, one, [term]) for side, one in zip(text_probe.sides(params), both, strict=True)]
+    heads, views = zip(*matches, strict=True)
+    maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
+    left, right = (view.terms[term] for view in views)
+    if left.shape == right.shape:
+        same = views[0].labels == views[1].labels
+        labels = views[0].labels if same else [f"{a} / {b}" for a, b in zip(*(v.labels for v in views), strict=True)]
+        maps["difference"] = (right - left, labels)
+        text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
+    else:
+        text = f"No difference: the sides have {len(left)} and {len(right)} tokens."
+    reach = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
+    drawn = "key-centred" if params["centred"] else "as they are, before centring"
+
+    def frame() -> pd.DataFrame:
+        parts = []
+        for name, (values, labels) in maps.items():
+            query, key = np.indices(values.shape)
+            names = np.asarray(labels, dtype=object)
+            cells = {"map": name, "query": names[query.ravel()], "key": names[key.ravel()], "value": values.ravel()}
+            parts.append(pd.DataFrame(cells))
+        return pd.concat(parts, ignore_index=True)
+
+    return Figure(
+        name="compare_maps",
+        title=f"{term_label(term)}, side by side",
+        finding=f"{capitalised(term_label(term))}: {text[0].lower()}{text[1:]}".removesuffix("."),
+        frame=frame,
+        caption=(
+            f"Pre-softmax scores of {term_label(term)}, {drawn}. Left: {_side(both[0], heads[0])}. Right: "
+            f"{_side(both[1], heads[1])}. Rows ask (query), columns answer (key); one scale for all. {text} "
+            f"{_assumptions(both)}"
+        ),
+        alt=f"{len(maps)} maps of {term_label(term)}. {text}",
+        command=_commands(both),
+        provenance=_about(both),
+        citation_keys=CITE,
+        content={"maps": maps, "reach": reach},
+    )

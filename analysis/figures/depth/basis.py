@@ -1,0 +1,98 @@
+"""Figure of the position basis against depth, the published figures of Song & Zhong beside it."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.formatting import percent
+from analysis.figures.depth.data import models_of, run_descriptions, windows
+from analysis.figures.figure import Figure, Params, figure
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+MEASURES = {
+    "rank": "Rank estimate (at most 20)",
+    "stable_rank": "Stable rank",
+    "relative_norm": "Relative norm",
+    "position_share": "Position's share of energy",
+    "context_share": "Context's share of energy",
+    "cosine_to_next": "Cosine to the next layer's basis",
+}
+PUBLISHED = {
+    "rank estimate of positional basis (ScreeNOT, cap 20)": "rank",
+    "stable rank of positional basis": "stable_rank",
+    "relative norm ||pos||2/||mu+pos+ctx||2": "relative_norm",
+}
+"""Printed measures that we have too, by the same formula."""
+PAPER, SETTING = "song2023geometry", "WikiText"
+SHOWN = {"BERT": "BERT (published)", "GPT2": "GPT-2 (published)"}
+
+
+def published() -> Frame:
+    """Song & Zhong's figures for BERT and GPT-2 on WikiText: model, layer, depth, measure, value, caveat."""
+    marks = ", ".join("?" for _ in PUBLISHED)
+    rows = read.query(
+        "SELECT variant, printed_task, printed_metric, printed_value AS value, caveat FROM published_rows "
+        f"WHERE citation = ? AND setting = ? AND variant IN (?, ?) AND printed_metric IN ({marks})",
+        [PAPER, SETTING, *SHOWN, *PUBLISHED],
+    )
+    layer = rows.printed_task.str.removeprefix("Layer ").astype(int)
+    return pd.DataFrame(
+        {
+            "model": rows.variant.map(SHOWN),
+            "layer": layer,
+            "depth": layer / layer.max(),
+            "measure": rows.printed_metric.map(PUBLISHED),
+            "value": rows.value,
+            "caveat": rows.caveat,
+        }
+    ).sort_values(["model", "measure", "layer"], ignore_index=True)
+
+
+@figure("depth_basis")
+def basis(params: Params) -> Figure:
+    """Six numbers of the position basis, by depth."""
+    frame, models = models_of(params, "newest_means", "measure-means --texts FILE")
+    own = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
+    own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
+    theirs = published()
+    rows = pd.concat([own.assign(caveat=None), theirs], ignore_index=True)
+    first = frame[frame.model == models[0]].sort_values("layer")
+    start = first.iloc[0]
+    gap = ""
+    if not np.isnan(start.frozen_gap):
+        expected = np.sqrt(start.noise_share / start.position_share)
+        gap = (
+            f" At layer 0 its positions are {percent(start.frozen_gap)} away from those of frozen, which hold no word; "
+            f"so few windows alone would give {percent(expected)}."
+        )
+    last = first.iloc[-1]
+    sentence = (
+        f"{models[0]}: position holds {percent(start.position_share, 1)} of the energy where the first layer begins "
+        f"and {percent(last.position_share, 1)} where the last one ends, of which sampling alone "
+        f"would give {percent(last.noise_share, 1)}."
+    )
+    every = dict.fromkeys(theirs.caveat.dropna())
+    caveats = " ".join(text for text in every if not any(text != other and text in other for other in every))
+    return Figure(
+        name="depth_basis",
+        title="The position basis",
+        finding=(
+            f"Position holds {percent(start.position_share, 1)} of the hidden states' energy where the first layer "
+            f"begins, {percent(last.position_share, 1)} where the last one ends"
+        ),
+        frame=lambda: rows,
+        caption=(
+            f"{sentence}{gap} Method mean: hidden state = mean + position + context + residual, over "
+            f"{windows(frame)}, the first token and separators left out. "
+            "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what "
+            f"sampling alone would give. Grey: Song & Zhong 2023, by the same formulas, but of other models, over "
+            f"{SETTING}, by the defaults of their script 6,400 windows of 512 tokens without special tokens, "
+            f"the first left out. {caveats}"
+        ),
+        alt=f"{len(MEASURES)} panels of measures against depth for {', '.join(models)}, and for BERT and GPT-2 as "
+        f"published. {sentence}",
+        command="\n".join(dict.fromkeys(frame.command)),
+        provenance=run_descriptions(frame),
+        citation_keys=(PAPER,),
+        content={"rows": rows, "models": models, "panels": MEASURES, "published": list(SHOWN.values())},
+    )

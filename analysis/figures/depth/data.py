@@ -1,0 +1,107 @@
+"""Figures against depth: what position, order and word can be read from the hidden states of each layer."""
+
+import json
+from typing import Any
+
+from analysis.core.errors import NoResults
+from analysis.figures.figure import Figure, Params, figure
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+READINGS = {
+    ("position", "ridge", "r2"): "Position, ridge: R²",
+    ("position", "nearest", "exact"): "Position, nearest mean: exact",
+    ("position", "discriminant", "exact"): "Position, discriminants: exact",
+    ("position", "nearest", "within_3"): "Position, nearest mean: within 3",
+    ("order", "logistic", "accuracy"): "Which of two is first: accuracy",
+    ("word", "nearest", "top1"): "Word, nearest mean: top-1",
+    ("word", "ridge", "top1"): "Word, ridge to embedding: top-1",
+}
+"""The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
+
+
+def models_of(params: Params, view: str, make: str) -> tuple[Frame, list[str]]:
+    """Rows of a view for the models that a link names, in its order; the newest corpus of each. Raises NoResults."""
+    wanted = [str(model) for model in tuple(params["models"])]
+    marks = ", ".join("?" for _ in wanted) or "NULL"
+    result: Any = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", wanted)
+    if result.empty:
+        names = ", ".join(wanted) or "no model"
+        raise NoResults(f"Nothing of the kind is stored yet for {names}. Run: python -m analysis {make}")
+    newest = result.groupby("model").run_id.transform("last")
+    result = result[result.run_id == newest]
+    result = result.sort_values("model", key=lambda model: model.map(wanted.index), kind="stable", ignore_index=True)
+    there = list(dict.fromkeys(result.model))
+    # Depth from 0, what enters the first layer, to 1, what leaves the last: models of any number of layers compare.
+    layers = result.groupby("model").layer.transform("max")
+    return result.assign(depth=result.layer / layers.clip(lower=1), layers=layers), there
+
+
+def run_descriptions(frame: Frame) -> dict[str, str]:
+    """What the numbers trace to, a line a model."""
+    rows = frame.drop_duplicates("model")
+    return {
+        "models": "; ".join(f"{row.model} ({row.revision})" for row in rows.itertuples()),
+        "corpus": "; ".join(
+            dict.fromkeys(f"{row.corpus}, {_config(row, 'windows')} windows" for row in rows.itertuples())
+        ),
+        "runs": "; ".join(f"{row.run_id}, {row.created}, code {row.git_sha}" for row in rows.itertuples()),
+        "device": "; ".join(dict.fromkeys(f"{row.device}, {row.dtype}" for row in rows.itertuples())),
+        "versions": str(rows.versions.iloc[0]),
+    }
+
+
+def _config(row: Any, name: str) -> Any:
+    return json.loads(row.config)[name]
+
+
+def windows(rows: Frame) -> str:
+    """Over what each model was measured: once where it is the same for all."""
+    of = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in rows.itertuples()}
+    texts = {what: f"{what[0]} windows of {what[1]} tokens ({what[2]})" for what in of.values()}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{model}: {texts[what]}" for model, what in of.items())
+
+
+@figure("depth_decoding")
+def decoding(params: Params) -> Figure:
+    """Decoders' scores on held-out windows, by depth."""
+    rows, models = models_of(params, "newest_decoding", "decode --texts FILE")
+    keys = list(zip(rows.target, rows.decoder, rows.measure, strict=True))
+    rows = rows.assign(panel=[READINGS.get(key, "") for key in keys])
+    columns = ["model", "layer", "depth", "target", "decoder", "measure", "value", "low", "high", "chance"]
+    table = rows[[*columns, "windows", "tokens"]]
+    drawn = rows[rows.panel != ""][[*columns, "panel"]]
+    first = rows.iloc[0]
+    about = json.loads(first.config)
+    error = rows[(rows.measure == "mean_absolute_error") & (rows.model == models[0])].set_index("layer").value
+    r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
+    last = int(error.index.max())
+    text = (
+        f"{models[0]}: ridge regression reads position to {error[0]:.1f} tokens on average where the first layer "
+        f"begins (R² {r2[0]:.2f}) and to {error[last]:.1f} where the last one ends (R² {r2[last]:.2f})."
+    )
+    return Figure(
+        name="depth_decoding",
+        title="What can be read from the hidden states",
+        finding=(
+            f"A linear decoder misses a word's position by {error[0]:.1f} places on average where the first layer "
+            f"begins, and by {error[last]:.1f} where the last one ends"
+        ),
+        frame=lambda: table,
+        caption=(
+            f"{text} Hidden states entering each layer, and leaving the last, of "
+            f"{windows(rows)}; decoders trained on two thirds of the articles and tested on "
+            f"{about['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
+            f"training windows hold at least {about['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
+            "over held-out windows, which say nothing about other trainings of model or decoder. Dashed: chance, a "
+            "guess that ignores the hidden state. What a linear decoder reads is there; whether the model "
+            "uses it is another question."
+        ),
+        alt=f"{len(READINGS)} panels of scores against depth for {', '.join(models)}. {text}",
+        command="\n".join(dict.fromkeys(rows.command)),
+        provenance=run_descriptions(rows),
+        citation_keys=("wang2020what",),
+        content={"rows": drawn, "models": models, "panels": list(READINGS.values())},
+    )

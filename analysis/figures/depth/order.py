@@ -1,0 +1,128 @@
+"""Figures against depth: what permuting the words does to hidden states, and how far tokens attend."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.core.formatting import significant
+from analysis.figures.depth.data import models_of, run_descriptions, windows
+from analysis.figures.figure import Figure, Params, figure
+from analysis.literature.tables import Frame
+
+MAKE = "measure-order --texts FILE"
+TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
+QUERIES = {"cls": "[CLS]", "word": "Words"}
+BINS = "every bin is twice as wide as the one before"
+
+
+@figure("depth_equivariance")
+def equivariance(params: Params) -> Figure:
+    """Equivariance error by depth, positions as trained and off."""
+    rows, models = models_of(params, "newest_equivariance", MAKE)
+    table = rows[["model", "positions", "tokens", "layer", "depth", "value", "low", "high", "largest", "windows"]]
+    text = " ".join(_strayed(rows[rows.model == model], model) for model in models[:2])
+    panels = {tokens: title for tokens, title in TOKENS.items() if (rows.tokens == tokens).any()}
+    return Figure(
+        name="depth_equivariance",
+        title="What permuting the words does to the hidden states",
+        finding=_order_shows(rows[rows.model == models[0]]),
+        frame=lambda: table,
+        caption=(
+            f"{text} The words of each window are put in another order, and its states are compared with the permuted "
+            "states of the window as it was: 0 where order makes no difference but that of place, 1 where the two are "
+            f"as far apart as two words of a window. Over {windows(rows)}, special tokens left in place, in float64. "
+            "Dashed: the same model with its positions switched off. Without positions an encoder stays at 0 at any "
+            "depth; a causal mask does not, though after one layer its last token is still blind to the order before "
+            "it. Bars: 95 % bootstrap intervals over windows."
+        ),
+        alt=f"{len(panels)} panels of equivariance error against depth for {', '.join(models)}. {text}",
+        command="\n".join(dict.fromkeys(rows.command)),
+        provenance=run_descriptions(rows),
+        content={"rows": table, "models": models, "panels": panels},
+    )
+
+
+def _strayed(rows: Frame, model: str) -> str:
+    ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").sort_index()
+    sentences = [f"{significant(row.value)} with positions {positions}" for positions, row in ends.iterrows()]
+    return f"{model}: what leaves the last layer moves by {' and '.join(sentences)}."
+
+
+@figure("depth_locality")
+def locality(params: Params) -> Figure:
+    """How far [CLS] and words attend: by depth, and against distance."""
+    rows, models = models_of(params, "newest_locality", MAKE)
+    rows = rows.assign(ratio=rows.value / rows.even, ratio_low=rows.low / rows.even)
+    rows = rows.assign(ratio_high=rows.high / rows.even)
+    columns = ["model", "layer", "head", "query", "measure", "distance", "value", "low", "high", "even", "windows"]
+    whole = rows["head"].isna()
+    reach = rows[whole & (rows.measure == "mean_distance")]
+    at = _binned(rows[whole & (rows.measure == "attention")])
+    text = " ".join(_reach(rows[rows.model == model], model) for model in models[:2])
+    return Figure(
+        name="depth_locality",
+        title="How far [CLS] and words attend",
+        finding=_nearness(rows[rows.model == models[0]]),
+        frame=lambda: rows[columns],
+        caption=(
+            f"{text} Attention over the other words of a window alone, made to sum to 1 (what goes to the token itself "
+            "and to separators is left out, for attention that has nothing to fetch rests there; what goes to itself "
+            "is in the data), all heads alike. Above: the mean distance over "
+            "that of attention that is the same for every word (dashed, 1): below 1 is nearer. Below: attention "
+            f"at a distance over even attention there, mean over layers; {BINS}. Over {windows(rows)}. Bars: 95 % "
+            "bootstrap intervals over windows, which say nothing about other trainings. A causal model's [CLS] sees "
+            "itself alone and is not shown."
+        ),
+        alt=f"Panels of how far [CLS] and words attend, by depth and against distance, for {', '.join(models)}. {text}",
+        command="\n".join(dict.fromkeys(rows.command)),
+        provenance=run_descriptions(rows),
+        content={
+            "reach": reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]],
+            "at": at,
+            "models": models,
+            "queries": {query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
+        },
+    )
+
+
+def _binned(rows: Frame) -> Frame:
+    """Attention over even attention in bins of distance 1, 2 to 3, 4 to 7 and so on, mean over layers."""
+    rows = rows.assign(bin=np.floor(np.log2(rows.distance.astype(float))))
+    sums = rows.groupby(["model", "query", "layer", "bin"], sort=False)[["value", "even"]].sum()
+    ratio = (sums.value / sums.even).rename("ratio").reset_index()
+    result = ratio.groupby(["model", "query", "bin"], sort=False).ratio.mean().reset_index()
+    first = (2**result.bin).astype(int)
+    longest = result.merge(rows.groupby(["model", "query"]).distance.max().reset_index()).distance.astype(int)
+    last = np.minimum(2 * first - 1, longest)
+    return result.assign(distance=np.sqrt(first * last), first=first, last=last)
+
+
+def _reach(frame: Frame, model: str) -> str:
+    rows: Any = frame[(frame.measure == "mean_distance") & frame["head"].isna()]
+    sentences = []
+    for query, title in QUERIES.items():
+        of = rows[rows["query"] == query].sort_values("layer")
+        if len(of):
+            mean = (of.value / of.even).mean()
+            low, high = (of.value / of.even).min(), (of.value / of.even).max()
+            sentences.append(f"{title} {significant(mean)} ({significant(low)} to {significant(high)})")
+    return f"{model}, mean over layers (and least to most): {', '.join(sentences)} of the distance of even attention."
+
+
+def _order_shows(rows: Frame) -> str:
+    """How far one model's output moves when its words are permuted, with its positions and without."""
+    ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").value
+    if not {"as trained", "off"} <= set(ends.index):
+        return ""
+    return (
+        f"Permuting the words moves the output by {significant(ends['as trained'])} with positions as trained, and by "
+        f"{significant(ends['off'])} without them"
+    )
+
+
+def _nearness(rows: Frame) -> str:
+    """How far words of one model attend, against even attention, over layers."""
+    reach = rows[(rows["query"] == "word") & (rows.measure == "mean_distance") & rows["head"].isna()]
+    if reach.empty:
+        return ""
+    return f"Words attend {significant((reach.value / reach.even).mean())} times as far as even attention would"

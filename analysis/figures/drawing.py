@@ -1,0 +1,197 @@
+"""What all drawings share: their registry, colours, fonts, and how panels become one picture."""
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.core import colours
+from analysis.core.colours import Colour
+from analysis.core.registry import Registry
+from analysis.figures import Figure
+
+Chart = Any
+"""An Altair chart of any kind."""
+
+# Okabe & Ito (2008), told apart by readers of every kind of colour vision: for series that have no meaning of their
+# own, such as two models. What has a meaning has its colour in analysis/core/colours.
+BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#8a8f98",
+)
+SERIES = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY, "#8c6d31")
+"""The order in which series get their colours."""
+_LIGHTER = {BLUE: "#4aa3df"}
+"""What is too dark on a dark ground."""
+
+TITLE_CHARACTERS = 90
+"""A title is broken into lines of so many."""
+FONT = "Source Sans Pro"
+"""The dashboard's own typeface; a package has it, and exports carry it, so that they look alike on every machine."""
+
+
+_UNPRINTABLE = dict.fromkeys([*(set(range(32)) - {9, 10, 13}), *range(127, 160), 0xFFFE, 0xFFFF], "\ufffd")
+
+
+def printable(text: str) -> str:
+    """The text without characters that XML, and so every export, forbids: they would end the whole process."""
+    return text.translate(_UNPRINTABLE)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Light or dark ground, on screen or in an export; exports are light."""
+
+    dark: bool = False
+    screen: bool = False
+
+    @property
+    def ink(self) -> str:
+        """Text and reference lines drawn inside a chart."""
+        return self.colour(colours.INK)
+
+    @property
+    def ground(self) -> str:
+        """What a chart stands on: halos that keep lines off digits."""
+        return self.colour(colours.GROUND)
+
+    @property
+    def faint(self) -> str:
+        """Rules that should not call attention."""
+        return "#5b5f6b" if self.dark else "#c9ccd3"
+
+    @property
+    def diverging(self) -> list[str]:
+        """Stops of a scale whose middle is zero: blue below it, the ground at it, orange above."""
+        return colours.DIVERGING[self.dark]
+
+    def around_zero(self, reach: float) -> alt.Scale:
+        """The colours of values from -reach to reach; those beyond have the colour of the end."""
+        stops = self.diverging
+        return alt.Scale(
+            domain=list(np.linspace(-reach, reach, len(stops))), range=stops, clamp=True, interpolate="rgb"
+        )
+
+    @property
+    def sequential(self) -> list[str]:
+        """Stops of a scale that begins at zero, which is the ground."""
+        return colours.SEQUENTIAL[self.dark]
+
+    @property
+    def series(self) -> str:
+        """One series that has no meaning of its own."""
+        return self.many(1)[0]
+
+    def many(self, count: int) -> list[str]:
+        """So many series that have no meaning of their own; colours come again after the last."""
+        hues = [SERIES[place % len(SERIES)] for place in range(count)]
+        return [_LIGHTER.get(hue, hue) if self.dark else hue for hue in hues]
+
+    def colour(self, meaning: Colour) -> str:
+        """A meaning's colour on this ground."""
+        return meaning.on(dark=self.dark)
+
+    @property
+    def strong(self) -> float:
+        """How far to an end of a scale a cell is so strong that digits on it have the ground's colour."""
+        return colours.STRONG[self.dark]
+
+    def ink_on_cells(self, strong: str) -> Any:
+        """The colour of digits on a scale's cells, as a condition. strong: the Vega test that a cell is far from 0."""
+        return alt.condition(strong, alt.value(self.ground), alt.value(self.ink))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Draws a figure as panels that stand `columns` abreast, unless the figure's content says how many."""
+
+    draw: Callable[[Figure, Look], list[Chart]]
+    columns: int = 1
+
+
+CHARTS: Registry[Drawing] = Registry("drawing")
+
+
+def drawing(name: str, *, columns: int = 1) -> Callable[[Callable[[Figure, Look], list[Chart]]], Any]:
+    """Registers a function (figure, look) -> panels under a figure's name."""
+
+    def register(draw: Callable[[Figure, Look], list[Chart]]) -> Callable[[Figure, Look], list[Chart]]:
+        CHARTS.add(name, Drawing(draw=draw, columns=columns))
+        return draw
+
+    return register
+
+
+def ending(x: alt.X, field: str) -> alt.X:
+    """The same axis for another column."""
+    other = x.copy()
+    other["shorthand"] = f"{field}:Q"
+    return other
+
+
+def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
+    """The panels of a figure."""
+    return CHARTS[figure.name].draw(figure, look or Look())
+
+
+def columns(figure: Figure) -> int:
+    """How many panels of a figure stand abreast."""
+    return figure.content.get("columns", CHARTS[figure.name].columns)
+
+
+def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> None:
+    """Puts something in the place of every frame of a chart.
+
+    Altair would turn frames into rows by a setting that all threads share: it refuses frames of over
+    5,000 rows, and while another thread draws it may take the data out.
+    """
+    if isinstance(chart.data, pd.DataFrame):
+        chart.data = replacement(chart.data)
+    for parts in ("layer", "concat", "hconcat", "vconcat"):
+        for part in getattr(chart, parts, ()):
+            replace_data(part, replacement)
+    if isinstance(inner := getattr(chart, "spec", None), alt.TopLevelMixin):
+        replace_data(inner, replacement)
+
+
+def compose(figure: Figure) -> Chart:
+    """The whole figure as one light picture, as it is exported."""
+    drawn = panels(figure)
+    ink = Look().ink
+    # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
+    # put into a row as well, lest the figure's title replace its own.
+    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
+    return (
+        whole.properties(
+            title=alt.TitleParams(
+                textwrap.wrap(figure.heading, TITLE_CHARACTERS),
+                subtitle=figure.title if figure.finding else "",
+                anchor="start",
+                fontSize=15,
+                subtitleFontSize=12,
+                offset=12,
+            ),
+            background="white",
+        )
+        .configure(font=FONT)
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=12,
+            labelColor=ink,
+            titleColor=ink,
+            gridColor="#e6e8ec",
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelFontSize=12, titleFontSize=12, titleLimit=400, labelLimit=320, titleFontWeight="normal")
+        .configure_view(strokeWidth=0)
+        .configure_rule(aria=False)
+    )

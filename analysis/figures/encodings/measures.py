@@ -1,0 +1,200 @@
+"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure-encodings`."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import AddendError
+from analysis.encodings import ENCODINGS
+from analysis.figures.encodings.data import sentences
+from analysis.figures.figure import Figure, Params, figure
+from analysis.store import read
+
+COMMAND = "python -m analysis measure-encodings"
+GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
+
+
+class Measure(NamedTuple):
+    """What a number is called, says in a few words, is counted in; how exactly it is defined; its largest value."""
+
+    title: str
+    short: str
+    unit: str
+    definition: str
+    top: float | None = 1.0
+
+
+MEASURES = {
+    "moving_share": Measure(
+        "Moving dimensions",
+        "those ranging over more than 0.5",
+        "share of columns",
+        "The share of the columns whose values range over more than 0.5 (largest less smallest, over the rows).",
+    ),
+    "top_half_share": Measure(
+        "Variance in the top half",
+        "held by the more variable half",
+        "share of variance",
+        "The share of all variance over the rows that the more variable half of the columns holds.",
+    ),
+    "frequency_mean": Measure(
+        "Mean frequency",
+        "mean over the columns that vary",
+        "cycles per token",
+        "The mean frequency of the power spectrum over the rows, each column that varies counting the same.",
+        0.5,
+    ),
+    "translation_invariance": Measure(
+        "Translation invariance",
+        "accounted for by distance alone",
+        "share of variance",
+        "The share of the similarity's variance, over all pairs of different positions, that the signed distance "
+        "accounts for. 1 if it depends on the distance alone; by chance about 2 / length.",
+    ),
+    "monotonicity": Measure(
+        "Monotonicity",
+        "the nearer key is more similar",
+        "probability",
+        "The probability that, of two keys on the same side of a query, the nearer is the more similar; ties count "
+        "half. 0.5 by chance. At most 128 evenly spaced queries.",
+    ),
+    "symmetry": Measure(
+        "Symmetry",
+        "in the symmetric part",
+        "share of variance",
+        "The share of the similarity's variance, over all pairs of different positions, in its symmetric part. 1 if "
+        "order does not matter, as for every product of a table with itself; 0.5 by chance.",
+    ),
+    "first_rise": Measure(
+        "First rise",
+        "where similarity first rises again",
+        "distance (tokens)",
+        "The first distance at which the mean similarity, over both sides, is higher than at one token less.",
+        None,
+    ),
+    "cosine_next": Measure(
+        "Cosine of neighbours",
+        "mean over adjacent positions",
+        "cosine similarity",
+        "The mean cosine similarity of the rows of adjacent positions. Undefined where rows are distances.",
+    ),
+    "shift_r2_8": Measure(
+        "Shift by 8 is linear",
+        "held out, best single linear map",
+        "R²",
+        "R squared, on positions held out, of the best single linear map from a row to the one 8 positions on. "
+        "Undefined where rows are distances.",
+    ),
+}
+
+
+def in_words(name: str, value: float) -> str:
+    """A measure's value in words."""
+    if np.isnan(value):
+        return "undefined"
+    if np.isinf(value):
+        return "never"
+    if name == "first_rise":
+        return f"{value:.0f} {'token' if value == 1 else 'tokens'}"
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def stored() -> pd.DataFrame:
+    """The newest stored value of every measure of every encoding at every size. AddendError where there is none."""
+    rows = read.query(
+        """
+        SELECT m.encoding, m.length, m.dim, m.measure, m.value, r.created, r.git_sha, r.run_id
+        FROM encoding_measures m JOIN runs r USING (run_id)
+        QUALIFY row_number() OVER (
+            PARTITION BY m.encoding, m.length, m.dim, m.measure ORDER BY r.created DESC, r.run_id
+        ) = 1
+        """
+    )
+    known = rows.loc[rows.encoding.isin(list(ENCODINGS))]
+    if known.empty:
+        raise AddendError(f"No measures of encodings are stored; make them with: {COMMAND}")
+    return known
+
+
+@figure("encoding_measures")
+def scalar_measures(params: Params) -> Figure:
+    """Every registered encoding by every scalar measure."""
+    rows = stored()
+    moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
+    moving["value"] = moving.value / moving.dim
+    names = sorted(ENCODINGS, key=lambda name: GROUPS.index(ENCODINGS[name].enters))
+    order = {name: place for place, name in enumerate(names)}
+    every = pd.concat([rows, moving], ignore_index=True)
+    every = every.assign(
+        title=[ENCODINGS[name].title for name in every.encoding],
+        about=_about(every.length),
+        place=every.encoding.map(order),
+    ).sort_values(["place", "measure", "length"], kind="stable", ignore_index=True)
+    columns = ["encoding", "title", "length", "dim", "measure", "value"]
+    untrained = [e.title for _, e in ENCODINGS.items() if "seed" in e.options and e.learned]
+    missing = [e.title for name, e in ENCODINGS.items() if name not in set(rows.encoding)]
+    frame = rows.drop_duplicates("run_id")
+    return Figure(
+        name="encoding_measures",
+        title="All encodings, measure by measure",
+        frame=lambda: every.loc[:, columns].reset_index(drop=True),
+        caption=sentences(
+            f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
+            "The sizes are those stored, not those picked above.",
+            "Words stand where a measure is undefined, or never comes to pass.",
+            "Similarity is the dot product of rows, or the encoding's own score.",
+            f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
+            "structure counts."
+            if untrained
+            else "",
+            f"Not measured yet: {', '.join(missing)}." if missing else "",
+            "Exact for the tables shown; one seed where values are random.",
+        ),
+        alt=_alt(every),
+        command=COMMAND,
+        provenance={
+            run: f"measured {created} with the code at {sha}"
+            for run, created, sha in zip(frame.run_id, frame.created, frame.git_sha, strict=True)
+        },
+        citation_keys=("wang2021position",),
+        content={
+            "rows": every,
+            "picked": [name for name in (str(params["encoding"]), str(params["other"])) if name],
+            "order": [ENCODINGS[name].title for name in names],
+        },
+    )
+
+
+def _about(length: pd.Series) -> pd.Series:
+    """The power of two nearest to a length: 121 patches are about 128 positions."""
+    return pd.Series(2 ** np.log2(length.to_numpy()).round(), index=length.index).astype(int)
+
+
+def _sizes(rows: pd.DataFrame) -> str:
+    """The usual size of each length, then the encodings that come at another one."""
+    sizes = rows.drop_duplicates(["encoding", "length", "dim"]).assign(about=lambda r: _about(r.length))
+    sizes["size"] = [f"{length} × {dim}" for length, dim in zip(sizes.length, sizes.dim, strict=True)]
+    usual = sizes.groupby("about")["size"].agg(lambda result: result.mode()[0])
+    other = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
+    named = other.groupby("encoding", sort=False)["size"].agg(" and ".join)
+    return "; ".join([" and ".join(usual), *(f"{ENCODINGS[name].title} {size}" for name, size in named.items())])
+
+
+def _alt(every: pd.DataFrame) -> str:
+    """The ends of every measure at the longest length."""
+    parts = []
+    for name, measure in MEASURES.items():
+        at = every.loc[(every.measure == name) & (every.about == every.about.max()) & np.isfinite(every.value)]
+        if len(at):
+            parts.append(
+                f"{measure.title}: lowest {_who(at, name, at.value.min())}, highest {_who(at, name, at.value.max())}."
+            )
+    return f"Dots, one panel a measure, at about {every.about.max()} positions. {' '.join(parts)}"
+
+
+def _who(at: pd.DataFrame, name: str, value: float) -> str:
+    """A value and whose it is, as far as can be told at the digits shown."""
+    words = in_words(name, value)
+    having = at.title[[in_words(name, one) == words for one in at.value]]
+    return f"{words} ({having.iloc[0] if len(having) == 1 else f'{len(having)} encodings'})"

@@ -1,0 +1,1 @@
+"""Every experiment on ways of combining word and position, on one board."""

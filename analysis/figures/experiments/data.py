@@ -1,0 +1,150 @@
+"""The board: a row a way of combining word and position; what training, GLUE, costs and papers say of it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import NoResults
+from analysis.core.formatting import fixed, plural
+from analysis.figures.encodings.data import sentences
+from analysis.figures.figure import FIGURES, Figure, Params, figure
+from analysis.figures.glue.data import TUPE, rows, study_and_table
+from analysis.figures.training.data import MASKED, title
+from analysis.figures.training.gaps import counted
+from analysis.glue_comparison import AVERAGE
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+BASELINE = "bert_a"
+COSTED = "cpu"
+"""The preset whose costs were measured for every variant."""
+SCORED = "cpu"
+"""The preset whose models were fine-tuned on GLUE."""
+MEASURES = {
+    "loss": "Final loss, difference (nats)",
+    "plateau": "Steps to leave the plateau",
+    "glue": "GLUE average, difference (points)",
+    "published": "Published GLUE average, difference (points)",
+    "time": "Time of a step (× the baseline)",
+    "parameters": "Parameters (× the baseline)",
+}
+"""What the board shows of each variant; every difference is to the baseline."""
+
+
+@figure("experiments_board")
+def board(params: Params) -> Figure:
+    """Every measure of every variant that one was taken of, as a table and as panels of dots."""
+    preset = str(params["preset"])
+    training = {"preset": preset, "objective": MASKED, "recipe": "", "rate": "", "baseline": BASELINE}
+    gap, plateau = _behind("training_gap", training), _behind("training_plateau", training)
+    frames = [
+        _measure("loss", gap, value="gap", low="low", high="high", seeds="n", word="standing"),
+        _measure("plateau", plateau, value="mean", low="low", high="high", seeds="n", word="told"),
+        *_glue(),
+        *_costs(),
+    ]
+    long: Frame = pd.concat([one for one in frames if len(one)], ignore_index=True)
+    long = long[long.variant.isin(list(VARIANTS))]
+    if long.empty:
+        raise NoResults("No experiment of our own is stored yet. Run: python -m analysis ablate --preset debug")
+    long = long.assign(title=long.variant.map(title), combines=[VARIANTS[name].combines for name in long.variant])
+    order = _order(long)
+    titles = [title(name) for name in order]
+    return Figure(
+        name="experiments_board",
+        title="All experiments on one board",
+        finding=counted(gap, BASELINE) if gap is not None else "",
+        frame=lambda: long,
+        caption=sentences(
+            f"{plural(len(order), 'variant')}, each against {title(BASELINE)}; bars are 95 % intervals over seeds, "
+            "paired where differences are shown.",
+            f"Losses and plateaus: masked words, preset {preset} with its own settings."
+            if gap is not None
+            else f"No training of preset {preset} is stored.",
+            f"GLUE: models of preset {SCORED}, too small to be ranked by it; shown because they were measured.",
+            "Published: Ke et al. 2021 (TUPE), Table 1, other models on other data, no spread printed.",
+            f"Costs: preset {COSTED}, measured in turns on one machine. Where nothing stands, nothing was measured.",
+        ),
+        alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel a measure."
+        + (f" {counted(gap, BASELINE)}." if gap is not None else ""),
+        command="python -m analysis export '/experiments' --figure experiments_board -o board.csv",
+        provenance={"trainings": f"preset {preset}", "GLUE": f"preset {SCORED}", "costs": f"preset {COSTED}"},
+        citation_keys=("ke2021tupe",),
+        content={"long": long, "order": order, "titles": titles, "table": _table(long, order)},
+    )
+
+
+def _behind(name: str, params: dict[str, str]) -> Any:
+    """The table behind a figure of the trainings; None where there is nothing to show."""
+    try:
+        return FIGURES[name].make(params).content["table"]
+    except NoResults:
+        return None
+
+
+def _measure(measure: str, table: Any, *, value: str, low: str, high: str, seeds: str, word: str) -> Frame:
+    if table is None:
+        return pd.DataFrame()
+    names = {value: "value", low: "low", high: "high", seeds: "seeds", word: "word"}
+    kept = table[["variant", *names]].rename(columns=names).assign(measure=measure)
+    return kept[kept.value.notna() & ~((kept.variant == BASELINE) & (measure == "loss"))]
+
+
+def _glue() -> list[Frame]:
+    """Differences of averages to the baseline's, our own and the published ones."""
+    try:
+        every = rows(*study_and_table({"preset": SCORED, "table": TUPE, "baseline": BASELINE}))
+    except NoResults:
+        return []
+    means = every[(every.task == AVERAGE) & every.difference.notna() & (every.variant != BASELINE)]
+    named = means.rename(columns={"difference_low": "lower", "difference_high": "upper", "verdict": "word"})
+    named = named.assign(
+        measure=np.where(named.word == "published", "published", "glue"),
+        value=named.difference,
+        low=named.lower,
+        high=named.upper,
+    )
+    return [named[["variant", "value", "low", "high", "seeds", "word", "measure"]]]
+
+
+def _costs() -> list[Frame]:
+    """Parameters and the time of a step, over the baseline's."""
+    own: Any = read.query(
+        "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND measure IN ('parameters', 'step_ratio')",
+        [COSTED],
+    ).pivot(index="variant", columns="measure", values="value")
+    frames = []
+    for measure, column in (("time", "step_ratio"), ("parameters", "parameters")):
+        if column in own and BASELINE in own.index:
+            ratio = (own[column] / own[column][BASELINE]).dropna()
+            frames.append(pd.DataFrame({"variant": ratio.index, "value": ratio.to_numpy(), "measure": measure}))
+    return frames
+
+
+def _order(long: Frame) -> list[str]:
+    """Variants by their final loss, the lowest first; those that have none after them, as the code lists them."""
+    loss = long[long.measure == "loss"].set_index("variant").value.to_dict() | {BASELINE: 0.0}
+    there = set(long.variant)
+    return sorted(there, key=lambda name: (loss.get(name, np.inf), list(VARIANTS).index(name)))
+
+
+def _table(long: Frame, order: list[str]) -> Frame:
+    """A row a variant, a column a measure, each with its interval: what a reader sorts."""
+    wide: Any = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
+    table = pd.DataFrame({"Variant": [title(name) for name in order]})
+    table["Combines"] = [VARIANTS[name].combines for name in order]
+    for measure, name in MEASURES.items():
+        if measure not in wide:
+            continue
+        decimals = 0 if measure == "plateau" else 2
+        table[name] = wide[measure].round(decimals).to_numpy()
+        ends = long[long.measure == measure].set_index("variant").reindex(order)[["low", "high"]]
+        if ends.notna().any(axis=None):
+            short = name.partition(",")[0].partition(" (")[0].lower()
+            table[f"95 % interval: {short}"] = [
+                f"{fixed(row.low, decimals)} to {fixed(row.high, decimals)}" if row.low == row.low else ""
+                for row in ends.itertuples()
+            ]
+    return table

@@ -1,0 +1,172 @@
+"""Exports: a figure as a file, with a manifest that says where its numbers come from.
+
+Rendered by vl-convert, so the browser, the command line and a notebook give the same bytes.
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import vl_convert as vlc
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+from pypdf import PdfReader, PdfWriter
+from tabulate import tabulate
+
+from analysis import __version__
+from analysis.core import csv_export
+from analysis.core.provenance import git_sha, library_versions, now
+from analysis.figures import Figure, fonts
+from analysis.figures.drawing import printable
+from analysis.figures.drawings import compose, replace_data
+
+vlc.register_font_directory(str(fonts.FOLDER))
+
+Manifest = Mapping[str, object]
+PNG_SCALE = 2
+
+
+def manifest(figure: Figure, address: str) -> dict[str, object]:
+    """What a reader of the file needs to find its numbers again."""
+    data = csv(figure)
+    return {
+        "made_by": f"Addend {__version__}",
+        "figure": figure.name,
+        "title": figure.title,
+        "heading": figure.heading,
+        "caption": figure.caption,
+        "link": address,
+        "command": figure.command,
+        "provenance": dict(figure.provenance),
+        "cite": list(figure.citation_keys),
+        "data_sha256": hashlib.sha256(data).hexdigest(),
+        "code": git_sha(),
+        "versions": library_versions(),
+        "exported": now(),
+    }
+
+
+def csv(figure: Figure) -> bytes:
+    """The data behind the figure."""
+    return csv_export.to_csv(figure.frame()).encode()
+
+
+def _specification(figure: Figure) -> dict:
+    chart = compose(figure)
+    replace_data(chart, lambda frame: alt.InlineData(values=alt.to_values(frame)["values"]))
+    return _printable(chart.to_dict())
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    if isinstance(value, dict):
+        return {_printable(key): _printable(item) for key, item in value.items()}
+    return value
+
+
+def _svg(figure: Figure, about: Manifest) -> bytes:
+    drawn = svg(figure, about)
+    start = drawn.index("</metadata>") + len("</metadata>")
+    return f"{drawn[:start]}<style>{fonts.faces(drawn)}</style>{drawn[start:]}".encode()
+
+
+def svg(figure: Figure, about: Manifest) -> str:
+    """An SVG element without its typeface, for a page that carries that once for all."""
+    drawn = vlc.vegalite_to_svg(_specification(figure))
+    start = drawn.index(">", drawn.index("<svg")) + 1
+    inside = (
+        f"<title>{escape(printable(figure.title))}</title><desc>{escape(printable(figure.alt))}</desc>"
+        f"<metadata>{escape(json.dumps(about))}</metadata>"
+    )
+    return drawn[:start] + inside + drawn[start:]
+
+
+def _png(figure: Figure, about: Manifest) -> bytes:
+    drawn = vlc.vegalite_to_png(_specification(figure), scale=PNG_SCALE)
+    text = PngInfo()
+    text.add_itxt("Title", figure.title)
+    text.add_itxt("Description", figure.alt)
+    text.add_itxt("Addend", json.dumps(about))
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(drawn)).save(buffer, "PNG", pnginfo=text, optimize=True)
+    return buffer.getvalue()
+
+
+def _pdf(figure: Figure, about: Manifest) -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(vlc.vegalite_to_pdf(_specification(figure)))))
+    writer.add_metadata({"/Title": figure.title, "/Subject": figure.caption, "/Creator": str(about["made_by"])})
+    writer.add_attachment("manifest.json", json.dumps(about, indent=2).encode())
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def _vega_lite(figure: Figure, about: Manifest) -> bytes:
+    specification = _specification(figure)
+    specification["usermeta"] = {**specification.get("usermeta", {}), "addend": about}
+    return json.dumps(specification).encode()
+
+
+def _html(figure: Figure, about: Manifest) -> bytes:
+    """The chart as one file with everything in it: tooltips work, and nothing is fetched."""
+    drawn = vlc.vegalite_to_html(_specification(figure), bundle=True)
+    says = escape(printable(f"{figure.title}. {figure.caption}" if figure.finding else figure.caption))
+    about_json = json.dumps(about).replace("</", "<\\/")
+    below = (
+        f'<p>{says}</p><p>From <a href="{escape(str(about["link"]), quote=True)}">Addend</a>, '
+        f"code {escape(str(about['code']))}.</p>"
+        f'<script type="application/json" id="addend">{about_json}</script>'
+    )
+    head = (
+        f"<title>{escape(printable(figure.heading))}</title>"
+        "<style>body{font-family:sans-serif;margin:1.5rem}p{max-width:60em;color:#444}</style>"
+    )
+    # Of the library's own text, the last end of the body is the page's: its scripts may name one.
+    before, _, after = drawn.rpartition("</body>")
+    return f"{before}{below}</body>{after}".replace("<head>", f"<head>{head}", 1).encode()
+
+
+def _table(frame: pd.DataFrame, form: str) -> str:
+    """A frame as text, numbers as they are, in a form that `tabulate` knows."""
+    rows = [["" if value is None or value != value else value for value in row] for row in frame.values.tolist()]
+    return tabulate(rows, headers=list(frame.columns), tablefmt=form, disable_numparse=True)
+
+
+def _said(about: Manifest) -> str:
+    return f"{about['heading']} {about['made_by']}, {about['link']}".replace("\n", " ")
+
+
+def _markdown(figure: Figure, about: Manifest) -> bytes:
+    frame = figure.frame().map(lambda value: value.replace("|", r"\|") if isinstance(value, str) else value)
+    return f"{_table(frame, 'github')}\n\n<!-- {_said(about).replace('--', '- -')} -->\n".encode()
+
+
+def _latex(figure: Figure, about: Manifest) -> bytes:
+    """A booktabs table: \\usepackage{booktabs}."""
+    return f"% {_said(about)}\n% Needs \\usepackage{{booktabs}}.\n{_table(figure.frame(), 'latex_booktabs')}\n".encode()
+
+
+FORMATS: dict[str, tuple[str, Callable[[Figure, Manifest], bytes]]] = {
+    "svg": ("image/svg+xml", _svg),
+    "png": ("image/png", _png),
+    "pdf": ("application/pdf", _pdf),
+    "json": ("application/json", _vega_lite),
+    "html": ("text/html", _html),
+    "csv": ("text/csv", lambda figure, _: csv(figure)),
+    "md": ("text/markdown", _markdown),
+    "tex": ("application/x-tex", _latex),
+}
+"""Format -> media type and renderer. The manifest is inside pictures and pages, and goes beside what holds the data."""
+
+
+def render(figure: Figure, form: str, address: str) -> bytes:
+    """The figure in one of `FORMATS`."""
+    return FORMATS[form][1](figure, manifest(figure, address))

@@ -1,0 +1,91 @@
+"""Figures of the orthogonality argument: cosines of random vectors against dimension, and of the real ones."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.geometry.data import first_row, geometry_figure, model_of, rows_of
+from analysis.figures.geometry.tables import panel
+from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
+
+DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+"""Where the slider stops."""
+PAIRS = {
+    "word_position": "word and position",
+    "word_position_centred": "word and position, centred",
+    "word_word": "two words",
+    "position_position": "two positions",
+}
+
+
+def as_random(cosine: float) -> float | None:
+    """The dimension in which random vectors have this mean |cosine|; None outside 2 to a million dimensions."""
+    if not expected_abs_cosine(1e6) < cosine < expected_abs_cosine(2):
+        return None
+    from scipy.optimize import brentq  # takes long to import
+
+    return float(brentq(lambda dim: expected_abs_cosine(dim) - cosine, 2, 1e6))  # type: ignore[arg-type]
+
+
+@figure("geometry_cosines")
+def cosines(params: Params) -> Figure:
+    """How cosines are spread: the model's, and of random vectors of the dimension that the slider gives."""
+    model, dim = model_of(params), int(params["dim"])
+    rows = rows_of(model, "cosine_histogram")
+    real = rows[rows.subject.isin(["word_position", "word_position_centred"])]
+    real = real.assign(series=real.subject.map(PAIRS))
+    edges = np.linspace(-1, 1, real.along.nunique() + 1)
+    random = pd.DataFrame(
+        {
+            "along": (edges[1:] + edges[:-1]) / 2,
+            "value": cosine_shares(edges, dim),
+            "series": f"random, {dim} dimensions",
+        }
+    )
+    text = (
+        f"Two random vectors of {dim} dimensions have |cosine| {expected_abs_cosine(dim):.3f} on average, an angle of "
+        f"{np.degrees(np.arccos(expected_abs_cosine(dim))):.0f} degrees."
+    )
+    return geometry_figure(
+        "geometry_cosines",
+        "How nearly orthogonal?",
+        real,
+        caption=(
+            f"{text} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of "
+            "words and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
+            "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
+        ),
+        alt=text,
+        content={"rows": real, "random": random, "random_name": f"random, {dim} dimensions"},
+    )
+
+
+@figure("geometry_dimension")
+def dimension(params: Params) -> Figure:
+    """Mean |cosine| against dimension: exact, measured on random vectors, and of the model's on some coordinates."""
+    model, dim = model_of(params), int(params["dim"])
+    rows = rows_of(model, "abs_cosine", "abs_cosine_random")
+    shown = rows[rows.subject.isin([*PAIRS, "random"])]
+    shown = shown.assign(series=shown.subject.map({**PAIRS, "random": "random, measured"}))
+    whole = rows[rows.measure == "abs_cosine"].along.max()
+    row = first_row(rows, "abs_cosine", "word_position_centred", whole)
+    text = ""
+    if row is not None:
+        like = as_random(row.value)
+        text = (
+            f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:,.0f} "
+            f"dimensions; random vectors {row.baseline:.3f}"
+            + (f", and {row.value:.3f} in {like:,.0f} dimensions." if like is not None else ".")
+        )
+    return geometry_figure(
+        "geometry_dimension",
+        "|Cosine| against dimension",
+        shown,
+        caption=(
+            f"{text} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below "
+            "the model's width: means over 20 random choices of so many of its coordinates, bars their 95 % range; at "
+            "its width all pairs of a sample of words. The vertical line marks the dimension chosen above."
+        ),
+        alt=text,
+        content={"panel": panel("", "dimension", "mean |cosine|", shown, log=True), "dim": dim},
+    )

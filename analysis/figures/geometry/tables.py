@@ -1,0 +1,212 @@
+"""Figures of the tables: how many directions they use, and how words and positions lie to one another."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.formatting import percent, signed
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.geometry.data import BAND, first_row, geometry_figure, model_of, rows_of, run_settings
+
+SUBJECTS = {
+    "word": "words",
+    "position": "positions",
+    "word_centred": "words, centred",
+    "position_centred": "positions, centred",
+}
+RANKS = {
+    "effective_rank": "Effective rank",
+    "stable_rank": "Stable rank",
+    "participation_ratio": "Participation ratio",
+    "dimension_participation": "Dimensions used",
+}
+SUBSPACES = {
+    "principal_angle": ("Principal angles", "number of the angle, both of rank 20", "degrees"),
+    "subspace_overlap": ("Overlap", "rank of both subspaces", "mean squared cosine"),
+    "word_energy_in_position": ("Words' energy among positions", "rank of the positions' subspace", "share"),
+    "position_energy_in_word": ("Positions' energy among words", "rank of the words' subspace", "share"),
+}
+KINDS = {"raw": "tables as they are", "centred": "less their mean row"}
+RAW = "The tables as they enter the sum, before any normalisation, special and unused tokens left out."
+
+
+def panel(title: str, x: str, y: str, rows: pd.DataFrame, **more: object) -> dict[str, object]:
+    """One panel of lines or dots: `series` tells them apart."""
+    return {"title": title, "x": x, "y": y, "rows": rows, **more}
+
+
+@figure("geometry_spectra")
+def spectra(params: Params) -> Figure:
+    """Share of the energy in the leading directions, and the singular values, of both tables."""
+    model = model_of(params)
+    rows = rows_of(model, "energy_in_top", "singular_value")
+    named = rows[rows.subject.isin(["word_centred", "position_centred"])]
+    named = named.assign(series=named.subject.map({"word_centred": "words", "position_centred": "positions"}))
+    shares, values = (named[named.measure == m] for m in ("energy_in_top", "singular_value"))
+    largest = values.groupby("series").value.transform("max")
+    values = values.assign(**{c: values[c] / largest for c in ("value", "baseline", "baseline_low", "baseline_high")})
+    text = " ".join(
+        f"The {name}' top 20 directions hold {percent(row.value)} of their energy (a random table's "
+        f"{percent(row.baseline)})."
+        for name, subject in (("words", "word_centred"), ("positions", "position_centred"))
+        if (row := first_row(rows, "energy_in_top", subject, 20)) is not None
+    )
+    return geometry_figure(
+        "geometry_spectra",
+        "How many directions words and positions use",
+        rows,
+        caption=(
+            f"{text} {model}, {run_settings(rows)['vocabulary']:,} words and {run_settings(rows)['positions']} "
+            "positions, mean "
+            f"rows taken out. {RAW} "
+            f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
+        ),
+        alt=text,
+        content={
+            "panels": [
+                panel(
+                    "Energy in the leading directions", "directions", "share of energy", shares, log=True, domain=[0, 1]
+                ),
+                panel("Singular values", "number of the direction", "over the largest", values, log=True),
+            ]
+        },
+    )
+
+
+@figure("geometry_ranks")
+def ranks(params: Params) -> Figure:
+    """Four ways of counting the directions, beside random tables."""
+    model = model_of(params)
+    rows = rows_of(model, *RANKS)
+    rows = rows.assign(series=rows.subject.map(SUBJECTS), panel=rows.measure.map(RANKS))
+    word, position = (first_row(rows, "effective_rank", f"{name}_centred") for name in ("word", "position"))
+    text = " ".join(
+        f"Effective rank of the {name}, centred: {row.value:.0f} (random: {row.baseline:.0f})."
+        for name, row in (("words", word), ("positions", position))
+        if row is not None
+    )
+    return geometry_figure(
+        "geometry_ranks",
+        "Ranks",
+        rows,
+        caption=(
+            f"{text} {model}. Effective rank: exp of the entropy of the squared singular values over their sum. Stable "
+            "rank: their sum over the largest. Participation ratio: their sum squared over the sum of their squares; "
+            f"dimensions used: the same of the energies of the model's own dimensions. Tables whole, so no interval. "
+            f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
+        ),
+        alt=text,
+        content={
+            "panels": [
+                panel(title, "", "directions", rows[rows.measure == measure]) for measure, title in RANKS.items()
+            ]
+        },
+    )
+
+
+@figure("geometry_subspaces")
+def subspaces(params: Params) -> Figure:
+    """Angles, overlap and energies of the leading subspaces of words and positions."""
+    model = model_of(params)
+    rows = rows_of(model, *SUBSPACES)
+    rows = rows[rows.subject.isin(KINDS)]
+    if rows.empty:
+        rows_of(model, "abs_cosine")  # Says why, where words and positions are no summands.
+    rows = rows.assign(series=rows.subject.map(KINDS))
+    row = first_row(rows, "word_energy_in_position", "centred", 20)
+    angle = first_row(rows, "principal_angle", "centred", 1)
+    text = (
+        ""
+        if row is None or angle is None
+        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
+        f"directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
+        f"{percent(row.baseline_high, 1)}). The smallest angle between the two is {angle.value:.0f} degrees; of random "
+        f"subspaces {angle.baseline:.0f}."
+    )
+    return geometry_figure(
+        "geometry_subspaces",
+        "Do words and positions keep apart?",
+        rows,
+        caption=(
+            f"{text} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
+            "words and positions share directions more than chance has it; below: they keep apart. "
+            f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
+        ),
+        alt=text,
+        content={
+            "panels": [panel(title, x, y, rows[rows.measure == name]) for name, (title, x, y) in SUBSPACES.items()]
+        },
+    )
+
+
+@figure("geometry_layers")
+def layers(params: Params) -> Figure:
+    """The same of the hidden states that enter every layer, at one rank."""
+    model = model_of(params)
+    rows = rows_of(model, *list(SUBSPACES)[1:])
+    rows = rows[rows.subject == "states"]
+    if rows.empty:
+        rows_of(model, "states")
+    ranks = sorted(set(rows.along))
+    rank = min(ranks, key=lambda r: abs(r - 20))
+    rows = rows[rows.along == rank].assign(series="hidden states")
+    rows = rows.assign(along=rows.layer)
+    inside = rows[rows.measure == "word_energy_in_position"].sort_values("layer")
+    first, last = inside.iloc[0], inside.iloc[-1]
+    text = (
+        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the energy of the "
+        f"rest where the first layer begins and {percent(last.value, 1)} where the last ends; random ones "
+        f"{percent(first.baseline, 1)}."
+    )
+    return geometry_figure(
+        "geometry_layers",
+        "The same from layer to layer",
+        rows,
+        caption=(
+            f"{text} {model}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over windows of a "
+            "reference text; words: what is left of the hidden states of the probe set, put together into windows "
+            f"({first.samples:,} tokens), without mean and position: word and context. "
+            f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
+        ),
+        alt=text,
+        content={
+            "panels": [
+                panel(
+                    SUBSPACES[name][0], "hidden states entering layer", SUBSPACES[name][2], rows[rows.measure == name]
+                )
+                for name in list(SUBSPACES)[1:]
+            ]
+        },
+    )
+
+
+@figure("geometry_energies")
+def energies(params: Params) -> Figure:
+    """Energy of every dimension: words against positions."""
+    model = model_of(params)
+    rows = rows_of(model, "dimension_energy", "dimension_correlation")
+    wide = rows[rows.measure == "dimension_energy"].pivot(index="along", columns="subject", values="value")
+    if not {"word_centred", "position_centred"} <= set(wide) or "centred" not in set(rows.subject):
+        rows_of(model, "abs_cosine")
+    row = first_row(rows, "dimension_correlation", "centred")
+    dots = pd.DataFrame(
+        {"dimension": wide.index.astype(int), "word": wide.word_centred, "position": wide.position_centred}
+    ).reset_index(drop=True)
+    text = (
+        f"Rank correlation over {row.samples} dimensions: {signed(row.value)} ({signed(row.low)} to "
+        f"{signed(row.high)}); dimensions permuted: {signed(row.baseline_low)} to {signed(row.baseline_high)}."
+    )
+    # A Gaussian table's dimensions: nearly the same share each.
+    chance = rows[(rows.measure == "dimension_energy") & rows.subject.isin(["word_centred", "position_centred"])]
+    return geometry_figure(
+        "geometry_energies",
+        "Do words stay out of the dimensions that positions use?",
+        rows,
+        caption=(
+            f"{text} {model}: each dot is one dimension of the model, with its share of the variance of all words and "
+            "of all positions. If words had learnt to leave positions their dimensions, dots would fall from left to "
+            "right. Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a "
+            "share of single dimensions says nothing of other directions."
+        ),
+        alt=text,
+        content={"dots": dots, "chance": float(np.mean(chance.baseline))},
+    )

@@ -1,0 +1,323 @@
+"""Our own GLUE scores beside a published table: averages, differences to a baseline task by task, scores."""
+
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+
+from analysis import glue_comparison
+from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import signed, span
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.published.data import query_command, quoted, words
+from analysis.figures.training.data import MASKED, Trained, select_trainings
+from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
+from analysis.glue_comparison.results import MAKE, Frame
+from analysis.statistics import protocol
+from analysis.store.files import IMPORTED
+
+TUPE = "ke2021tupe|Table 1"
+PUBLISHED = "published"
+OWN_COLUMNS = (
+    "source", "variant", "title", "task", "task_title", "value", "low", "high", "seeds", "runs", "sd_seeds",
+    "sd_finetuning", "learning_rate", "rates_tried", "majority", "learnt", "data", "train_examples", "baseline",
+    "difference", "difference_low", "difference_high", "p", "p_corrected", "tests", "verdict", "tie",
+    "smallest_detectable", "examples_low", "examples_high", "resamples", "probability_better", "note",
+)  # fmt: skip
+
+
+VALUES = {
+    "mean": "Dots: means over pre-training seeds, of which fine-tuning seeds were averaged first; bars: their 95 % t "
+    "intervals.",
+    "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
+    "seeds, since a median of so few has none, so a dot may lie off the middle of its bar.",
+}
+"""What dots and bars are, under each protocol."""
+
+
+def recipe(preset: str) -> Trained | None:
+    """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
+
+    None where no curves are stored of them, so that it cannot be told.
+    """
+    return _recipe(glue_comparison.version(), glue_comparison.resolve(preset))
+
+
+@lru_cache(maxsize=4)
+def _recipe(version: tuple[str, int, int], preset: str) -> Trained | None:
+    del version
+    usual = {"preset": preset, "objective": MASKED, "recipe": "", "rate": ""}
+    try:
+        return select_trainings(usual, among=glue_comparison.pretrained(preset))
+    except NoResults:
+        return None
+
+
+def study_of(preset: str, **more: Any) -> Study:
+    """Our own runs of one recipe; see `own.study`."""
+    trainings = recipe(preset)
+    return glue_comparison.study(
+        preset, counted=None if trainings is None else tuple(sorted(trainings.runs.run_id)), **more
+    )
+
+
+def study_and_table(params: Params) -> tuple[Study, PublishedComparison | None]:
+    """Our own runs and the published table that a link asks for. Raises NoResults where there is neither."""
+    study = study_of(
+        str(params.get("preset", glue_comparison.DEFAULT_PRESET)),
+        baseline=str(params.get("baseline", "bert_a")),
+        protocol=str(params.get("protocol", "mean")),
+        without=tuple(params.get("without", ())),
+        including=tuple(params.get("including", ())),
+        margin=str(params.get("margin", "1")),
+    )
+    beside = glue_comparison.published_comparison(
+        str(params.get("table", TUPE)), study.baseline or str(params.get("baseline", ""))
+    )
+    if not study and beside is None:
+        raise NoResults(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
+    return study, beside
+
+
+def averaged_tasks(study: Study, beside: PublishedComparison | None) -> list[str]:
+    """Tasks in the averages: ours, or without any of ours the ticked ones of the table."""
+    if study or beside is None:
+        return study.averaged_tasks
+    return [task for task in beside.tasks if task not in study.without]
+
+
+def source(study: Study) -> str:
+    """What the rows of a preset are called."""
+    return f"{run_owner(study)}, preset {study.results.preset}"
+
+
+def run_owner(study: Study) -> str:
+    """Whether the runs are our own or were brought by a reader."""
+    return IMPORTED if study.results.preset.startswith(IMPORTED) else "own"
+
+
+@lru_cache(maxsize=4)
+def rows(study: Study, beside: PublishedComparison | None) -> Frame:
+    """Every own row and every published one, a row a variant and task, and one for each average.
+
+    Kept, as figure and table of a page are made of the same; so it is not to be changed.
+    """
+    matches = []
+    if study:
+        cells = study.cells.assign(source=source(study))
+        if len(study.contrasts):
+            against = study.comparisons.rename(columns={"low": "difference_low", "high": "difference_high"})
+            against = against.drop(columns=["title", "task_title", "seeds", "sd", "within_margin"])
+            cells = cells.merge(against, on=["variant", "task"], how="left", suffixes=("", "_compared"))
+            notes = [cells.pop("note"), cells.pop("note_compared")]
+            cells["note"] = [
+                "; ".join(dict.fromkeys(t for t in both if isinstance(t, str) and t))
+                for both in zip(*notes, strict=True)
+            ]
+        matches.append(cells)
+    if beside:
+        names = {task: study.title(task) if task in study.tasks else column for task, column in beside.tasks.items()}
+        frame = beside.rows(averaged_tasks(study, beside), AVERAGE)
+        matches.append(
+            frame.assign(
+                title=frame.row,
+                task_title=[names.get(task, "Average") for task in frame.task],
+                verdict=PUBLISHED,
+                data="",
+                note="",
+            ).drop(columns=["row"])
+        )
+    return pd.concat(matches, ignore_index=True).reindex(columns=list(OWN_COLUMNS))
+
+
+def order(study: Study, every: Frame) -> list[str]:
+    """Variants from the best average down, ours first."""
+    means = every[(every.task == AVERAGE) & (every.verdict == PUBLISHED)].sort_values("value", ascending=False)
+    return list(dict.fromkeys([*(study.order if study else []), *means.variant, *every.variant]))
+
+
+# ---- What every figure says ----
+
+
+def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Figure:
+    study, beside = study_and_table(params)
+    every = rows(study, beside)
+    shown: Frame = pick(every)
+    if shown.empty or (name == "glue_average" and not averaged_tasks(study, beside)):
+        raise LinkError("No task is in the average; tick one.")
+    text = " ".join(part for part in (_own(study, shows), _published(study, beside, shows)) if part)
+    return Figure(
+        name=name,
+        title=title.format(study.name if study else beside.baseline if beside else ""),
+        finding=_finding(shown, study, shows),
+        frame=lambda: shown.reset_index(drop=True),
+        caption=text,
+        alt=f"{title.format(study.name)}. {_alt(shown, shows)}",
+        command=_command(study, beside),
+        provenance=_provenance(study, beside),
+        citation_keys=(beside.table.citation,) if beside else (),
+        content={
+            "rows": shown,
+            "order": order(study, every),
+            "study": study,
+            "beside": beside,
+            "own": source(study) if study else "",
+            "baseline": study.name if study else beside.baseline if beside else "",
+        },
+    )
+
+
+def seeds_are(study: Study) -> str:
+    """What the seeds of a study tell apart: trainings from scratch, or fine-tunings of one model."""
+    return "fine-tuning seeds of one model" if study.results.preset == "surgery" else "pre-training seeds"
+
+
+def _own(study: Study, shows: str) -> str:
+    """What the own side of a figure rests on."""
+    if not study:
+        return f"No results of our own yet: {MAKE}."
+    cells = study.cells
+    tasks = [study.title(task) for task in study.averaged_tasks]
+    out = [study.title(task) for task in study.glue if task not in study.averaged_tasks]
+    partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
+    parts = [
+        f"{run_owner(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
+        f"{span(cells.seeds)} {seeds_are(study)}, on dev sets, at the best learning rate of each variant and task"
+        + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
+        VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
+        f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
+        if tasks
+        else "No task is in the average.",
+        f"Partial data: {words(partial)}." if partial else "",
+        f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
+    ]
+    apart = [study.title(task) for task in study.tasks if task not in study.glue]
+    if shows == "scores":
+        parts.append("Panels of GLUE tasks span as many points each; dashed: the majority class, where it is in reach.")
+    if apart:
+        parts.append(f"{words(apart)}: our own, not GLUE, never averaged, on an axis of its own.")
+    if shows == "difference" and len(study.contrasts):
+        least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
+        parts += [
+            "Differences are paired by seed. Thin bars: 95 % bootstrap over dev examples, trained models held fixed.",
+            "Blue, different: p below 5 % after Holm's correction, of averages over the variants, of tasks over the "
+            f"tasks of a variant. Green square, equivalent: within {study.margin:g} point"
+            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither, which "
+            "is no proof of sameness.",
+            f"Differences of averages that so many seeds find with a chance of 80 %: {span(least, 1)} points."
+            if len(least)
+            else "",
+        ]
+    return " ".join(part for part in parts if part)
+
+
+def _published(study: Study, beside: PublishedComparison | None, shows: str) -> str:
+    """What the published side rests on."""
+    if beside is None:
+        return ""
+    table, ours = beside.table, averaged_tasks(study, beside)
+    shared = [column for task, column in beside.tasks.items() if task in ours]
+    lacking = [study.title(task) for task in ours if task not in beside.tasks]
+    spread = "its standard deviations are not drawn" if table.cells.sd.notna().any() else "no spread is printed"
+    parts = [
+        f"Orange diamonds, published: {table.title} ({table.kinds}), other models on other data"
+        + (f", minus {beside.baseline}" if shows == "difference" else "")
+        + f"; {spread}.",
+        f"Published averages are over {len(shared)} columns ({words(shared)})" if shared else "No published average",
+    ]
+    return " ".join(parts) + (f"; it does not print {words(lacking)}." if lacking else ".")
+
+
+def _alt(shown: Frame, shows: str) -> str:
+    column = "difference" if shows == "difference" else "value"
+    sentences = []
+    for name, rows in shown[shown[column].notna()].groupby(["source", "task_title"], sort=False):
+        top, bottom = rows.loc[rows[column].idxmax()], rows.loc[rows[column].idxmin()]
+        write = signed if shows == "difference" else "{:.2f}".format
+        sentences.append(
+            f"{name[1]}, {name[0]}: highest {top.title} {write(top[column])}, lowest {bottom.title} "
+            f"{write(bottom[column])} points."
+        )
+    return " ".join(sentences[:12])
+
+
+def _command(study: Study, beside: PublishedComparison | None) -> str:
+    if study or beside is None:
+        return query_command(
+            "SELECT variant, task, metric, seed, finetune_seed, learning_rate, data, 100 * value AS points FROM scores "
+            f"WHERE preset = {quoted(study.results.preset)} ORDER BY ALL"
+        )
+    citation, _, name = beside.table.id.partition("|")
+    where = " AND ".join(
+        f"{column} = {quoted(text)}" for column, text in (("citation", citation), ("table_name", name))
+    )
+    return query_command(f"SELECT * FROM published_scores WHERE {where}")
+
+
+def _provenance(study: Study, beside: PublishedComparison | None) -> dict[str, str]:
+    entries = {}
+    if study:
+        runs = study.results.runs
+        for name, column in {"device": "device", "code": "git_sha", "libraries": "versions"}.items():
+            entries[f"own runs, {name}"] = "; ".join(map(str, dict.fromkeys(runs[column])))
+        if settings := recipe(study.results.preset):
+            entries["own pre-trainings"] = settings.about()
+        entries["own runs"] = f"{len(runs)}, made {runs.created.min()} to {runs.created.max()}"
+    if beside:
+        entries["published table"] = beside.table.title
+        entries["published file"] = "data/published/figures/" + ", ".join(dict.fromkeys(beside.table.cells.file))
+    return entries
+
+
+# ---- The figures ----
+
+
+@figure("glue_average")
+def average(params: Params) -> Figure:
+    """Averages over the ticked tasks, and their differences to the baseline's."""
+    return _figure(
+        "glue_average",
+        "GLUE average against {}",
+        params,
+        "difference",
+        lambda every: every[every.task == AVERAGE],
+    )
+
+
+@figure("glue_difference")
+def difference(params: Params) -> Figure:
+    """Every variant minus the baseline, task by task."""
+    return _figure(
+        "glue_difference",
+        "Difference to {}, task by task",
+        params,
+        "difference",
+        lambda every: every[every.difference.notna() & (every.variant != every.baseline)],
+    )
+
+
+@figure("glue_scores")
+def scores(params: Params) -> Figure:
+    """Every variant's score on every task."""
+    return _figure("glue_scores", "Scores, task by task", params, "scores", lambda every: every)
+
+
+def _finding(shown: Frame, study: Study, shows: str) -> str:
+    """What our own rows say: how many differ from the baseline, or whose average is the highest."""
+    own = shown[shown.verdict != PUBLISHED]
+    if own.empty:
+        return ""
+    if shows == "difference":
+        against = own[own.difference.notna() & (own.variant != own.baseline)]
+        counts = against.verdict.str.split(" within").str[0].value_counts()
+        what, of = ("comparisons", "with") if against.task.nunique() > 1 else ("variants", "compared with")
+        return (
+            f"Of {len(against)} {what} {of} {study.name}, {counts.get('different', 0)} differ, "
+            f"{counts.get('equivalent', 0)} are equivalent and "
+            f"{len(against) - counts.get('different', 0) - counts.get('equivalent', 0)} are not resolved"
+        )
+    means = own[own.task == AVERAGE].sort_values("value")
+    if means.empty:
+        return ""
+    low, high = means.iloc[0], means.iloc[-1]
+    return f"Averages reach from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"

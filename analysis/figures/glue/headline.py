@@ -1,0 +1,159 @@
+"""The sentence that says what our own results show. Computed from them, and never kinder than they are."""
+
+from dataclasses import dataclass
+
+from analysis.claims.statements import OPEN, stored
+from analysis.core.formatting import signed
+from analysis.figures.glue.data import recipe
+from analysis.figures.published.data import words
+from analysis.figures.training.verdict import verdict
+from analysis.glue_comparison import AVERAGE, Study
+from analysis.glue_comparison.results import Frame
+
+SURGERY = "surgery"
+"""The preset of one real model that is fine-tuned after it was operated on."""
+NEEDED_SEEDS = 3
+NEEDED_TASKS = 3
+"""Tasks on which an encoder has to beat what needs none before anything is ranked by GLUE."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why nothing can be said: in a few words, and in a sentence with the numbers."""
+
+    word: str
+    sentence: str
+
+
+def headline(study: Study) -> list[str]:
+    """Sentences, the finding first: what differs from the baseline on the GLUE average, how, by how many seeds.
+
+    Where nothing can be said, the first one says why in a few words, and the others with the numbers.
+    """
+    if study.results.preset == SURGERY:
+        return _after_surgery()
+    why_not = [reason for reason in (_below_baselines(study), _untaught(study), _nothing_to_compare(study)) if reason]
+    if why_not:
+        named = words(list(dict.fromkeys(reason.word for reason in why_not)))
+        return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
+    averages: Frame = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
+    rows = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]
+    different = rows[rows.verdict == "different"]
+    equal = rows[rows.verdict.str.startswith("equivalent")]
+    unresolved = rows[~rows.index.isin([*different.index, *equal.index])]
+    few = averages[~averages.index.isin(rows.index)]
+    tests = int(averages.tests.max())
+    sentences = [
+        f"On the average of {len(study.averaged_tasks)} GLUE tasks, {len(different) or 'none'} of {len(rows)} "
+        "variants "
+        f"{'differs' if len(different) < 2 else 'differ'} from {study.name} after correction "
+        f"(Holm, {tests} test{'' if tests == 1 else 's'}{', those of fewer seeds too' if tests > len(rows) else ''}, "
+        "5 %)" + _sides(study, different) + "."
+    ]
+    if len(equal):
+        margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
+        sentences.append(f"Equivalent within {margin}: {words(list(equal.title))}.")
+    if len(unresolved):
+        sentences.append(f"Not resolved: {words(list(unresolved.title))}{_resolution(unresolved)}.")
+    if len(few):
+        sentences.append(f"Not counted, for want of {NEEDED_SEEDS} seeds with a spread: {words(list(few.title))}.")
+    return sentences
+
+
+def _after_surgery() -> list[str]:
+    """What the frozen rules make of one model fine-tuned after several operations: the ledger's own sentences."""
+    items = [one for one in stored.statements() if one.kind == "tuned"]
+    decided = [one for one in items if one.verdict != OPEN]
+    first = (
+        f"One model, fine-tuned after each operation: {len(decided)} of {len(items)} statements about it are decided."
+    )
+    return [first, *(f"{one.id}, {one.verdict}: {one.statement} {one.sentence}" for one in (decided or items))]
+
+
+def _sides(study: Study, different: Frame) -> str:
+    sides = []
+    # Under the protocol of medians the interval is that of the mean difference, and need not hold theirs.
+    of = " between medians; that of means" if study.protocol == "median" else ","
+    for side, some in (("above", different[different.difference > 0]), ("below", different[different.difference < 0])):
+        parts = [
+            f"{row.title} ({signed(row.difference)} points{of} {signed(row.low)} to {signed(row.high)}, "
+            f"{row.seeds} seeds)"
+            for row in some.itertuples()
+        ]
+        sides += [f"; {side} it {words(parts)}"] if parts else []
+    return "".join(sides)
+
+
+def _resolution(unresolved: Frame) -> str:
+    least = [f"{value:.1f}" for value in sorted(unresolved.smallest_detectable.dropna())]
+    if not least:
+        return ""
+    span = least[0] if least[0] == least[-1] else f"{least[0]} to {least[-1]}"
+    by = "" if least[0] == least[-1] else ", by variant"
+    return (
+        f"; with so few seeds, the smallest difference that would be found four times out of five is {span} points{by}"
+    )
+
+
+def _nothing_to_compare(study: Study) -> Reason | None:
+    """What the average of the baseline or of the others lacks for a verdict."""
+    if not study.averaged_tasks:
+        return Reason(
+            "no task is averaged",
+            "No GLUE task is in the average: none was learnt better than its majority class, or all are unticked.",
+        )
+    if study.baseline not in study.averages:
+        lacks = words([study.title(task) for task in study.missing_scores.get(study.baseline, study.averaged_tasks)])
+        return Reason("the baseline has no average", f"{study.name} has no scores of {lacks}.")
+    have = study.averages[study.baseline].interval.n
+    others = study.contrasts[study.contrasts.task == AVERAGE].seeds if len(study.contrasts) else []
+    most = max(others, default=0)
+    if have >= NEEDED_SEEDS and most >= NEEDED_SEEDS:
+        return None
+    return Reason(
+        "too few seeds",
+        f"{NEEDED_SEEDS} pre-training seeds of the baseline and of another variant are needed; {study.name} has "
+        f"{have}, and no other has more than {most} in common with it.",
+    )
+
+
+def _below_baselines(study: Study) -> Reason | None:
+    """Why these models cannot be ranked by GLUE: the baseline encoder beats what needs none on too few tasks.
+
+    It beats a task's baseline where its t interval over pre-training seeds lies above both the best score without an
+    encoder and the mean of the model without position.
+    """
+    wins, losses, tried = [], [], 0
+    for task in study.glue:
+        best = study.best_without_encoder(task)
+        own = study.interval(study.baseline, task)
+        if best is None or own is None:
+            continue
+        tried += 1
+        orderless = study.interval("no_position", task)
+        least = max(best[1], orderless.mean if orderless else best[1])
+        name = f"{study.title(task)} ({own.mean:.1f} against {best[1]:.1f})"
+        (wins if own.low == own.low and own.low > least else losses).append(name)
+    if not tried or len(wins) >= NEEDED_TASKS:
+        return None
+    return Reason(
+        "models of this size cannot be ranked by GLUE",
+        f"{study.name} scores above both the model without position and the best baseline that needs no encoder on "
+        f"{len(wins) or 'none'} of {tried} tasks; {NEEDED_TASKS} are asked for. In points, {study.name} against the "
+        f"best of word overlap, TF-IDF and word vectors: {words(losses)}. Those baselines never see the order of the "
+        "words.",
+    )
+
+
+def _untaught(study: Study) -> Reason | None:
+    """Why the recipe cannot be said to have taught positions."""
+    settings = recipe(study.results.preset)
+    if settings is None:
+        return Reason(
+            "not known whether positions are used",
+            "No curves of these pre-trainings are stored, so whether their positions are used is not known.",
+        )
+    judged = verdict(settings)
+    if judged is None or judged.holds:
+        return None
+    return Reason(judged.why_not, f"{judged.sentence} Only pre-trainings that were scored count here.")

@@ -1,0 +1,125 @@
+"""Own and published GLUE results as one table of text: a row a variant and source, a column a task."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.core.formatting import signed
+from analysis.figures.glue.data import PUBLISHED, averaged_tasks, order, rows, source
+from analysis.figures.published.data import words
+from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
+from analysis.glue_comparison.results import Frame
+
+UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
+OUT, PART, OTHER = "not averaged", "partial data", "not GLUE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The table, and what must be said under it."""
+
+    cells: Frame
+    own: str
+    """What `from` says of our own rows."""
+    notes: tuple[str, ...]
+
+
+WITHOUT_ENCODER = {
+    "word_overlap": "Word overlap, logistic regression",
+    "tf_idf": "TF-IDF, logistic regression",
+    "bag_of_vectors": "Mean of word vectors, logistic regression",
+}
+"""Baselines that need no encoder, as they are named in tables; of STS-B, which is a regression, ridge."""
+
+
+def table(study: Study, beside: PublishedComparison | None, *, relative: bool) -> Table:
+    """Values x100 with half the width of their t interval, or differences to the baseline; marked where they differ."""
+    every = rows(study, beside)
+    tasks = list(dict.fromkeys([AVERAGE, *study.tasks, *(beside.tasks if beside else ())]))
+    # Own tasks that are no GLUE stand last, beyond what any paper prints.
+    tasks.sort(key=lambda task: task in study.tasks and task not in study.glue)
+    heads = {task: _head(task, study, beside) for task in tasks}
+    sources = {False: source(study), True: beside.table.title if beside else ""}
+    written: dict[tuple[bool, str], dict[str, str]] = {}
+    for row in every.itertuples():
+        printed = row.verdict == PUBLISHED
+        line = written.setdefault((printed, row.variant), {"variant": row.title, "from": sources[printed]})
+        if row.task in heads:
+            line[heads[row.task]] = _cell(row, relative)
+    lines = []
+    ranked = order(study, every)
+    for printed in sources:
+        lines += [written[printed, name] for name in ranked if (printed, name) in written]
+        if study and not printed and not relative:
+            levels = {AVERAGE: study.majority_average, **study.results.majority}
+            known = {heads[t]: f"{value:.1f}" for t, value in levels.items() if t in heads and value == value}
+            lines.append({"variant": "Majority class", "from": "no model", **known})
+            for name, values in study.results.without_encoder.items():
+                known = {heads[t]: f"{value:.1f}" for t, value in values.items() if t in heads}
+                lines.append({"variant": WITHOUT_ENCODER.get(name, name), "from": "no encoder", **known})
+    cells: Frame = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
+    return Table(cells=cells.astype(object).fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
+
+
+def _head(task: str, study: Study, beside: PublishedComparison | None) -> str:
+    if task == AVERAGE:
+        return f"Average of {len(averaged_tasks(study, beside))}"
+    sentences = []
+    if study and task in study.tasks:
+        sentences += [OTHER] if task not in study.glue else []
+        sentences += ["not learnt"] if task in study.not_learnt else []
+        sentences += [OUT] if task in study.glue and task not in study.averaged_tasks else []
+        sentences += [PART] if study.results.tasks.partial[task] else []
+    elif task not in averaged_tasks(study, beside):
+        sentences = [OUT]
+    name = study.title(task) if task in study.tasks or beside is None else beside.tasks[task]
+    return f"{name} ({', '.join(sentences)})" if sentences else name
+
+
+def _cell(row: Frame, relative: bool) -> str:
+    value, low, high = (
+        (row.difference, row.difference_low, row.difference_high) if relative else (row.value, row.low, row.high)
+    )
+    if pd.isna(value):
+        return ""
+    if row.verdict == PUBLISHED:
+        return signed(value) if relative else f"{value:.2f}"
+    text = signed(value, 1) if relative else f"{value:.1f}"
+    text += "" if pd.isna(low) else f" ±{(high - low) / 2:.1f}"
+    return " ".join(part for part in (text, _mark(row), NOT_LEARNT if row.learnt == "not learnt" else "") if part)
+
+
+def _mark(row: Frame) -> str:
+    """How the value stands to the baseline's; nothing where there is no baseline or no interval."""
+    if row.verdict == "different":
+        return UP if row.difference > 0 else DOWN
+    if isinstance(row.verdict, str) and row.verdict.startswith("equivalent"):
+        return SAME
+    if row.tie is True:
+        return TIE
+    return OPEN if row.verdict == "not resolved" else ""
+
+
+def _notes(study: Study, beside: PublishedComparison | None, relative: bool) -> list[str]:
+    if not study:
+        return []
+    margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
+    sentences = [
+        "All values x100."
+        + (
+            f" Differences to {study.name}" + (f", published ones to {beside.baseline}." if beside else ".")
+            if relative
+            else ""
+        )
+        + " ± is half the 95 % t interval over pre-training seeds; published rows have none.",
+        f"Against {study.name}: {UP} {DOWN} different after Holm's correction; {SAME} equivalent within {margin}; "
+        f"{TIE} a tie, less than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: the interval "
+        "reaches the majority class.",
+    ]
+    partial = {study.title(task): rows for task, rows in study.results.tasks.partial.items() if rows}
+    sentences += [f"Partial data, {name}: {frame}." for name, frame in partial.items()]
+    sentences += [
+        f"No average: {study.results.titles[variant]} lacks {words([study.title(task) for task in tasks])}."
+        for variant, tasks in study.missing_scores.items()
+    ]
+    return sentences

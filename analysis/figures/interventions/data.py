@@ -1,0 +1,271 @@
+"""Figures of interventions: what a model does on one text before and after, the permutation test, and over a corpus."""
+
+import json
+from collections.abc import Sequence
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import NoResults
+from analysis.core.formatting import capitalised, signed
+from analysis.core.provenance import model_options
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import head_of, map_frame, run_facts
+from analysis.measurements.interventions.result import InterventionResult, PermutationTest
+from analysis.measurements.terms.result import Provenance
+from analysis.probes.intervention_probe import PermutationRequest, Request
+from analysis.store import read
+
+CITE = ("ke2021tupe", "reimers2019sbert")
+OUTCOMES = {
+    "attention_kl": "attention: KL(before ‖ after), nats",
+    "drift": "output: 1 − cosine",
+    "loss_change": "loss: change, nats a token",
+}
+"""What the stored figure shows, where a model has it."""
+
+
+def run(params: Params) -> InterventionResult:
+    """The run that a link asks for."""
+    return Request.of(params).run()
+
+
+def permuted(params: Params) -> PermutationTest:
+    """The permutation test that a link asks for."""
+    return PermutationRequest.of(params).run()
+
+
+def _command(about: Provenance, options: Sequence[str]) -> str:
+    parts = ["python -m analysis intervene", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
+    if about.text_pair:
+        parts.append(f"--pair {quote(about.text_pair)}")
+    if about.truncated_from:
+        parts.append("--truncate")
+    return " ".join([*parts, *options])
+
+
+def _did(outcome: InterventionResult) -> str:
+    # With nothing to do the command would do something, so it is told to drop no term.
+    return _command(outcome.provenance, [f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",)])
+
+
+def _where(outcome: InterventionResult | PermutationTest) -> str:
+    about = outcome.provenance
+    cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
+    return f"{about.model}, one text of {len(outcome.token_info)} tokens{cut} ({about.dtype}, {about.device})"
+
+
+@figure("intervention_tokens", live=run)
+def intervention_tokens(params: Params, outcome: InterventionResult) -> Figure:
+    """The outcome: losses of predicted tokens where there is a head, else how far each output moved."""
+    frame = pd.DataFrame({"place": range(len(outcome.tokens)), "token": outcome.tokens, "cosine": outcome.cosine})
+    mean = f"mean cosine of the output hidden states before and after {outcome.cosine.mean():.4f}"
+    text = outcome.predictions
+    if text:
+        predicted = pd.DataFrame(
+            {
+                "place": text.places,
+                "likeliest_before": text.likeliest_before,
+                "likeliest_after": text.likeliest_after,
+                "probability_before": np.exp(-text.before),
+                "probability_after": np.exp(-text.after),
+                "loss_before": text.before,
+                "loss_after": text.after,
+            }
+        )
+        frame = frame.merge(predicted, on="place", how="inner")
+        before, after = text.losses
+        how, of = {
+            "masked": ("each token masked alone and predicted", "pseudo-perplexity"),
+            "next": ("each token predicted from those before it", "perplexity"),
+        }[text.kind]
+        summary = (
+            f"Cross-entropy in nats, {how}: mean {before:.3f} before, {after:.3f} after ({of} {np.exp(before):.1f} and "
+            f"{np.exp(after):.1f}); {mean}"
+        )
+    else:
+        summary = (
+            "Cosine of each token's output hidden state before and after, as this checkpoint has no head that predicts "
+            f"tokens; {mean}"
+        )
+    return Figure(
+        name="intervention_tokens",
+        title="What the model then predicts" if text else "How far the output moves",
+        finding=_moved(outcome),
+        frame=lambda: frame,
+        caption=f"{summary}. Done: {outcome.words}. {_where(outcome)}.",
+        alt=f"A mark for each of {len(frame)} tokens. {summary}.",
+        command=_did(outcome),
+        provenance=run_facts(outcome.provenance),
+        citation_keys=CITE,
+        content={"losses": text is not None, "labels": list(frame.token)},
+    )
+
+
+@figure("intervention_kl", live=run)
+def intervention_kl(params: Params, outcome: InterventionResult) -> Figure:
+    """Every head's attention, before against after."""
+    layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
+    frame = pd.DataFrame(
+        [(i, j, outcome.kl[i, j]) for i, j in np.ndindex(outcome.kl.shape)], columns=["layer", "head", "kl"]
+    )
+    return Figure(
+        name="intervention_kl",
+        title="Whose attention changes",
+        finding=f"Attention changes most in layer {layer}, head {head}, by {outcome.kl.max():.2f} nats",
+        frame=lambda: frame,
+        caption=(
+            f"KL(pattern before ‖ after) in nats, mean over queries; mean over all heads {outcome.kl.mean():.3f}, "
+            "largest "
+            f"{outcome.kl.max():.3f} (layer {layer}, head {head}). From layer 1 on a head also changes because its "
+            "input "
+            f"did. Done: {outcome.words}. {_where(outcome)}."
+        ),
+        alt=f"Heat map of {outcome.layers} layers by {outcome.heads} heads; the largest is at layer {layer}, head "
+        f"{head}.",
+        command=_did(outcome),
+        provenance=run_facts(outcome.provenance),
+        citation_keys=CITE,
+        content={"kl": outcome.kl},
+    )
+
+
+@figure("intervention_maps", live=run)
+def intervention_maps(params: Params, outcome: InterventionResult) -> Figure:
+    """One head's pattern before and after, and the difference, on one scale."""
+    head = head_of(params, outcome.heads)
+    before, after = outcome.before[head], outcome.after[head]
+    maps = {"before": before, "after": after, "after − before": after - before}
+    query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
+    moved = f"from “{outcome.tokens[query]}” to “{outcome.tokens[key]}”, {signed(float((after - before)[query, key]))}"
+    return Figure(
+        name="intervention_maps",
+        title=f"Layer {outcome.layer}, head {head}",
+        finding=f"In layer {outcome.layer}, head {head}, attention changes most {moved}",
+        frame=lambda: map_frame(maps, outcome.tokens),
+        caption=(
+            f"Attention probabilities, on one scale; rows ask (query), columns answer (key). The largest change is "
+            f"{moved}; KL {outcome.kl[outcome.layer, head]:.3f} nats. Done: {outcome.words}. {_where(outcome)}."
+        ),
+        alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {moved}.",
+        command=_did(outcome),
+        provenance=run_facts(outcome.provenance),
+        citation_keys=CITE,
+        content={"maps": maps, "labels": outcome.tokens, "reach": float(max(before.max(), after.max()))},
+    )
+
+
+@figure("intervention_permutation", live=permuted)
+def intervention_permutation(params: Params, outcome: PermutationTest) -> Figure:
+    """Whether the order of tokens shows in the output, positions off and on."""
+    off, on = float(outcome.off.max()), float(outcome.on.max())
+    tokens = [outcome.token_info[index].text for index in outcome.order]
+    frame = pd.DataFrame({"place": range(len(tokens)), "token": tokens, "off": outcome.off, "on": outcome.on})
+    if outcome.holds:
+        verdict = "Positions off, permuting the tokens permutes the output and does nothing else, but for rounding"
+    elif outcome.causal:
+        verdict = "Positions off, the order still shows: the causal mask alone tells tokens where they are"
+    else:
+        verdict = "Positions off, the order still shows"
+    return Figure(
+        name="intervention_permutation",
+        title="The permutation test",
+        finding=verdict,
+        frame=lambda: frame,
+        caption=(
+            f"{verdict}: largest difference {off:.1e}. Positions on: {on:.2g}. Both are |output of the permuted text − "
+            f"permuted output|, where the largest output is {outcome.reach:.2g}; tokens, segments and mask are "
+            "permuted "
+            f"together (seed {int(params['seed'])}). {_where(outcome)}."
+        ),
+        alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
+        command=_command(outcome.provenance, [f"--permute {int(params['seed'])}"]),
+        provenance=run_facts(outcome.provenance),
+        citation_keys=CITE,
+        content={"labels": tokens},
+    )
+
+
+def _left_out(spec: str, why: str, measured: Any, texts: int) -> str:
+    """What is said of an intervention that some texts, or all, could not take."""
+    result = measured[measured.intervention == spec]
+    if result.empty:
+        return f" {why}"
+    return f" {result.texts.iloc[0]} of {texts} texts leave room for {result.done.iloc[0]}."
+
+
+@figure("intervention_effects")
+def intervention_effects(params: Params) -> Figure:
+    """The effect of every intervention over a corpus."""
+    model = str(params["model"])
+    rows = read.query(
+        "SELECT * FROM newest_interventions WHERE model = ? AND layer IS NULL AND intervention <> '' "
+        "ORDER BY created DESC, run_id, texts DESC",
+        [model],
+    )
+    if rows.empty:
+        raise NoResults(
+            f"No interventions on the model {model!r} are stored yet. Run: python -m analysis intervene --model "
+            f"{quote(model)}"
+        )
+    newest: Any = rows[rows.run_id == rows.run_id.iloc[0]]
+    first: Any = newest.iloc[0]
+    config = json.loads(first.config)
+    # A cosine near 1 is a small effect: shown as what is missing to 1, so that all outcomes grow with the effect.
+    cosine = newest.outcome == "cosine"
+    drift = newest[cosine].assign(outcome="drift", value=1 - newest.value, low=1 - newest.high, high=1 - newest.low)
+    long: Any = pd.concat([newest[~cosine], drift])[
+        ["intervention", "outcome", "value", "low", "high", "texts", "tokens"]
+    ]
+    long = long.assign(done=long.intervention.map(config["said"]))
+    kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
+    text = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"
+    losses = long[long.outcome == "loss_change"]
+    masked = f" Losses are of {losses.tokens.max():,} of the tokens" if len(losses) else ""
+    if masked and config["head"] == "masked":
+        many = config.get("most_masked", "as many as the code of its time took,")
+        masked += f", each masked alone: of every text all but special ones, or {many} evenly spaced"
+    masked += "." if masked else ""
+    left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
+    return Figure(
+        name="intervention_effects",
+        title=f"Every intervention over the {first.corpus.replace('_', ' ')}",
+        finding=(
+            f"“{capitalised(kl.done.iloc[0])}” changes attention most, by {kl.value.iloc[0]:.2f} nats; "
+            f"“{kl.done.iloc[-1]}” least, by {kl.value.iloc[-1]:.3f}"
+        ),
+        frame=lambda: long,
+        caption=(
+            f"{first.model}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. Attention "
+            f"(mean over layers and heads) changes {text}. Dropped terms are dropped at every layer. Lines: 95 % "
+            f"bootstrap intervals, {config['resamples']:,} resamples of {config['clusters']} groups of texts that "
+            f"share no passage; they say nothing about other texts or models.{masked}{left_out}"
+        ),
+        alt=f"Dot plots of {kl.shape[0]} interventions. Attention changes {text}.",
+        command=(
+            f'{first.command}\npython -m analysis query "SELECT * FROM intervention_effects WHERE model = '
+            f"'{first.model}'\" --csv"
+        ),
+        provenance={
+            "model": f"{first.model} ({first.revision})",
+            "corpus": f"{first.corpus}, {first.texts} texts, {first.tokens:,} tokens",
+            "run": f"{first.run_id}, {first.created}, code {first.git_sha}",
+            "device": f"{first.device}, {first['dtype']}",
+            "versions": first.versions,
+        },
+        citation_keys=CITE,
+        content={
+            "order": list(kl.done),
+            "outcomes": {name: label for name, label in OUTCOMES.items() if (long.outcome == name).any()},
+        },
+    )
+
+
+def _moved(outcome: InterventionResult) -> str:
+    """What the intervention does to the predictions or, without a head that predicts, to the outputs."""
+    if outcome.predictions:
+        before, after = outcome.predictions.losses
+        return f"The loss goes from {before:.2f} to {after:.2f} nats a token"
+    return f"The outputs keep a cosine of {outcome.cosine.mean():.2f} with what they were"

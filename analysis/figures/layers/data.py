@@ -1,0 +1,129 @@
+"""Figures of every layer of a model on one text: a term by layer and head, and all terms against depth."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.formatting import capitalised
+from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import cancellation_note, run_facts
+from analysis.figures.terms.data import (
+    CITE,
+    HELD,
+    MEASURES,
+    ORDER,
+    known_value,
+    leading_by_layer,
+    reading,
+    term_label,
+)
+from analysis.measurements.terms.result import Layers
+from analysis.probes import text_probe
+
+
+def _assumed(run: Layers) -> str:
+    gates = f" (of gated units the {HELD[run.freeze]})" if run.freeze else ""
+    return (
+        f"Method frozen, exact at layer 0: patterns, norms' statistics and gates{gates} held at their true values. "
+        f"The terms add up to the model's own scores to {run.errors[:, 0].max():.1e} "
+        f"({run.errors[:, 1].max():.1e} of their range) at worst over layers, the sources to its hidden states to "
+        f"{run.state_error:.1e} of theirs ({run.provenance.dtype}, {run.provenance.device}). "
+        f"{cancellation_note(run.cancellation)}"
+    )
+
+
+def present(run: Layers) -> list[str]:
+    """The terms that are not zero everywhere, the four first."""
+    there = [term for number, term in enumerate(run.terms) if np.nan_to_num(run.values[:, number]).any()]
+    return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
+
+
+@figure("probe_layers", live=text_probe.obtain_layers)
+def probe_layers(params: Params, run: Layers) -> Figure:
+    """One term's share or effect, layer by head."""
+    term = known_value(params, "term", (*TERMS, *ADDED_TERMS))
+    if term not in run.terms:
+        values = np.zeros((len(run.values), run.values.shape[2]))
+    else:
+        values = run.values[:, run.terms.index(term)]
+    layer, head = np.indices(values.shape)
+    frame = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), "value": values.ravel()})
+    text = "undefined everywhere"
+    if np.isfinite(values).any():
+        top = np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)
+        text = f"the largest is {values[top]:.2f} at layer {top[0]}, head {top[1]}"
+    return Figure(
+        name="probe_layers",
+        title=f"{term_label(term)} at every layer and head",
+        finding=f"{capitalised(term_label(term))}: {text}",
+        frame=lambda: frame,
+        caption=(
+            f"{capitalised(MEASURES[run.measure])} of {term_label(term)}, {run.provenance.model}, one text of "
+            f"{run.tokens} "
+            f"tokens. {reading(run.measure)} {_assumed(run)}"
+        ),
+        alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; {text}.",
+        command=text_probe.layers_command(run.provenance, run.freeze, run.measure),
+        provenance=run_facts(run.provenance),
+        citation_keys=CITE,
+        content={"values": values, "measure": run.measure, "label": MEASURES[run.measure]},
+    )
+
+
+@figure("probe_depth", live=text_probe.obtain_layers)
+def probe_depth(params: Params, run: Layers) -> Figure:
+    """The mean over heads of every term against depth, and what carries each source on."""
+    terms = present(run)
+    named = [term for term in (*FOUR, *ADDED_TERMS) if term in terms]
+    mean = np.nanmean(run.values, axis=-1)
+    rows = [
+        (layer, term_label(term), float(mean[layer, run.terms.index(term)]))
+        for term in named
+        for layer in range(len(mean))
+    ]
+    others = [run.terms.index(term) for term in terms if term not in named]
+    if others and run.measure == "share":
+        rows += [(layer, "all others", float(mean[layer, others].sum())) for layer in range(len(mean))]
+    frame = pd.DataFrame(rows, columns=["layer", "series", "value"]).assign(panel="scores")
+    carried = pd.DataFrame(
+        [
+            (layer, source, float(run.carried[layer, number]), "states")
+            for number, source in enumerate(SOURCES)
+            if run.carried[:, number].any()
+            for layer in range(len(run.carried))
+        ],
+        columns=["layer", "series", "value", "panel"],
+    )
+    which = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
+    last = carried[carried.layer == carried.layer.max()].set_index("series").value
+    text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
+    return Figure(
+        name="probe_depth",
+        title="Against depth",
+        finding=_over_depth(frame, named),
+        frame=lambda: pd.concat([frame, carried], ignore_index=True),
+        caption=(
+            f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {which} at each layer. Of the states: each "
+            "source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
+            f"after the last layer: {text}. {run.provenance.model}, one text of {run.tokens} tokens. {_assumed(run)}"
+        ),
+        alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
+        command=text_probe.layers_command(run.provenance, run.freeze, run.measure),
+        provenance=run_facts(run.provenance),
+        citation_keys=CITE,
+        content={
+            "scores": frame,
+            "states": carried,
+            "label": MEASURES[run.measure],
+            "order": [*(term_label(term) for term in named), "all others"],
+        },
+    )
+
+
+def _over_depth(frame: pd.DataFrame, named: Sequence[str]) -> str:
+    """Which of the named terms is the largest at which layers."""
+    labels = [term_label(term) for term in named]
+    lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
+    return leading_by_layer(lead) if len(lead) and lead.shape[1] > 1 else ""

@@ -1,0 +1,1 @@
+"""Figures of the position map: their data, and their drawings in `draw*.py`."""

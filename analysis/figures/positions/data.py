@@ -1,0 +1,215 @@
+"""Where position is in a model: every layer's scores by what they depend on, and the kernels of rotary bands."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import percent
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import head_of, run_facts
+from analysis.measurements.positions.result import BANDS, PARTS, PositionMap, Unturned
+from analysis.probes import position_probe
+from analysis.probes.position_probe import BASELINES
+
+DEPENDS = {
+    "content": "content alone",
+    "position": "position or distance alone",
+    "both": "both together",
+}
+ALL_BANDS = "all of them"
+CITE = ("su2021roformer", "barbero2025round")
+SPOKEN = {"added to scores": "what is added to scores"}
+SHOWN = 0.0005
+"""A source whose part by position is smaller than this at every layer has no column."""
+
+
+@figure("position_map", live=position_probe.obtain_with_baseline)
+def position_map(params: Params, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+    """Layer by source: what depends on position; and what each layer's scores depend on in all."""
+    made, baseline = run
+    runs = {_title(made): made} | ({BASELINES[str(params["baseline"])]: baseline} if baseline else {})
+    frame = pd.concat([_frame(one).assign(of=name) for name, one in runs.items()], ignore_index=True)
+    columns = [
+        source
+        for source in made.sources
+        if frame[(frame.source == source) & (frame.part != "content")].groupby(["of", "layer"]).share.sum().abs().max()
+        >= SHOWN
+    ]
+    totals = made.shares().sum(1)
+    most = int(np.nanargmax(totals[:, 1:].sum(-1)))
+    least = int(np.nanargmin(totals[:, 1:].sum(-1)))
+    by_position = totals[:, 1:].sum(-1)
+    source = made.sources[int(np.nanargmax(made.position_share()[most]))]
+    where = f"wavelengths {source} tokens" if source in BANDS else SPOKEN.get(source, source)
+    finding = (
+        f"At layer {most}, {percent(by_position[most])} of the scores' variation depends on position (most by "
+        f"{where}); "
+        f"at layer {least}, {percent(by_position[least])}"
+    )
+    return Figure(
+        name="position_map",
+        title="What each layer's scores depend on",
+        finding=finding,
+        frame=lambda: frame,
+        caption=" ".join(
+            [
+                "Shares of the variation of the key-centred scores, pooled over the heads of a layer. Left: what "
+                "depends "
+                "on position, alone or together with content, by where it enters. Right: everything.",
+                _how(made),
+                f"{made.provenance.model}, one text of {made.tokens} tokens ({made.provenance.dtype}, "
+                f"{made.provenance.device}); another text gives other shares.",
+                _baseline_note(params, baseline),
+            ]
+        ).strip(),
+        alt=f"Heat map of {len(made.power)} layers by {len(columns)} sources, and stacked bars by layer. {finding}.",
+        command=position_probe.command(made.provenance),
+        provenance=run_facts(made.provenance),
+        citation_keys=CITE,
+        content={"frame": frame, "sources": columns, "runs": list(runs), "layers": len(made.power)},
+    )
+
+
+@figure("position_kernels", live=position_probe.obtain_with_baseline)
+def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+    """The mean score of each band at every distance, in one head: what the head would do with average content."""
+    made = run[0]
+    if made.kernels is None:
+        raise NoResults(
+            f"{made.provenance.model} turns no queries and keys, so it has no bands and no kernels over distance."
+        )
+    layers, bands, heads, _ = made.kernels.shape
+    layer, head = int(params["layer"]), head_of(params, heads)
+    if not 0 <= layer < layers:
+        raise LinkError(f"The link says layer={layer}; this model has layers 0 to {layers - 1}.")
+    kernels = made.kernels[layer, :, head]
+    distances = np.arange(-(made.tokens - 1), made.tokens)
+    causal = not made.looks_ahead
+    kept = distances <= 0 if causal else np.ones_like(distances, bool)
+    reach = np.ptp(kernels[:, kept], axis=-1)
+    there = [band for band in range(bands - 1) if reach[band] > 0]
+    rows = [
+        (made.sources[band], int(distance), float(value - kernels[band, kept].mean()))
+        for band in there
+        for distance, value in zip(distances[kept], kernels[band, kept], strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["band", "distance", "score"])
+    if frame.empty:
+        text = f"Layer {layer} turns nothing"
+    else:
+        strongest = made.sources[there[int(np.argmax(reach[there]))]]
+        summed = frame.groupby("distance").score.sum()
+        text = (
+            f"Head {head} of layer {layer}: average content scores highest {abs(int(summed.idxmax()))} tokens away; "
+            "the "
+            f"band of {strongest} tokens moves most"
+        )
+    return Figure(
+        name="position_kernels",
+        title="The mean score at each distance",
+        finding=text,
+        frame=lambda: frame,
+        caption=(
+            "A band's mean score at each distance over all queries and keys of the text, less its mean over distances: "
+            "what distance does by itself. Bands are named by the wavelengths of their turns, in tokens. "
+            f"{made.provenance.model}, layer {layer}, head {head}, one text of {made.tokens} tokens."
+        ),
+        alt=f"Lines against distance, one a band. {text}.",
+        command=position_probe.command(made.provenance),
+        provenance=run_facts(made.provenance),
+        citation_keys=CITE,
+        content={"frame": frame, "bands": [made.sources[band] for band in there]},
+    )
+
+
+@figure("position_unturned", live=position_probe.obtain_unturned)
+def position_unturned(params: Params, run: Unturned) -> Figure:
+    """Layer by band: what the model does otherwise once that band of that layer is not turned."""
+    names = [*BANDS, ALL_BANDS]
+    layer, column = (index.ravel() for index in np.indices(run.values.shape))
+    frame = pd.DataFrame(
+        {
+            "layer": layer,
+            "band": np.asarray(names, dtype=object)[column],
+            "outcome": run.values.ravel(),
+            "loss_difference": run.losses.ravel(),
+        }
+    ).dropna(subset="outcome")
+    if frame.empty:
+        raise NoResults(f"{run.provenance.model} turns nothing in any layer, so there is nothing to leave unturned.")
+    single = frame[frame.band != ALL_BANDS]
+    top = single.loc[single.outcome.idxmax()]
+    finding = f"Most is lost without wavelengths {top.band} tokens in layer {top.layer}: {top.outcome:.2g}"
+    loss = ""
+    if run.loss == run.loss:
+        most = frame.loc[frame.loss_difference.idxmax()]
+        loss = (
+            f" The loss on the text is {run.loss:.2f} nats a token; it rises most, by {most.loss_difference:.2f}, "
+            "without "
+            f"{'any turn' if most.band == ALL_BANDS else f'wavelengths {most.band} tokens'} in layer {most.layer}."
+        )
+    return Figure(
+        name="position_unturned",
+        title="What is lost when one band is not turned",
+        finding=finding,
+        frame=lambda: frame,
+        caption=(
+            f"{run.measure[0].upper()}{run.measure[1:]}, between the model as it is and the model in which one layer "
+            f"leaves one band of wavelengths (tokens) unturned, or all of them; every cell is a pass of its own.{loss} "
+            f"{run.provenance.model}, one text of {run.tokens} tokens."
+        ),
+        alt=f"Heat map of {len(run.values)} layers by {frame.band.nunique()} bands. {finding}.",
+        command=position_probe.command(run.provenance),
+        provenance=run_facts(run.provenance),
+        citation_keys=CITE,
+        content={"frame": frame, "bands": [name for name in names if (frame.band == name).any()], "label": run.measure},
+    )
+
+
+def _title(made: PositionMap) -> str:
+    return made.provenance.model
+
+
+def _frame(made: PositionMap) -> pd.DataFrame:
+    shares = made.shares()
+    layer, source, part = (index.ravel() for index in np.indices(shares.shape))
+    return pd.DataFrame(
+        {
+            "layer": layer,
+            "source": np.asarray(made.sources, dtype=object)[source],
+            "part": np.asarray(PARTS, dtype=object)[part],
+            "share": shares.ravel(),
+        }
+    )
+
+
+def _how(made: PositionMap) -> str:
+    error = f"The parts add up to the model's own scores to {made.errors.max():.1e} of their range."
+    if made.kernels is not None:
+        still = [layer for layer, one in enumerate(made.rotations) if not one.turned]
+        whole = {(one.turned, one.width) for one in made.rotations if one.turned}
+        turned = " and ".join(f"{turned} of {width}" for turned, width in sorted(whole))
+        layers = (
+            f"; {'layer' if len(still) == 1 else 'layers'} {', '.join(map(str, still))} turn nothing" if still else ""
+        )
+        return (
+            f"Queries and keys are turned, in {turned} dimensions of a head{layers}: each band's part is split into "
+            "its "
+            "mean over the distances of the text (content), its mean over the text's queries and keys (distance), and "
+            f"the rest (both). What hidden states know of position by other ways counts as content. {error}"
+        )
+    return (
+        "Positions are not turned but added, to words or to scores: the parts are terms of the scores, exact at "
+        "layer 0; "
+        f"deeper, patterns and norms' statistics are held at their true values. {error}"
+    )
+
+
+def _baseline_note(params: Params, baseline: Any) -> str:
+    if baseline is None:
+        return ""
+    if params["baseline"] == "random":
+        return "Beside it the same architecture with random weights (seed 0), which has learned nothing."
+    return "Beside it the same model on the same words in another order (seed 0)."

@@ -1,0 +1,298 @@
+"""Figures of one published table: its scores, differences to a baseline, and averages with and without a column."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from analysis.core.formatting import plural, signed
+from analysis.figures.figure import Figure, Params, figure
+from analysis.literature import tables as published
+from analysis.literature.tables import Frame, Table, average, differences
+
+
+def words(names: Iterable[str]) -> str:
+    """ "a, b and c", or "a, b; c" where a name holds a comma itself."""
+    names = list(names)
+    if any(", " in name for name in names):
+        return "; ".join(names)
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def quoted(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def query_command(sql: str) -> str:
+    """The command that answers this, quoted for a shell."""
+    plain = not set(sql) & set('"$`\\!')
+    return "python -m analysis query " + (f'"{sql}"' if plain else shlex.quote(sql)) + " --csv"
+
+
+def _where(table: Table, alias: str = "") -> str:
+    citation, _, name = table.id.partition("|")
+    return f"{alias}citation = {quoted(citation)} AND {alias}table_name = {quoted(name)}"
+
+
+def _spread(cells: Frame) -> str:
+    """What is known of the uncertainty of a table's scores."""
+    if cells.sd.notna().any():
+        return "Standard deviations are as printed; they are no confidence intervals."
+    return "No spread is printed, so no difference here can be called significant."
+
+
+def _provenance(table: Table) -> dict[str, str]:
+    return {
+        "table": table.title,
+        "file": "data/published/figures/" + ", ".join(dict.fromkeys(table.cells.file)),
+        "read in": "; ".join(table.sources),
+        "address": str(table.cells.url.iloc[0]),
+    }
+
+
+def _caveats(table: Table) -> str:
+    """How many caveats go with the table, for captions: the page shows their text."""
+    count = len(table.notes)
+    return "" if not count else f" {count} caveat{'' if count == 1 else 's'} beside the table."
+
+
+# ---- Scores ----
+
+
+@figure("published_scores")
+def scores(params: Params) -> Figure:
+    """Every score of a table."""
+    table = published.load(str(params["table"]))
+    cells = table.scores
+    if cells.empty:
+        table.baseline("")  # Raises: there is nothing to draw.
+    left_out = int(table.cells.change.sum())
+    units = words(dict.fromkeys(cells.unit))
+    extremes = [
+        f"{column}{f' ({panel})' if panel else ''}: {_number(rows.value.min())} to {_number(rows.value.max())}"
+        for (panel, column), rows in cells.groupby(["panel", "column"], sort=False)
+    ]
+    return Figure(
+        name="published_scores",
+        title=f"{table.title}: scores",
+        finding=f"{table.title}: {plural(len(cells), 'score')} of {plural(cells.row.nunique(), 'variant')}",
+        frame=lambda: _scores_frame(table),
+        caption=(
+            f"{len(cells)} scores of {cells.row.nunique()} variants, in {units}, as printed ({table.kinds}). "
+            + (f"{table.shared}. " if table.shared else "")
+            + (f"{left_out} printed changes are in the table only. " if left_out else "")
+            + _spread(cells)
+            + _caveats(table)
+        ),
+        alt=f"Dot plot of {table.title}. {'; '.join(extremes[:14])}.",
+        command=query_command(f"SELECT * FROM published_scores WHERE {_where(table)}"),
+        provenance=_provenance(table),
+        citation_keys=(table.citation,),
+        content={
+            "cells": cells,
+            "variants": list(dict.fromkeys(cells.row)),
+            "columns": min(2, cells.groupby(["panel", "unit"]).ngroups),
+        },
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"
+
+
+def _scores_frame(table: Table) -> Frame:
+    return table.scores[
+        [
+            "citation", "table_name", "variant", "steps", "setting", "printed_task", "printed_metric", "task", "metric",
+            "value", "sd", "unit", "higher_is_better", "printed", "transcribed_from", "caveat",
+        ]
+    ]  # fmt: skip
+
+
+# ---- Differences ----
+
+
+@figure("published_difference")
+def difference(params: Params) -> Figure:
+    """Every variant minus a baseline, column by column."""
+    table = published.load(str(params["table"]))
+    baseline = table.baseline(str(params.get("baseline", "")))
+    rows = differences(table, baseline)
+    if rows.empty:
+        raise published.LinkError(f"{baseline} shares no column with another variant; choose another baseline.")
+    top, bottom = rows.loc[rows.difference.idxmax()], rows.loc[rows.difference.idxmin()]
+    left_out = int(table.cells.change.sum())
+    return Figure(
+        name="published_difference",
+        title=f"{table.title}: difference to {baseline}",
+        finding=(
+            f"Against {baseline}, {top.row} differs most upward: {signed(top.difference)} {top.unit} on {top.column}"
+            if top.difference > 0
+            else f"No variant is above {baseline} on any column"
+        ),
+        frame=lambda: _difference_frame(rows),
+        caption=(
+            f"{rows.row.nunique()} variants minus {baseline}, column by column, "
+            f"in {words(dict.fromkeys(rows.unit))}, computed from the printed scores ({table.kinds}). "
+            + (f"{table.shared}. " if table.shared else "")
+            + (f"{left_out} printed changes are in the table only. " if left_out else "")
+            + _spread(rows)
+            + _caveats(table)
+        ),
+        alt=(
+            f"Each variant of {table.title} minus {baseline}. Highest: {top.row}, {top.column}, "
+            f"{signed(top.difference)} {top.unit}. Lowest: {bottom.row}, {bottom.column}, "
+            f"{signed(bottom.difference)} {bottom.unit}."
+        ),
+        command=query_command(
+            "SELECT a.variant, a.steps, a.setting, a.printed_task, a.printed_metric, a.printed_value AS value, "
+            "b.printed_value AS baseline, a.printed_value - b.printed_value AS difference "
+            "FROM published_rows a JOIN published_rows b "
+            "USING (citation, table_name, printed_task, printed_metric) "
+            f"WHERE {_where(table)} AND coalesce(a.setting, '') = coalesce(b.setting, '') "
+            f"AND b.row_number IN ({', '.join(map(str, _baseline_rows(table, baseline)))}) "
+            "AND a.row_number <> b.row_number ORDER BY a.row_number"
+        ),
+        provenance=_provenance(table),
+        citation_keys=(table.citation,),
+        content={
+            "cells": rows,
+            "baseline": baseline,
+            "decimals": _decimals(table.scores.printed),
+            "rows": list(dict.fromkeys(rows.row)),
+        },
+    )
+
+
+def _baseline_rows(table: Table, baseline: str) -> list[int]:
+    return [int(number) for number in table.scores.row_number[table.scores.row == baseline]]
+
+
+def _decimals(printed: Iterable[str]) -> int:
+    """Digits after the point, as the table prints them."""
+    return max((len(text.partition(".")[2]) for text in printed if text.replace(".", "", 1).isdigit()), default=1)
+
+
+def _difference_frame(rows: Frame) -> Frame:
+    return rows[
+        [
+            "citation", "table_name", "variant", "steps", "setting", "printed_task", "printed_metric", "task", "metric",
+            "value", "sd", "baseline", "value_baseline", "sd_baseline", "difference", "unit", "higher_is_better",
+            "transcribed_from", "caveat",
+        ]
+    ]  # fmt: skip
+
+
+# ---- Averages ----
+
+
+@figure("published_average")
+def averages(params: Params) -> Figure:
+    """Average over every GLUE column and over the ticked ones, beside each other and against a baseline."""
+    return _averages("published_average", params)
+
+
+def _averages(name: str, params: Params) -> Figure:
+    table = published.load(str(params["table"]))
+    baseline = table.baseline(str(params.get("baseline", "")))
+    without = tuple(params.get("without", ()))
+    means = average(table, without).assign(baseline=baseline)
+    own = means[means.variant == baseline].iloc[0]
+    means["difference_all"] = means.all_columns - own.all_columns
+    means["difference_ticked"] = means.ticked - own.ticked
+    means["difference_printed"] = means.printed - own.printed
+    columns = dict(table.glue_columns)
+    left = [column for task, column in columns.items() if task in without]
+    kept = [column for task, column in columns.items() if task not in without]
+    names = {"all": f"all {len(columns)} columns", "ticked": f"without {words(left)}" if left else ""}
+    missing = [c for c in dict.fromkeys(table.scores.column[table.scores.glue]) if c not in columns.values()]
+    others = means[means.variant != baseline]
+    matches = _sentences(table, others, baseline, left)
+    printed = means.dropna(subset="printed")
+    off = (printed.printed - printed.all_columns).abs().max()
+    return Figure(
+        name=name,
+        title=f"{table.title}: average {f'with and without {words(left)}' if left else 'of all GLUE columns'}",
+        finding=_gained(others, baseline, left),
+        frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(kept)),
+        caption=(
+            f"Mean of {len(columns)} GLUE columns ({', '.join(columns.values())})"
+            + (f" and of the {len(kept)} without {words(left)}" if left else "")
+            + f", {len(means)} variants, computed from the printed scores ({table.kinds}); points, and points minus "
+            + f"{baseline}. "
+            + (f"Not averaged, because not every variant has it: {words(missing)}. " if missing else "")
+            + (
+                f"The paper's printed averages differ from ours by at most {off:.3f}. "
+                if len(printed)
+                else "The paper prints no average. "
+            )
+            + _spread(table.scores[table.scores.glue])
+            + _caveats(table)
+        ),
+        alt=" ".join([f"Averages of {table.title} and their differences to {baseline}.", *_told(others, names)]),
+        command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
+        provenance=_provenance(table),
+        citation_keys=(table.citation,),
+        content={"means": means, "baseline": baseline, "names": names, "sentences": matches},
+    )
+
+
+def _average_sql(table: Table, tasks: list[str], kept: list[str]) -> str:
+    ticked = f" FILTER (task IN ({', '.join(map(quoted, kept))}))" if kept != tasks else ""
+    return (
+        f"SELECT variant, 100 * avg(value) AS all_columns, 100 * avg(value){ticked} AS ticked FROM published_scores "
+        f"WHERE {_where(table)} AND task IN ({', '.join(map(quoted, tasks))}) GROUP BY variant"
+    )
+
+
+def _told(others: Frame, names: dict[str, str]) -> list[str]:
+    return [
+        f"{row.variant}: {signed(row.difference_all)} over {names['all']}"
+        + (f", {signed(row.difference_ticked)} {names['ticked']}." if names["ticked"] else ".")
+        for row in others.itertuples()
+    ]
+
+
+def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) -> list[str]:
+    """What leaving the columns out does: every variant whose sign turns, and the one of the rest that moves most."""
+    if not left or others.empty:
+        return []
+    turns = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
+    moved = (others.difference_ticked - others.difference_all).abs()[~turns]
+    alone = len(left) == 1 and len(table.glue_columns) > 2
+    others_out = _one_at_a_time(table, baseline, left[0]) if alone else None
+    sentences = []
+    shown: Frame = pd.concat([others[turns], others.loc[moved.nlargest(1).index]])
+    for row in shown.itertuples():
+        text = (
+            f"Without {words(left)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} to "
+            f"{signed(row.difference_ticked)} points."
+        )
+        if turns[row.Index]:
+            text += " The sign turns."
+        if others_out is not None:
+            low, high = others_out[row.variant].min(), others_out[row.variant].max()
+            text += f" Leaving out any other one column instead, it lies between {signed(low)} and {signed(high)}."
+        sentences.append(text)
+    return sentences
+
+
+def _one_at_a_time(table: Table, baseline: str, column: str) -> Frame:
+    """Differences of averages to the baseline when one column other than `column` is left out: a row a column."""
+    means = [
+        average(table, (task,)).set_index("variant").ticked.rename(name)
+        for task, name in table.glue_columns
+        if name != column
+    ]
+    return pd.DataFrame(means).pipe(lambda rows: rows.sub(rows[baseline], axis=0))
+
+
+def _gained(others: Frame, baseline: str, left: Sequence[str]) -> str:
+    """The variant with the highest average, against the baseline, with and without the columns left out."""
+    if others.empty:
+        return ""
+    best = others.loc[others.difference_all.idxmax()]
+    text = f"{best.variant} gains most on {baseline}: {signed(best.difference_all)} points"
+    return f"{text}, and {signed(best.difference_ticked)} without {words(left)}" if left else text

@@ -1,0 +1,1 @@
+"""Figures of the guided reading: their data, and their drawings in `draw*.py`."""

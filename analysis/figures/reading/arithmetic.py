@@ -1,0 +1,142 @@
+"""Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+
+from analysis.core.errors import LinkError
+from analysis.figures.figure import Figure, Params, figure
+
+STEPS = 8
+"""Words, and positions, in the plane."""
+WIDTH, OUTPUTS = 8, 6
+"""Dimensions of the concatenated vector, and of what the matrix makes of it."""
+COMPUTED = {"computed": "here and now, in float64 NumPy; no model and no data"}
+
+
+def command(name: str, **values: int) -> str:
+    """The command that makes one of these figures' numbers anew."""
+    link = "&".join(f"{field}={value}" for field, value in values.items())
+    return f"python -m analysis export '/read?{link}' --figure {name} -o {name}.csv"
+
+
+def whole_number(params: Params, field: str, least: int, most: int) -> int:
+    """A link's whole number. Raises LinkError where it is none of those meant."""
+    value = int(params[field])
+    if not least <= value <= most:
+        raise LinkError(f"The link says {field}={value}; expected a whole number from {least} to {most}.")
+    return value
+
+
+def plane(degrees: float) -> Float[ndarray, "word position 2"]:
+    """word * u + position * v, for words and positions 1 to 8, u along x, v at an angle to it."""
+    angle = np.radians(degrees)
+    count = np.arange(1, STEPS + 1)
+    u, v = np.array([1.0, 0.0]), np.array([np.cos(angle), np.sin(angle)])
+    return count[:, None, None] * u + count[None, :, None] * v
+
+
+@figure("reading_plane")
+def reading_plane(params: Params) -> Figure:
+    """Sums of a word and a position in a plane: which of them coincide."""
+    degrees = whole_number(params, "angle", 0, 90)
+    sums = plane(degrees).reshape(-1, 2)
+    distinct, which, counts = np.unique(np.round(sums, 9), axis=0, return_inverse=True, return_counts=True)
+    pairs = counts[which]
+    word, position = (index.ravel() + 1 for index in np.indices((STEPS, STEPS)))
+    x, y = distinct[which].T
+    frame = pd.DataFrame({"word": word, "position": position, "x": x, "y": y, "pairs": pairs})
+    gaps = np.linalg.norm(sums[:, None] - sums[None], axis=-1)
+    nearest = float(gaps[gaps > 1e-9].min())
+    shared = int((pairs > 1).sum())
+    text = (
+        f"At {degrees}°, {len(frame)} pairs of a word and a position give {len(distinct)} different sums; "
+        f"{shared} pairs share theirs with another."
+    )
+    return Figure(
+        name="reading_plane",
+        title=f"Eight words plus eight positions, {degrees}° apart",
+        frame=lambda: frame,
+        caption=(
+            f"{text} The two sums that lie closest, of those that differ, are {nearest:.2f} steps apart. Words are 1 "
+            f"to {STEPS} steps along one axis, positions 1 to {STEPS} steps along the other. Exact: nothing is "
+            "sampled."
+        ),
+        alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
+        command=command("reading_plane", angle=degrees),
+        provenance=COMPUTED,
+        content={"frame": frame, "reach": 2.0 * STEPS},
+    )
+
+
+class Concatenation(NamedTuple):
+    """A word and a position side by side, a matrix, and its upper and lower rows on their own."""
+
+    word: Float[ndarray, " word"]
+    position: Float[ndarray, " position"]
+    matrix: Float[ndarray, "dim output"]
+
+    @property
+    def both(self) -> Float[ndarray, " dim"]:
+        """[word ; position]."""
+        return np.concatenate([self.word, self.position])
+
+    @property
+    def mapped(self) -> Float[ndarray, " output"]:
+        """[word ; position] W."""
+        return self.both @ self.matrix
+
+    @property
+    def parts(self) -> tuple[Float[ndarray, " output"], Float[ndarray, " output"]]:
+        """word W_upper and position W_lower."""
+        cut = len(self.word)
+        return self.word @ self.matrix[:cut], self.position @ self.matrix[cut:]
+
+
+def concatenated(split: int) -> Concatenation:
+    """The example: standard normal numbers, seed 0, the last `split` dimensions for the position."""
+    rng = np.random.default_rng(0)
+    vector = rng.standard_normal(WIDTH)
+    return Concatenation(vector[: WIDTH - split], vector[WIDTH - split :], rng.standard_normal((WIDTH, OUTPUTS)))
+
+
+@figure("reading_concatenation")
+def reading_concatenation(params: Params) -> Figure:
+    """A matrix applied to a concatenation, beside the sum of its two blocks applied to the parts."""
+    split = whole_number(params, "split", 1, WIDTH - 1)
+    result = concatenated(split)
+    word, position = result.parts
+    error = float(np.abs(result.mapped - (word + position)).max())
+    frame = pd.DataFrame(
+        {
+            "output": np.arange(1, OUTPUTS + 1),
+            "word_part": word,
+            "position_part": position,
+            "sum": word + position,
+            "concatenated": result.mapped,
+        }
+    )
+    rows = [f"word {k + 1}" for k in range(len(result.word))] + [
+        f"position {k + 1}" for k in range(len(result.position))
+    ]
+    text = (
+        f"With {len(rows) - split} dimensions for the word and {split} for the position, the concatenated vector after "
+        f"the matrix differs from the sum of the two mapped parts by {error:.0e} at most."
+    )
+    return Figure(
+        name="reading_concatenation",
+        title="Concatenated and mapped, or mapped and added",
+        frame=lambda: frame,
+        caption=(
+            f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line parts the "
+            "rows that meet the word from those that meet the position. Bars: what each part gives of every output; "
+            "dots: what the concatenation gives. Standard normal numbers, seed 0."
+        ),
+        alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
+        command=command("reading_concatenation", split=split),
+        provenance=COMPUTED,
+        content={"frame": frame, "rows": rows, "split": split, "made": result},
+    )

@@ -1,0 +1,56 @@
+"""The ledger at a glance: every statement that the claims make, with its verdict."""
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import QUESTIONS
+from analysis.claims.statements import WORDS, stored
+from analysis.core.errors import NoResults
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.terms.data import known_value
+
+ALL = "all"
+FIRST = {"inconclusive": "open", "not yet measured": "open"}
+"""Words of the first verdicts, which links of that time say, and what they are called today."""
+
+
+@figure("reading_open")
+def reading_open(params: Params) -> Figure:
+    """One tile a statement, by the question it belongs to; those of one verdict stand out."""
+    request = known_value(params, "verdict", (ALL, *WORDS, *FIRST))
+    chosen = FIRST.get(request, request)
+    headings = stored.headings()
+    rows = [
+        {
+            "id": part.id,
+            "statement": part.statement,
+            "question": QUESTIONS[heading.question],
+            "verdict": part.verdict,
+            "sentence": part.sentence,
+        }
+        for heading in headings
+        for part in heading.parts
+    ]
+    if not rows:
+        raise NoResults("The store has no statements. Run: python -m analysis sync --rebuild")
+    frame: Any = pd.DataFrame(rows)
+    frame = frame.assign(
+        place=frame.groupby("question").cumcount() + 1, shown=[chosen in (ALL, verdict) for verdict in frame.verdict]
+    )
+    text = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
+    listed = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"
+    return Figure(
+        name="reading_open",
+        title="Every statement and its verdict" if chosen == ALL else f"The statements that are {chosen}",
+        frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],
+        caption=(
+            f"{len(frame)} statements that {len(headings)} claims make: {text}. One tile a statement, by question; the "
+            "verdict is computed when the store is built."
+            + (f" {chosen[0].upper()}{chosen[1:]}: {listed}" if chosen != ALL else "")
+        ),
+        alt=f"Tiles, one a statement, coloured by verdict: {text}.",
+        command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2" --csv',
+        provenance={"verdicts": "computed from the store by the rules of analysis/rules"},
+        content={"frame": frame, "questions": list(QUESTIONS.values()), "verdicts": list(WORDS)},
+    )

@@ -1,0 +1,62 @@
+"""How the angle between random vectors narrows to a right one as dimensions are added: exact."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+from scipy.special import betainc, gammaln
+
+from analysis.core.formatting import percent
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.reading.arithmetic import COMPUTED, command, whole_number
+
+DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 384, 768)
+BINS = 100
+"""Of the cosine, from -1 to 1."""
+WIDEST = 0.1
+"""A cosine within this of zero: an angle within 6 degrees of a right one."""
+
+
+def below(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
+    """The probability that two random directions in `dim` dimensions have a smaller cosine than this.
+
+    (cosine + 1) / 2 has a Beta distribution with both parameters (dim - 1) / 2.
+    """
+    return betainc((dim - 1) / 2, (dim - 1) / 2, (cosine + 1) / 2)
+
+
+def mean_size(dim: int) -> float:
+    """The mean of |cosine|: Gamma(dim / 2) / (sqrt(pi) Gamma((dim + 1) / 2))."""
+    return float(np.exp(gammaln(dim / 2) - gammaln((dim + 1) / 2)) / np.sqrt(np.pi))
+
+
+@figure("reading_orthogonal")
+def reading_orthogonal(params: Params) -> Figure:
+    """The distribution of the cosine of two random vectors."""
+    dim = whole_number(params, "dim", DIMENSIONS[0], DIMENSIONS[-1])
+    ends = np.linspace(-1, 1, BINS + 1)
+    frame = pd.DataFrame({"low": ends[:-1], "high": ends[1:], "share": np.diff(below(ends, dim))})
+    low, high = below(np.array([-WIDEST, WIDEST]), dim)
+    text = (
+        f"In {dim} dimensions the mean size of the cosine is {mean_size(dim):.3f}, and {percent(high - low, 1)} of all "
+        f"pairs have one within ±{WIDEST:g}, an angle within 6° of a right one."
+    )
+    return Figure(
+        name="reading_orthogonal",
+        title=f"Two random vectors in {dim} dimensions",
+        frame=lambda: frame,
+        caption=(
+            f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}; the vertical "
+            "scale is fitted to each number of dimensions, the horizontal one is the same for all. Exact: nothing "
+            "is sampled. Trained vectors are not random: whether they do likewise is another question, and is "
+            "measured."
+        ),
+        alt=f"Bars of a distribution around zero. {text}",
+        command=command("reading_orthogonal", dim=dim),
+        provenance=COMPUTED,
+        content={
+            "frame": frame,
+            "mean": mean_size(dim),
+            "top": float(frame.share.max()),
+        },
+    )

@@ -1,0 +1,106 @@
+"""A sentence moved to later positions: what a real model's first layer then attends to, computed from its weights."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+from safetensors import safe_open
+from scipy.special import softmax
+
+from analysis.core import embedded
+from analysis.core.formatting import percent
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.reading.arithmetic import whole_number
+
+SENTENCE = ("[CLS]", "the", "keys", "to", "the", "old", "cabinet", "are", "on", "the", "table", ".", "[SEP]")
+SHIFTS = range(101)
+HEADS = 12
+NORM_EPSILON = 1e-12
+"""The config's `layer_norm_eps`."""
+LAYER = "encoder.layer.0.attention.self"
+
+
+def _rows(names: Mapping[str, list[int] | range]) -> Iterator[Float[ndarray, "row dim"]]:
+    with safe_open(embedded.folder() / "model.safetensors", framework="numpy") as weights:
+        for name, rows in names.items():
+            table = weights.get_slice(f"embeddings.{name}.weight")
+            yield np.concatenate([table[row : row + 1] for row in rows]).astype(np.float64)
+
+
+@lru_cache(maxsize=1)
+def patterns() -> Float[ndarray, "shift head query key"]:
+    """The first layer's attention to the sentence, when token i has the embedding of position i + shift."""
+    vocabulary = (embedded.folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    count = len(SENTENCE)
+    words, positions, segment = _rows(
+        {
+            "word_embeddings": [vocabulary.index(word) for word in SENTENCE],
+            "position_embeddings": range(count + SHIFTS[-1]),
+            "token_type_embeddings": [0],
+        }
+    )
+    with safe_open(embedded.folder() / "model.safetensors", framework="numpy") as weights:
+        norm, sides = (
+            [
+                [weights.get_tensor(f"{place}.{part}").astype(np.float64) for part in ("weight", "bias")]
+                for place in places
+            ]
+            for places in (["embeddings.LayerNorm"], [f"{LAYER}.query", f"{LAYER}.key"])
+        )
+    ((gain, offset),) = norm
+    places = np.add.outer(np.array(SHIFTS), np.arange(count))
+    summed = words + positions[places] + segment
+    centred = summed - summed.mean(-1, keepdims=True)
+    states = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + NORM_EPSILON) * gain + offset
+    query, key = (
+        (states @ weight.T + bias).reshape(len(SHIFTS), count, HEADS, -1).swapaxes(1, 2) for weight, bias in sides
+    )
+    result = softmax(query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1]), axis=-1)
+    result.setflags(write=False)
+    return result
+
+
+@lru_cache(maxsize=1)
+def changes() -> Float[ndarray, "shift head"]:
+    """The share of its attention that a token moves elsewhere, mean over tokens: total variation to shift 0."""
+    return np.abs(patterns() - patterns()[0]).sum(-1).mean(-1) / 2
+
+
+def summary(head: int) -> str:
+    """What moving the sentence does to one head, and to the heads that change least and most."""
+    last = changes()[-1]
+    least, most = int(last.argmin()), int(last.argmax())
+    text = {number: percent(last[number], 1) for number in (head, least, most)}
+    return (
+        f"Moved by {SHIFTS[-1]}, head {head} sends {text[head]} of its attention elsewhere; of all {HEADS} heads, "
+        f"from {text[least]} (head {least}) to {text[most]} (head {most})."
+    )
+
+
+@figure("reading_shift")
+def reading_shift(params: Params) -> Figure:
+    """How much of every head's attention goes elsewhere when the sentence is moved."""
+    head = whole_number(params, "head", 0, HEADS - 1)
+    rows = changes()
+    shift, number = (index.ravel() for index in np.indices(rows.shape))
+    frame = pd.DataFrame({"shift": shift, "head": number, "change": rows.ravel()})
+    text = summary(head)
+    return Figure(
+        name="reading_shift",
+        title="Attention of the first layer when a sentence is moved to later positions",
+        finding=text.split(";")[0],
+        frame=lambda: frame,
+        caption=(
+            f"{text} “{' '.join(SENTENCE[1:-1])}” in {embedded.NAME}: token i has the embedding of position i + shift. "
+            "Lines: a head each; 0 % means that nothing moves, as in a model that knows distances alone. Exact: the "
+            "model's own weights, one sentence, the first layer."
+        ),
+        alt=f"A line a head, over the shift from 0 to {SHIFTS[-1]}. {text}",
+        command=f"python -m analysis export '/read?step=shift&head={head}' --figure reading_shift -o reading_shift.csv",
+        provenance={"model": f"{embedded.NAME} ({embedded.REVISION})", "computed": "in float64 from the weights"},
+        citation_keys=embedded.CITATION_KEYS,
+        content={"frame": frame, "head": head},
+    )

@@ -1,0 +1,75 @@
+"""The sum that enters a real model: a word's vector, a position's, a segment's, and what they make."""
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+from safetensors import safe_open
+
+from analysis.core import embedded
+from analysis.core.errors import LinkError
+from analysis.core.formatting import signed
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.reading.arithmetic import whole_number
+
+WORDS = ("king", "queen", "dog", "river", "run", "the")
+RETIRED = ("slave",)
+"""Words of the documents' own example, which older links name and which are not offered any more."""
+POSITIONS = 512
+TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
+SEGMENT = 0
+
+
+@lru_cache(maxsize=64)
+def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
+    """The rows of the embedded model's word, position and segment tables that meet in a sum. Reads no other row."""
+    folder = embedded.folder()
+    vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    places = (vocabulary.index(word), position, SEGMENT)
+    with safe_open(folder / "model.safetensors", framework="numpy") as weights:
+        tables = (weights.get_slice(f"embeddings.{name}.weight") for name in TABLES)
+        rows = np.stack([table[place] for table, place in zip(tables, places, strict=True)]).astype(np.float64)
+    rows.setflags(write=False)
+    return rows
+
+
+@figure("reading_sum")
+def reading_sum(params: Params) -> Figure:
+    """The three summands and their sum, dimension by dimension."""
+    word, position = str(params["word"]), whole_number(params, "position", 0, POSITIONS - 1)
+    if word not in (*WORDS, *RETIRED):
+        raise LinkError(f"The link says word={word!r}; expected one of: {', '.join(WORDS)}.")
+    parts = summands(word, position)
+    names = [f"word “{word}”", f"position {position}", f"segment {SEGMENT}", "sum"]
+    values = np.vstack([parts, parts.sum(0)])
+    frame = pd.DataFrame(
+        {
+            "part": np.repeat(names, values.shape[1]),
+            "dimension": np.tile(np.arange(values.shape[1]), len(names)),
+            "value": values.ravel(),
+        }
+    )
+    lengths = np.linalg.norm(values, axis=1)
+    cosine = float(parts[0] @ parts[1] / (lengths[0] * lengths[1]))
+    kept = float(parts[0] @ values[3] / (lengths[0] * lengths[3]))
+    text = (
+        f"Lengths: {', '.join(f'{name} {length:.2f}' for name, length in zip(names, lengths, strict=True))}. "
+        f"Cosine of word and position {signed(cosine)}, of word and sum {signed(kept)}."
+    )
+    return Figure(
+        name="reading_sum",
+        title=f"“{word}” at position {position}",
+        frame=lambda: frame,
+        caption=(
+            f"{values.shape[1]} dimensions of {embedded.NAME}, before the LayerNorm that follows the sum, all rows on "
+            f"one colour scale. {text} Exact: the model's own tables."
+        ),
+        alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
+        command=f"python -m analysis export '/read?word={word}&position={position}' --figure reading_sum "
+        "-o reading_sum.csv",
+        provenance={"model": f"{embedded.NAME} ({embedded.REVISION})", "weights": ", ".join(TABLES)},
+        citation_keys=embedded.CITATION_KEYS,
+        content={"values": values, "names": names, "reach": float(np.quantile(np.abs(values), 0.995))},
+    )

@@ -1,0 +1,1 @@
+"""Figures of one stored run: their data, and their drawings in `draw*.py`."""

@@ -1,0 +1,145 @@
+"""Every stored run with its settings, and the curve of one."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from analysis.ablation.presets import describe_changes, options
+from analysis.core.errors import AddendError, NoResults
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.training.curves import thinned
+from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+KINDS = {
+    "curves": "pre-training",
+    "scores": "fine-tuning",
+    "predictions": "predictions of a fine-tuning",
+    "costs": "costs",
+    "terms": "attention terms",
+    "encoding_measures": "encodings",
+    "patch_positions": "positions of patches",
+    "probe": "probe",
+}
+LOSSES = {
+    "validation_loss": "validation",
+    "training_loss": "training",
+    "finetuning_validation_loss": "fine-tuning, dev set",
+    "finetuning_training_loss": "fine-tuning, training set",
+}
+FINISHED, STOPPED, UNREADABLE, IMPORTED = "finished", "stopped early", "unreadable", "imported"
+
+NUMBERS = ("seed", "seconds", "steps")
+RUNS = """
+SELECT r.run_id, r.kind, r.variant, r.preset, r.seed, r.model, r.revision, r.device, r.dtype, r.created, r.seconds,
+    r.git_sha, r.versions, r.command, r.config, r.file, c.steps
+FROM runs r LEFT JOIN (SELECT run_id, max(step) AS steps FROM curves GROUP BY run_id) c USING (run_id)
+-- Probes that readers saved are theirs alone.
+WHERE r.kind <> 'probe' OR r.run_id LIKE 'example-%'
+UNION ALL BY NAME
+SELECT file AS run_id, 'unreadable' AS kind, file, problem AS command FROM problems
+WHERE (file LIKE 'results/%' OR file LIKE 'imported/%') AND file NOT IN (SELECT file FROM runs)
+ORDER BY created DESC NULLS FIRST, run_id
+"""
+
+
+def all_runs() -> Frame:
+    """One row a run, the newest first, files that could not be read before them.
+
+    status: whether it is whole. changed: what of a pre-training's settings is not its preset's, in words.
+    """
+    rows = read.query(RUNS)
+    text = [name for name in rows if name not in NUMBERS]
+    runs = [run | {"config": _config(run)} for run in rows.to_dict("records")]
+    rows = rows.assign(status=[_status(run) for run in runs], changed=[_changed(run) for run in runs])
+    return rows.assign(**{name: rows[name].fillna("") for name in text})
+
+
+def _config(run: Mapping[str, Any]) -> dict[str, Any]:
+    """A pre-training's settings; of other runs nothing is asked."""
+    return json.loads(run["config"]) if run["kind"] == "curves" else {}
+
+
+def _changed(run: Mapping[str, Any]) -> str:
+    changes = options(run["config"], run["preset"])
+    return describe_changes(changes, run["preset"]) if changes else ""
+
+
+def _status(run: Mapping[str, Any]) -> str:
+    if run["kind"] == UNREADABLE:
+        return UNREADABLE
+    if str(run["preset"]).startswith(IMPORTED):
+        return IMPORTED
+    planned = run["config"].get("steps")
+    return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
+
+
+def settings(config: str) -> Frame:
+    """A run's settings, one row each; what is nested has its path for a name."""
+    return pd.DataFrame(_flat(json.loads(config)), columns=["setting", "value"])
+
+
+def _flat(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            rows += _flat(value, f"{path}{name}.")
+        else:
+            rows.append((f"{path}{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
+    return rows
+
+
+@figure("runs_curve")
+def run_curve(params: Params) -> Figure:
+    """The losses of one pre-training; of the newest where the link names none."""
+    request = str(params["run"])
+    known = read.query(
+        "SELECT r.* FROM runs r WHERE r.kind = 'curves' AND (? = '' OR r.run_id = ?) "
+        "ORDER BY r.created DESC, r.run_id LIMIT 1",
+        [request, request],
+    )
+    if known.empty:
+        raise NoResults(
+            f"The run {request!r} has no curve."
+            if request
+            else f"No run with a curve is stored yet. Make one with: {COMMAND}"
+        )
+    run = known.iloc[0]
+    rows = read.query(
+        "SELECT variant, seed, metric, step, tokens, seconds, value, run_id FROM curves "
+        f"WHERE run_id = ? AND metric IN ({', '.join('?' for _ in LOSSES)}) ORDER BY step",
+        [run.run_id, *LOSSES],
+    )
+    if rows.empty:
+        raise AddendError(f"The run {run.run_id!r} holds no losses; its file is {run.file}.")
+    last = rows.groupby("metric").value.last()
+    ends = "; ".join(f"{LOSSES[name]} {last[name]:.2f}" for name in LOSSES if name in last)
+    variant = str(rows.variant.iloc[0])
+    task = "every masked word" if objective(variant) == MASKED else "every next token"
+    label = f"loss ({UNIT})"
+    what = f"Loss in {UNIT}, of {task}; the training loss is the mean since the evaluation before, on other texts than "
+    what += "the validation loss."
+    if str(run.preset).startswith(IMPORTED):
+        label = "loss (as logged)"
+        what = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
+    return Figure(
+        name="runs_curve",
+        title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
+        finding=f"{title(variant)}, seed {rows.seed.iloc[0]}: {ends}",
+        frame=lambda: rows,
+        caption=f"{what} In the end: {ends}.",
+        alt=f"Lines of loss against steps, up to step {rows.step.max():,}. In the end: {ends}.",
+        command=run.command,
+        provenance={
+            run.run_id: f"{run.file}, {run.device}, {run.created}, code {run.git_sha}",
+            "versions": run.versions,
+        },
+        content={
+            "rows": thinned(rows).assign(loss=lambda result: result.metric.map(LOSSES)),
+            "losses": list(LOSSES.values()),
+            "label": label,
+        },
+    )

@@ -1,0 +1,101 @@
+"""A chart of a reader's own query: which columns it is drawn from, and what is said of it."""
+
+from shlex import quote
+
+import pandas as pd
+from pandas.api import types
+
+from analysis.core.errors import AddendError
+from analysis.figures.figure import Figure, Params, figure
+from analysis.literature.tables import Frame
+from analysis.sql.ask import ask
+from analysis.store import read
+
+MARKS = {"line": "Lines", "point": "Points", "bar": "Bars"}
+MOST = 5_000
+"""Rows that a chart draws."""
+MOST_COLOURS = 12
+MOST_NAMES, LONGEST_NAME = 100, 60
+"""Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
+NONE = ""
+
+
+def numeric(frame: Frame, column: str) -> bool:
+    """Whether a column holds numbers."""
+    return types.is_numeric_dtype(frame[column]) and not types.is_bool_dtype(frame[column])
+
+
+def columns(frame: Frame, request: Params) -> tuple[str, str, str]:
+    """The columns of x, y and colour: those asked for or, where none is, the first that suit.
+
+    Raises AddendError where the result has no such column, or no numbers to draw.
+    """
+    names = list(frame.columns)
+    for name in ("x", "y", "colour"):
+        if request[name] and request[name] not in names:
+            raise AddendError(f"The result has no column {request[name]!r} for {name}; it has: {', '.join(names)}.")
+    numbers = [name for name in names if numeric(frame, name)]
+    if not numbers:
+        raise AddendError("The result has no column of numbers, so there is nothing to draw; the table shows it.")
+    x = str(request["x"]) or names[0]
+    y = str(request["y"]) or next((name for name in reversed(numbers) if name != x), numbers[-1])
+    if not numeric(frame, y):
+        raise AddendError(f"The column {y!r} holds no numbers; y can be: {', '.join(numbers)}.")
+    colour = str(request["colour"])
+    if not colour:
+        names = [name for name in names if name not in (x, y) and not numeric(frame, name)]
+        colour = next((name for name in names if 1 < frame[name].astype(str).nunique() <= MOST_COLOURS), NONE)
+    return x, y, "" if colour == x else colour
+
+
+@figure("sql_chart")
+def sql_chart(params: Params) -> Figure:
+    """The rows of a query, drawn."""
+    mark = str(params["mark"])
+    if mark not in MARKS:
+        raise AddendError(f"There is no chart of {mark!r}; there are: {', '.join(MARKS)}.")
+    sql = str(params["query"])
+    answer = ask(sql)
+    frame: Frame = answer.frame
+    x, y, colour = columns(frame, params)
+    kind = "temporal" if types.is_datetime64_any_dtype(frame[x]) else "quantitative" if numeric(frame, x) else "nominal"
+    rows = pd.DataFrame({"x": frame[x], "y": frame[y].astype(float)})
+    rows["colour"] = frame[colour].astype(str) if colour else ""
+    if kind == "nominal":
+        rows["x"] = rows.x.astype(str)
+    drawn = rows[rows.y.notna()].head(MOST)
+    if drawn.empty:
+        raise AddendError(f"The result has no row with a number in {y!r}, so there is nothing to draw.")
+    if kind == "nominal" and (drawn.x.nunique() > MOST_NAMES or drawn.x.str.len().max() > LONGEST_NAME):
+        raise AddendError(
+            f"The column {x!r} has {drawn.x.nunique():,} names of up to {drawn.x.str.len().max():,} characters; at "
+            f"most {MOST_NAMES} of {LONGEST_NAME} stand along x. Aggregate, or take left(name, {LONGEST_NAME})."
+        )
+    if drawn.colour.str.len().max() > LONGEST_NAME:
+        raise AddendError(
+            f"The column {colour!r} has names of {drawn.colour.str.len().max():,} characters; at most {LONGEST_NAME} "
+            f"stand in a legend. Shorten them: left(name, {LONGEST_NAME})."
+        )
+    if drawn.colour.nunique() > MOST_COLOURS:
+        raise AddendError(
+            f"The column {colour!r} has {drawn.colour.nunique()} values; at most {MOST_COLOURS} colours are told apart."
+        )
+    store = read.query("SELECT built, git_sha, versions FROM meta").iloc[0]
+    cut = " The result was cut at the limit of a query." if answer.cut else ""
+    part = f"the first {MOST:,} of {len(rows):,} rows" if len(rows) > MOST else f"{len(drawn):,} rows"
+    by = f", by {colour}" if colour else ""
+    return Figure(
+        name="sql_chart",
+        title=f"{y} by {x}",
+        frame=lambda: frame,
+        caption=f"A reader's own query, not a figure of ours: {y} against {x}{by}, {part} as the query gives "
+        f"them.{cut} Nothing is averaged, tested or left out but by the query. Store built {store.built}.",
+        alt=f"{MARKS[mark]} of {y} against {x}{by}: {part}, {y} from {drawn.y.min():.4g} to {drawn.y.max():.4g}.",
+        command=f"python -m analysis query {quote(sql)} --csv",
+        provenance={
+            "query": " ".join(sql.split()),
+            "store": f"built {store.built}, code {store.git_sha}",
+            "versions": store.versions,
+        },
+        content={"rows": drawn, "x": x, "y": y, "colour": colour, "kind": kind, "mark": mark},
+    )

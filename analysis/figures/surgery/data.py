@@ -1,0 +1,83 @@
+"""A sentence encoder's own task under every operation on its positions and terms: rows, and by number of directions."""
+
+import json
+from typing import Any
+
+from analysis.core import embedded
+from analysis.core.errors import NoResults
+from analysis.figures.figure import Figure, Params, figure
+from analysis.store import read
+
+CITE = ("reimers2019sbert", "cer2017stsb")
+ROWS = {
+    "intact": "as trained",
+    "separated": "words out of the positions' directions, positions inside",
+    "words_kept_out": "words out of the positions' directions",
+    "separated_at_random": "both, along random directions",
+    "words_kept_out_at_random": "words out of random directions",
+    "no_cross_layer_0": "no cross terms at layer 0",
+    "no_cross": "no cross terms at any layer",
+    "word_only": "word to word alone",
+    "position_only": "position to position alone",
+    "mean_position": "every position the mean position",
+    "no_position": "every position zero",
+    "sinusoidal": "sinusoids in place of the table",
+    "permuted": "positions in another order",
+}
+"""Operation -> what is done, in a few words; in the order of the rows."""
+CURVES = {"separated": "their own directions", "separated_at_random": "random directions"}
+RANK = 14
+"""Directions at which the rows are taken: the effective rank of the default model's table, rounded."""
+
+
+@figure("surgery")
+def surgery(params: Params) -> Figure:
+    """Spearman's correlation on STS-B under every operation; and under separation, by the number of directions."""
+    model = str(params["model"])
+    result: Any = read.query("SELECT * FROM newest_surgery WHERE model = ? ORDER BY operation, rank, draw", [model])
+    if result.empty:
+        raise NoResults(
+            f"No surgery on the model {model!r} is stored. It is measured for sentence encoders that add a table of "
+            f"positions, such as {embedded.NAME}: python -m analysis surgery --help"
+        )
+    first: Any = result.iloc[0]
+    result = result.assign(done=result.operation.map(ROWS))
+    columns = ["operation", "done", "rank", "draw", "value", "low", "high", "difference", "difference_low"]
+    frame = result[[*columns, "difference_high", "pairs"]]
+    by: Any = result[result["rank"].isna() | (result["rank"] == RANK)].groupby("operation").value
+    mean = by.mean()
+    text = (
+        f"{mean['intact']:.3f} as trained, {mean['separated']:.3f} with words and positions apart in {RANK} "
+        f"directions, {mean['separated_at_random']:.3f} along random ones, {mean['mean_position']:.3f} with no "
+        "position"
+    )
+    config = json.loads(first.config)
+    return Figure(
+        name="surgery",
+        title="Sentence similarity after every operation",
+        finding=(
+            f"With words and positions kept apart the correlation is {mean['separated']:.3f}, against "
+            f"{mean['intact']:.3f} as trained"
+        ),
+        frame=lambda: frame,
+        caption=(
+            f"{first.model}, sentence similarity on the {first.pairs:,} pairs of STS-B's dev set, no training: {text}. "
+            "Words are kept out of some directions and positions kept inside them, each around its mean: up to a "
+            f"rotation that is a concatenation. Left: the operations, at {RANK} directions where they have a number of "
+            "them; dots of one row are random draws. Right: by the number of directions. Lines: 95 % bootstrap "
+            f"intervals, {config['resamples']:,} resamples of the pairs."
+        ),
+        alt=f"Dot plot of Spearman's correlation under {frame.operation.nunique()} operations: {text}.",
+        command=(
+            f"{first.command}\npython -m analysis query \"SELECT * FROM surgery_effects WHERE model = '{model}'\" --csv"
+        ),
+        provenance={
+            "model": f"{first.model} ({first.revision})",
+            "task": f"{first.task}, dev set, {first.pairs:,} pairs",
+            "run": f"{first.run_id}, {first.created}, code {first.git_sha}",
+            "device": f"{first.device}, {first['dtype']}",
+            "versions": first.versions,
+        },
+        citation_keys=CITE,
+        content={"rank": RANK, "order": list(ROWS.values()), "curves": CURVES, "intact": float(mean["intact"])},
+    )

@@ -1,0 +1,67 @@
+"""One cell of a head's maps: what each term adds to the score of one query on one key."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import LinkError
+from analysis.core.formatting import signed
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import run_facts
+from analysis.figures.terms.data import CITE, term_label
+from analysis.figures.terms.maps import method_assumption, rows_of, viewed_head, visible_terms
+from analysis.measurements.terms.result import Decomposition
+from analysis.measurements.terms.token_view import TokenView
+from analysis.probes import text_probe
+
+STRONGEST = -1
+
+
+def place(params: Params, view: TokenView) -> tuple[int, int]:
+    """The query and the key that a link asks for, by index; STRONGEST: where the attention of those shown is strongest.
+
+    Raises LinkError for one that is not among the rows shown.
+    """
+    first, last = rows_of(params, len(view.labels))
+    request = {name: int(params.get(name, STRONGEST)) for name in ("query", "key")}
+    for name, index in request.items():
+        if index != STRONGEST and not first <= index <= last:
+            raise LinkError(f"The link says {name}={index}; the rows shown are {first} to {last}.")
+    inside = [slice(first, last + 1) if index == STRONGEST else slice(index, index + 1) for index in request.values()]
+    pattern = view.pattern[inside[0], inside[1]]
+    query, key = np.unravel_index(int(pattern.argmax()), pattern.shape)
+    return inside[0].start + int(query), inside[1].start + int(key)
+
+
+@figure("probe_cell", live=text_probe.obtain)
+def probe_cell(params: Params, decomposition: Decomposition) -> Figure:
+    """The score of one query on one key as the sum of its terms."""
+    terms = visible_terms(decomposition)
+    head, view = viewed_head(params, decomposition, terms)
+    query, key = place(params, view)
+    values = {term: float(view.terms[term][query, key]) for term in terms}
+    total, pattern = float(view.total[query, key]), float(view.pattern[query, key])
+    frame = pd.DataFrame({"part": [*values, "total", "pattern"], "value": [*values.values(), total, pattern]})
+    frame = frame.assign(query=query, key=key, query_token=view.labels[query], key_token=view.labels[key])
+    asks, answers = f"{query} “{view.labels[query]}”", f"{key} “{view.labels[key]}”"
+    kind = "key-centred score" if params["centred"] else "score before centring"
+    largest = max(values, key=lambda term: abs(values[term]))
+    text = f"The largest term is {term_label(largest)}, {signed(values[largest], 4)}; the total is {signed(total, 4)}."
+    return Figure(
+        name="probe_cell",
+        title=f"Head {head}, query {asks} on key {answers}",
+        finding=text.removesuffix("."),
+        frame=lambda: frame,
+        caption=(
+            f"What each term adds to the {kind} of this one query on this one key; {decomposition.provenance.model}, "
+            "layer "
+            f"{decomposition.layer}. {text} Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
+        ),
+        alt=f"Bars, one a term. {text}",
+        command=text_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance),
+        citation_keys=CITE,
+        content={
+            "frame": frame[frame.part != "pattern"].assign(label=frame.part.map(term_label)),
+            "kind": kind,
+        },
+    )

@@ -1,0 +1,271 @@
+"""Figures of attention's terms over a corpus: stored statistics, per head and over heads."""
+
+import json
+from collections.abc import Collection
+from shlex import quote
+from typing import Any
+
+from analysis.core.errors import LinkError
+from analysis.core.formatting import capitalised, join_names, percent, plural, ranges
+from analysis.core.provenance import model_options
+from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
+from analysis.figures.figure import Figure, Params, figure
+from analysis.store import read
+
+NOTHING = 0.005
+"""A share or an effect below this is printed as 0.00."""
+ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
+"""The four terms that the question is about, then the other twelve."""
+MEASURES = {
+    "share": "share of the key-centred scores",
+    "effect": "effect on the pattern (KL, nats)",
+}
+AGGREGATIONS = {"mean_over_heads": "mean over heads", "pooled_over_heads": "pooled over heads"}
+CITE = ("ke2021tupe", "reimers2019sbert")
+
+
+def term_label(term: str) -> str:
+    """word_to_position as "word → position": query first."""
+    return term.replace("_to_", " → ").replace("_", " ")
+
+
+def measure_of(params: Params) -> str:
+    """The measure that a link asks for."""
+    return known_value(params, "measure", MEASURES)
+
+
+def known_value(params: Params, name: str, known: Collection[str]) -> str:
+    """A link's value, if it is a known one. Raises LinkError otherwise."""
+    value = str(params[name])
+    if value not in known:
+        raise LinkError(f"The link says {name}={value!r}; expected one of: {', '.join(known)}.")
+    return value
+
+
+def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: bool = False) -> Any:
+    """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision.
+
+    Of the link's layer alone, unless every one is asked for.
+    """
+    layer = None if every_layer else int(params.get("layer", 0))
+    marks = ", ".join("?" for _ in aggregations)
+    rows = read.query(
+        f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = coalesce(?, layer) "
+        f"AND aggregation IN ({marks})",
+        [str(params["model"]), str(params["corpus"]), layer, *aggregations],
+    )
+    if rows.empty:
+        raise LinkError(
+            f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
+            f"over {params['corpus']!r}. "
+            f"Run: python -m analysis measure {model_options(str(params['model']))} "
+            f"--corpus {quote(str(params['corpus']))}"
+        )
+    return rows[rows.run_id == rows.sort_values("created").run_id.iloc[-1]]
+
+
+def provenance(row: Any) -> dict[str, str]:
+    """What stored statistics trace to."""
+    return {
+        "model": f"{row.model} ({row.revision})",
+        "corpus": f"{row.corpus}, {row.texts} texts, {row.queries:,} queries",
+        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
+        "device": f"{row.device}, {row['dtype']}",
+        "versions": row.versions,
+    }
+
+
+def visible_terms(result: Any) -> list[str]:
+    """The terms that the model has, the four first; those of a source that it lacks are zero everywhere."""
+    there = set(result.term[result.rms > 0])
+    return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
+
+
+HELD = {"activation": "activation", "other": "other factor", "half": "mean of both ways"}
+
+
+def held_fixed(layer: int, freeze: str) -> str:
+    """What is assumed at a layer, in a sentence."""
+    if layer == 0:
+        return "Layer 0 is exact: only the statistics of norms before its scores are held."
+    gates = f", of gated units the {HELD[freeze]}" if freeze else ""
+    return (
+        f"Method frozen: patterns, norms' statistics and gates{gates} are held at their true values; what position "
+        "does through the patterns is not credited to it."
+    )
+
+
+def _held(row: Any) -> str:
+    return held_fixed(int(row.layer), json.loads(row.config).get("freeze") or "")
+
+
+def _texts(row: Any) -> str:
+    """What a corpus is: how many texts and pairs, and how far a few long ones decide."""
+    result = read.query(
+        "SELECT count(*) FILTER (text_pair IS NULL) AS texts, count(text_pair) AS pairs FROM corpora WHERE corpus = ?",
+        [row.corpus],
+    ).iloc[0]
+    about = json.loads(row.config)
+    length = f"{about['tokens']} tokens" if about.get("tokens") else "the model's length"
+    cut = f", {about['truncated_texts']} of them cut to {length}" if about.get("truncated_texts") else ""
+    return (
+        f"{result.texts} texts and {result.pairs} pairs written for Addend{cut}, {row.queries:,} queries pooled "
+        f"(the longest tenth of the texts gives {percent(about['longest_tenth'])} of them)"
+    )
+
+
+def _errors(row: Any) -> str:
+    return (
+        f"The terms add up to the model's own scores to {row.max_error:.1e} ({row.relative_error:.1e} of their range) "
+        f"and its pattern to {row.pattern_error:.1e}, at worst over all texts ({row['dtype']}, {row.device})."
+    )
+
+
+@figure("terms_heads")
+def terms_heads(params: Params) -> Figure:
+    """Every head's sixteen terms, over a corpus."""
+    measure = measure_of(params)
+    result = stored_terms(params, ("head",))
+    order = visible_terms(result)
+    table: Any = result.pivot(index="head", columns="term", values=measure)[order].sort_index()
+    first = result.iloc[0]
+    lead = table[[term for term in FOUR if term in order]].idxmax(axis=1).value_counts()
+    leading = "; ".join(f"{term_label(str(term))} in {count}" for term, count in lead.items())
+    columns = [
+        "head",
+        "term",
+        measure,
+        f"{measure}_low",
+        f"{measure}_high",
+        "top1_agreement",
+        "rms",
+        "texts",
+        "queries",
+    ]
+    return Figure(
+        name="terms_heads",
+        title=f"Every head at layer {first.layer}",
+        finding=most_leading(lead, len(table)),
+        frame=lambda: result.sort_values(["head", "term"])[columns],
+        caption=(
+            f"{capitalised(MEASURES[measure])}, per head, {first.model}, layer {first.layer}, {_texts(first)}. "
+            f"{reading(measure)} {folded_note(table)}{_held(first)} {_errors(first)}"
+        ),
+        alt=f"Heat map of {len(table)} heads by {len(order)} terms. Of the four word and position terms the largest is "
+        f"{leading} of {len(table)} heads.",
+        command=(
+            f"{first.command}\n"
+            f"python -m analysis query \"SELECT * FROM term_stats WHERE model = '{first.model}' "
+            f"AND corpus = '{first.corpus}' AND layer = {first.layer}\" --csv"
+        ),
+        provenance=provenance(first),
+        citation_keys=CITE,
+        content={"table": folded(table), "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+def reading(measure: str, *, coloured: bool = True) -> str:
+    """How to read a measure, in a sentence. coloured: whether colours are its values."""
+    if measure == "share":
+        adds = "orange adds" if coloured else "a positive one adds"
+        return f"Shares of a head sum to 1 and may be negative; {adds} to the scores' variance along keys."
+    return "Mean over queries of KL(pattern ‖ pattern without the term); effects do not add up over terms."
+
+
+@figure("terms_aggregates")
+def terms_aggregates(params: Params) -> Figure:
+    """The same, over heads: the mean over heads beside the pooled value."""
+    measure = measure_of(params)
+    # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
+    wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
+    result = stored_terms(params, wanted)
+    order = visible_terms(result)
+    result = result[result.term.isin(order)]
+    frame = result[["term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]].rename(
+        columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
+    )
+    frame = frame.assign(term_label=frame.term.map(term_label), over=frame.aggregation.map(AGGREGATIONS))
+    first = result.iloc[0]
+    value = result.set_index(["aggregation", "term"])[measure]
+    named = [term for term in ("position_to_position", "word_to_word") if term in order]
+    text = "; ".join(
+        f"{name}: " + ", ".join(f"{term_label(term)} {value[key, term]:.3f}" for term in named)
+        for key, name in AGGREGATIONS.items()
+        if key in wanted
+    )
+    why = " A head with large scores weighs more when heads are pooled." if measure == "share" else ""
+    return Figure(
+        name="terms_aggregates",
+        title="Over all heads, two ways" if measure == "share" else "Over all heads",
+        finding=_aggregated(value, wanted, named, measure),
+        frame=lambda: frame,
+        caption=(
+            f"{capitalised(MEASURES[measure])}, {first.model}, layer {first.layer}, {_texts(first)}. "
+            f"{text[0].upper()}{text[1:]}.{why} Lines at the dots: 95 % bootstrap intervals, 2,000 resamples of "
+            f"{json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "
+            "other texts or models."
+        ),
+        alt=f"Dot plot of {len(order)} terms. {text}.",
+        command=(
+            f'{first.command}\npython -m analysis query "SELECT term, aggregation, {measure}, {measure}_low, '
+            f"{measure}_high FROM newest_terms WHERE model = '{first.model}' AND corpus = '{first.corpus}' "
+            f"AND layer = {first.layer} AND aggregation <> 'head'\" --csv"
+        ),
+        provenance=provenance(first),
+        citation_keys=CITE,
+        content={
+            "label": MEASURES[measure],
+            "order": [term_label(term) for term in order],
+            "two": len(wanted) == 2,
+            "told": text,
+        },
+    )
+
+
+def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: str) -> str:
+    """The leading term by the mean over heads and, where there are two aggregations, pooled."""
+    if not named:
+        return ""
+    term = max(named, key=lambda one: value["mean_over_heads", one])
+    if measure != "share":
+        return f"Leaving out {term_label(term)} changes attention most, by {value['mean_over_heads', term]:.2f} nats"
+    text = (
+        f"{capitalised(term_label(term))} makes up {percent(value['mean_over_heads', term])} of the variance of scores"
+    )
+    pooled = [one for one in wanted if one != "mean_over_heads"]
+    return text + (f" in the mean over heads, {percent(value[pooled[0], term])} with heads pooled" if pooled else "")
+
+
+def most_leading(lead: Any, heads: int) -> str:
+    """Which of the four terms is the largest in the most heads. lead: how many heads each leads, the most first."""
+    if lead.empty:
+        return ""
+    name = capitalised(term_label(str(lead.index[0])))
+    return f"{name} is the largest of the four terms in {lead.iloc[0]} of {heads} heads"
+
+
+def leading_by_layer(lead: Any) -> str:
+    """Which term is the largest at which layers. lead: layers by labels of terms."""
+    largest = lead.idxmax(axis=1)
+    parts = [
+        f"{label} at {'layer' if (largest == label).sum() == 1 else 'layers'} {ranges(largest.index[largest == label])}"
+        for label in dict.fromkeys(largest)
+    ]
+    return f"The largest term is {join_names(parts)}"
+
+
+def folded(table: Any) -> Any:
+    """A table of heads by terms without the terms that round to 0.00 in every head; the four always stay."""
+    return table[[term for term in table if term in FOUR or table[term].abs().max() >= NOTHING]]
+
+
+def folded_note(table: Any) -> str:
+    """How many terms are not drawn, as a sentence with a space after it; empty where all are."""
+    left = table.shape[1] - folded(table).shape[1]
+    return f"Not drawn, but in the data: {plural(left, 'term')} below {NOTHING:g} in every head. " if left else ""
+
+
+def leading_in_most(table: Any) -> str:
+    """Which of the four terms is the largest in the most heads. table: heads by terms."""
+    four = table[[term for term in FOUR if term in table]].dropna()
+    return most_leading(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""

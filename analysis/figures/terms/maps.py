@@ -1,0 +1,282 @@
+"""Figures of one text: the maps of its terms, and every head's shares and effects on it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import LinkError
+from analysis.core.formatting import capitalised, fixed, signed
+from analysis.core.term_names import ADDED_TERMS, TERMS
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import cancellation_note, head_of, map_frame, run_facts, unknown_tokens_note
+from analysis.figures.terms.data import (
+    CITE,
+    MEASURES,
+    ORDER,
+    folded,
+    folded_note,
+    held_fixed,
+    known_value,
+    leading_in_most,
+    measure_of,
+    reading,
+    term_label,
+)
+from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
+from analysis.measurements.terms.token_view import TokenView, token_view
+from analysis.probes import text_probe
+
+GROUPS = {"four": FOUR, "all": TERMS}
+NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
+
+
+NO_SOURCE = {
+    "rotated": "This model turns its queries and keys by position: position multiplies, so no summand of its hidden "
+    "states is position, and it sits inside every term. Scores against distance show it; so do interventions.",
+    "score_bias": "This model adds a bias for the distance to its scores: no summand of its hidden states is position. "
+    "The term score_bias holds it.",
+    "disentangled": "This model compares content with embeddings of the distance in its scores: the terms content to "
+    "distance and distance to content hold those comparisons.",
+}
+"""Why there is no position among the sources, by how positions enter."""
+
+
+@figure("probe_distance", live=text_probe.obtain)
+def probe_distance(params: Params, decomposition: Decomposition) -> Figure:
+    """The scores of one head against how far the key stands from the query."""
+    head = head_of(params, decomposition.heads)
+    seen = (
+        np.ones(decomposition.scores.shape[1:], dtype=bool)
+        if decomposition.attended is None
+        else decomposition.attended
+    )
+    query, key = np.nonzero(seen)
+    distance = key - query
+    aways, place, pairs = np.unique(distance, return_inverse=True, return_counts=True)
+    rows = []
+    for name in ("total", *(term for term in four(decomposition) if term in decomposition.present)):
+        scores = decomposition.scores[head] if name == "total" else decomposition.terms_of(name, head)
+        kept = np.where(seen, scores, 0)
+        values = (scores - kept.sum(-1, keepdims=True) / seen.sum(-1, keepdims=True))[query, key]
+        mean = np.bincount(place, values) / pairs
+        sd = np.sqrt(np.bincount(place, (values - mean[place]) ** 2) / pairs)
+        rows.append(pd.DataFrame({"term": name, "distance": aways, "mean": mean, "sd": sd, "pairs": pairs}))
+    frame = pd.concat(rows, ignore_index=True)
+    total = rows[0]["mean"].to_numpy()
+    high, low = (signed(float(aways[at]), 0) for at in (total.argmax(), total.argmin()))
+    text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
+    why = NO_SOURCE.get(decomposition.position_kind, "")
+    return Figure(
+        name="probe_distance",
+        title=f"Head {head}, scores against distance",
+        finding=text.removesuffix("."),
+        frame=lambda: frame,
+        caption=(
+            "Key-centred scores, mean over the pairs of tokens at each distance, key less query (negative: before), of "
+            f"the total and of each term; {_where(decomposition, head)}. {text} Far distances have few pairs (see "
+            "the data). "
+            f"{method_assumption(decomposition)} {why}"
+        ),
+        alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
+        command=text_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance),
+        citation_keys=CITE,
+        content={
+            "frame": frame.assign(series=frame.term.map(term_label)),
+            "order": [term_label(x) for x in frame.term.unique()],
+        },
+    )
+
+
+def _live_errors(decomposition: Decomposition) -> str:
+    about = decomposition.provenance
+    return (
+        f"Sum of the terms against the model's own scores: {decomposition.max_error:.1e} at most "
+        f"({decomposition.relative_error:.1e} of their range); patterns: {decomposition.pattern_error:.1e} "
+        f"({about.dtype} on {about.device}). {cancellation_note(decomposition.cancellation)}"
+    )
+
+
+def _where(decomposition: Decomposition, head: int | None = None) -> str:
+    cut = f", cut from {decomposition.provenance.truncated_from}" if decomposition.provenance.truncated_from else ""
+    which = f", head {head}" if head is not None else f", {decomposition.heads} heads"
+    text = f" ({unknown_tokens_note(decomposition)})" if unknown_tokens_note(decomposition) else ""
+    return (
+        f"{decomposition.provenance.model}, layer {decomposition.layer}{which}, one text of "
+        f"{len(decomposition.tokens)} tokens{cut}{text}"
+    )
+
+
+def visible_terms(decomposition: Decomposition) -> tuple[str, ...]:
+    """The terms that this model has here: those of word and position (of context and position, by means) first."""
+    order = (*ORDER, *ADDED_TERMS, *decomposition.names)
+    return tuple(
+        dict.fromkeys(
+            sorted(decomposition.present, key=lambda term: (term not in four(decomposition), order.index(term)))
+        )
+    )
+
+
+def four(decomposition: Decomposition) -> tuple[str, ...]:
+    """The terms that the question is about, under the method's own names; and the score bias."""
+    own = FOUR if decomposition.method != "mean" else tuple(term.replace("word", "context") for term in FOUR)
+    return (*own, *ADDED_TERMS)
+
+
+def method_assumption(decomposition: Decomposition) -> str:
+    """What the method holds or estimates, in a sentence."""
+    if decomposition.method != "mean":
+        return held_fixed(decomposition.layer, decomposition.freeze)
+    return (
+        "Method mean: hidden states split into mean, position, context and residual, estimated over "
+        f"{decomposition.reference}; "
+        "a position's part holds also the average word that stands there."
+    )
+
+
+@figure("probe_heads", live=text_probe.obtain)
+def probe_heads(params: Params, decomposition: Decomposition) -> Figure:
+    """Every head's terms, on one text."""
+    measure = measure_of(params)
+    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
+    table = pd.DataFrame(by_term)[list(visible_terms(decomposition))]
+    table.index.name = "head"
+    constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
+    long = table.reset_index().melt("head", var_name="term", value_name=measure)
+    return Figure(
+        name="probe_heads",
+        title="Every head on this text",
+        finding=leading_in_most(table),
+        frame=lambda: long,
+        caption=(
+            f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {constant}{reading(measure)} "
+            f"{folded_note(table)}{method_assumption(decomposition)} {_live_errors(decomposition)}"
+        ),
+        alt=f"Heat map of {decomposition.heads} heads by {table.shape[1]} terms on one text of "
+        f"{len(decomposition.tokens)} tokens.",
+        command=text_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance),
+        citation_keys=CITE,
+        content={"table": folded(table), "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+def _arranged(params: Params, decomposition: Decomposition) -> tuple[int, TokenView, float]:
+    """The head, its maps of the rows that the link asks for, and the scale of all its rows: parts of a map compare."""
+    every = visible_terms(decomposition)
+    terms = (
+        every
+        if known_value(params, "group", GROUPS) == "all"
+        else [term for term in four(decomposition) if term in every]
+    )
+    head, view = viewed_head(params, decomposition, terms)
+    return head, view.part(*rows_of(params, len(view.labels))), _reach(view)
+
+
+def rows_of(params: Params, rows: int) -> tuple[int, int]:
+    """The first and the last row that a link asks for, of so many. Raises LinkError where there are no such rows."""
+    first, last = int(params.get("from", 0)), int(params.get("to", -1))
+    last = rows - 1 if last == -1 else last
+    if not 0 <= first <= last < rows:
+        raise LinkError(f"The link says from={first} and to={last}; this map has the rows 0 to {rows - 1}.")
+    return first, last
+
+
+def viewed_head(params: Params, decomposition: Decomposition, terms: Sequence[str]) -> tuple[int, TokenView]:
+    """The head that a link asks for, and its maps of some terms, arranged as the link says."""
+    head = head_of(params, decomposition.heads)
+    ways = {name: bool(params[name]) for name in ("words", "specials", "centred")}
+    view = token_view(decomposition, head, terms, **ways)
+    if not view.labels:
+        raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")
+    return head, view
+
+
+def _reach(view: TokenView) -> float:
+    """One scale for every map of a head: terms, rest and total, so that they can be compared."""
+    return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
+
+
+def _drawn(params: Params, view: TokenView) -> str:
+    sentences = ["key-centred (each row less its mean)" if params["centred"] else "as they are, before centring"]
+    if params["words"]:
+        sentences.append("word pieces averaged to words")
+    if not params["specials"]:
+        sentences.append("special tokens hidden")
+    if params.get("from", 0) or params.get("to", -1) != -1:
+        sentences.append(f"rows and columns {view.first} to {view.first + len(view.labels) - 1}")
+    return ", ".join(sentences)
+
+
+@figure("probe_maps", live=text_probe.obtain)
+def probe_maps(params: Params, decomposition: Decomposition) -> Figure:
+    """The terms of one head, side by side on one scale."""
+    head, view, reach = _arranged(params, decomposition)
+    maps = view.terms
+    largest = max(maps, key=lambda term: float(np.abs(maps[term]).max()))
+    share = {term: float(decomposition.shares()[term][head]) for term in maps}
+    effect = {term: float(decomposition.effects()[term][head]) for term in maps}
+    return Figure(
+        name="probe_maps",
+        title=f"Head {head}, term by term",
+        finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
+        frame=lambda: map_frame(maps, view.labels, view.first),
+        caption=(
+            f"Pre-softmax scores, {_where(decomposition, head)}; {_drawn(params, view)}. Rows ask (query), columns "
+            "answer "
+            f"(key); one scale for all maps of this head. {method_assumption(decomposition)} "
+            f"{_live_errors(decomposition)}"
+        ),
+        alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
+        command=text_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance),
+        citation_keys=CITE,
+        content={
+            "maps": maps,
+            "labels": view.labels,
+            "first": view.first,
+            "reach": reach,
+            "share": share,
+            "effect": effect,
+            "columns": 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
+        },
+    )
+
+
+@figure("probe_total", live=text_probe.obtain)
+def probe_total(params: Params, decomposition: Decomposition) -> Figure:
+    """What the terms add up to: the rest, the total, and the pattern after softmax."""
+    head, view, reach = _arranged(params, decomposition)
+    rest = {"the other terms": view.rest} if len(view.terms) < len(decomposition.present) else {}
+    maps = {**rest, "total": view.total, "pattern": view.pattern}
+    own = (
+        f"rebuilt from the saved terms, within {decomposition.max_error:.1e} of the model's own score"
+        if decomposition.probe_id
+        else "the model's own score"
+    )
+    query, key = np.unravel_index(int(view.pattern.argmax()), view.pattern.shape)
+    return Figure(
+        name="probe_total",
+        title=f"Head {head}, added up",
+        finding=(
+            f"Head {head} attends most from “{view.labels[query]}” to “{view.labels[key]}”, with probability "
+            f"{view.pattern.max():.2f}"
+        ),
+        frame=lambda: map_frame(maps, view.labels, view.first),
+        caption=(
+            f"The total is {own}, on the scale of the maps above; the pattern is its softmax over keys, "
+            f"from 0 to {view.pattern.max():.2f}. {_where(decomposition, head)}; {_drawn(params, view)}."
+        ),
+        alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
+        command=text_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance),
+        citation_keys=CITE,
+        content={
+            "scores": {**rest, "total": view.total},
+            "pattern": view.pattern,
+            "labels": view.labels,
+            "first": view.first,
+            "reach": reach,
+        },
+    )

@@ -1,0 +1,41 @@
+"""The figure of a model without terms: what its attention is, one layer and head at a time."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import LinkError
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import run_facts
+from analysis.measurements.terms.result import Patterns
+from analysis.probes import text_probe
+
+
+@figure("probe_patterns", live=text_probe.obtain_patterns)
+def probe_patterns(params: Params, run: Patterns) -> Figure:
+    """The attention probabilities of one head, (query, key)."""
+    layer, head = int(params["layer"]), int(params["head"])
+    layers, heads = run.patterns.shape[:2]
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise LinkError(
+            f"The link says layer={layer} and head={head}; this model has layers 0 to {layers - 1} and heads 0 to "
+            f"{heads - 1}."
+        )
+    pattern, labels = run.patterns[layer, head], [token.text for token in run.token_info]
+    query, key = np.indices(pattern.shape)
+    names = np.asarray(labels, dtype=object)
+    frame = pd.DataFrame({"query": names[query.ravel()], "key": names[key.ravel()], "probability": pattern.ravel()})
+    about = run.provenance
+    return Figure(
+        name="probe_patterns",
+        title=f"Layer {layer}, head {head}: where it attends",
+        frame=lambda: frame,
+        caption=(
+            f"Attention probabilities of {about.model}, layer {layer}, head {head}, one text of {len(labels)} tokens, "
+            f"from its own forward pass ({about.dtype}, {about.device}). Rows ask (query), columns answer (key). There "
+            "are no terms: which of its hidden states come from position is not known for this architecture."
+        ),
+        alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
+        command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",
+        provenance=run_facts(about),
+        content={"pattern": pattern, "labels": labels},
+    )

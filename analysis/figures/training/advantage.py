@@ -1,0 +1,147 @@
+"""How a variant's advantage over the baseline changes with the length of training, in loss and in steps."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.ablation.presets import ablate
+from analysis.core.errors import NoResults
+from analysis.core.formatting import signed
+from analysis.figures.encodings.data import sentences
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.training.curves import curve
+from analysis.figures.training.data import BASELINES, candidates, newest, plural, title, training_commands
+from analysis.literature.tables import Frame
+from analysis.statistics import difference, steps_ratio
+from analysis.statistics.advantage import PowerLaw, power_law
+from analysis.store import read
+
+FURTHER = 4
+"""The fitted line is dotted up to so many times the longest training."""
+POINTS = 40
+
+
+@figure("training_advantage")
+def advantage(params: Params) -> Figure:
+    """The difference in final loss, and the share of the baseline's steps, at every length that both have."""
+    frame = candidates(params)
+    every, sample = newest(frame[~frame.diverged])
+    base = str(params.get("baseline") or BASELINES[str(params["objective"])])
+    alike = every[[set(changes) <= {"steps"} for changes in every.changed]]
+    pairs = _pairs(alike, base)
+    if pairs.empty:
+        raise NoResults(
+            f"No variant and {title(base)} have both been trained for a second length with the same seeds. Train them "
+            f"for longer: {ablate(str(params['preset']), [base, 'tupe_a'], steps=20_000)}"
+        )
+    table = _table(pairs, alike)
+    fits = {name: _fit(rows) for name, rows in pairs.groupby("variant", sort=False)}
+    lines = pd.concat([_line(str(name), rows, fits[name]) for name, rows in pairs.groupby("variant", sort=False)])
+    texts = [_told(str(name), base, rows, fits[name]) for name, rows in table.groupby("variant", sort=False)]
+    runs = alike[alike.run_id.isin([*pairs.run_id, *pairs.base_id])]
+    return Figure(
+        name="training_advantage",
+        title=f"How the advantage over {title(base)} changes with training",
+        frame=lambda: table,
+        caption=sentences(
+            f"Each length is a training of its own with its own decay, paired by seed; losses on {sample}. Left: the "
+            "difference in final loss; dots are seeds, the line is a power law fitted to their logarithms with the "
+            f"95 % interval of its mean, and dotted beyond what was trained, up to {FURTHER} times the longest. Right: "
+            "the steps to the baseline's final loss as a share of the baseline's own; diamonds are geometric means "
+            "with their 95 % interval.",
+            "A length with one seed has no interval, and is one draw. The line describes these lengths and forecasts "
+            "nothing: where the baseline has only just left its plateau, most of the difference is its late start.",
+        ),
+        alt=f"Two panels against steps of training, on log scales. {' '.join(texts)}",
+        command="\n".join(training_commands(str(params["preset"]), runs)),
+        provenance={
+            f"{title(str(row.variant))}, {row.steps:,} steps, seed {row.seed}": f"run {row.run_id}, {row.device}, "
+            f"{row.created}, code {row.git_sha}"
+            for row in runs.itertuples()
+        },
+        content={"table": table, "pairs": pairs, "lines": lines, "baseline": title(base), "sentences": texts},
+    )
+
+
+def _pairs(runs: Frame, base: str) -> Frame:
+    """A row a variant, rate, length and seed that the baseline has too, of variants with two lengths or more."""
+    keys = ["rate", "steps", "seed"]
+    own = runs[runs.variant == base][[*keys, "final", "run_id"]]
+    others = runs[runs.variant != base][["variant", *keys, "final", "run_id"]]
+    both = others.merge(own.rename(columns={"final": "base_final", "run_id": "base_id"}), on=keys)
+    both = both.assign(gap=both.final - both.base_final, title=both.variant.map(title))
+    lengths = both.groupby(["variant", "rate"]).steps.transform("nunique")
+    return both[lengths > 1].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
+
+
+def _table(pairs: Frame, runs: Frame) -> Frame:
+    """A row a variant and length: the mean difference and the ratio of steps, with their intervals."""
+    ids = [*pairs.run_id, *pairs.base_id]
+    rows = read.query(
+        "SELECT run_id, step, value FROM curves WHERE metric = 'validation_loss' AND run_id IN (SELECT unnest(?)) "
+        "ORDER BY run_id, step",
+        [ids],
+    )
+    curves = {run: result for run, one in rows.groupby("run_id") if (result := curve(one)) is not None}
+    records: list[dict[str, Any]] = []
+    for (variant, steps), own in pairs.groupby(["variant", "steps"], sort=False):
+        gap = difference(dict(zip(own.seed, own.final, strict=True)), dict(zip(own.seed, own.base_final, strict=True)))
+        sides = [{row.seed: curves[getattr(row, side)] for row in own.itertuples()} for side in ("run_id", "base_id")]
+        ratio = steps_ratio(*sides)
+        records.append(
+            {
+                "variant": variant,
+                "title": title(str(variant)),
+                "steps": int(steps),
+                "seeds": gap.n,
+                "gap": gap.mean,
+                "gap_low": gap.low,
+                "gap_high": gap.high,
+                "ratio": ratio.ratio,
+                "ratio_low": ratio.low,
+                "ratio_high": ratio.high,
+                "at_least": ratio.is_lower_bound,
+            }
+        )
+    return pd.DataFrame(records)
+
+
+def _fit(pairs: Frame) -> PowerLaw | None:
+    """The power law through the size of a variant's differences; None where they are not all on one side."""
+    sign = np.sign(pairs.gap.iloc[0])
+    if sign == 0 or (np.sign(pairs.gap) != sign).any():
+        return None
+    return power_law(pairs.steps.tolist(), (sign * pairs.gap).tolist())
+
+
+def _line(variant: str, pairs: Frame, fit: PowerLaw | None) -> Frame:
+    """Points of the fitted line, within what was trained and beyond."""
+    if fit is None:
+        return pd.DataFrame(columns=["title", "steps", "size", "low", "high", "beyond"])
+    sign, longest = np.sign(pairs.gap.iloc[0]), pairs.steps.max()
+    parts = []
+    for beyond, ends in ((False, (pairs.steps.min(), longest)), (True, (longest, FURTHER * longest))):
+        steps = np.geomspace(*ends, POINTS)
+        size, low, high = fit.at(steps)
+        ends_of = sorted([sign * low, sign * high], key=lambda values: float(values[0]))
+        parts.append(
+            pd.DataFrame({"steps": steps, "size": sign * size, "low": ends_of[0], "high": ends_of[1], "beyond": beyond})
+        )
+    return pd.concat(parts).assign(title=title(variant))
+
+
+def _told(variant: str, base: str, rows: Frame, fit: PowerLaw | None) -> str:
+    """The advantage at each length in both units, and how fast it changes."""
+    gaps = ", ".join(f"{signed(row.gap)}" for row in rows.itertuples())
+    ratios = ", ".join(f"{'at least ' if row.at_least else ''}{row.ratio:.2f}" for row in rows.itertuples())
+    lengths = ", ".join(f"{row.steps:,}" for row in rows.itertuples())
+    seeds = ", ".join(plural(row.seeds, "seed") for row in rows.itertuples())
+    text = (
+        f"{title(variant)} after {lengths} steps ({seeds}): {gaps} nats against {title(base)}, and {ratios} of its "
+        "steps to its final loss."
+    )
+    if fit is None:
+        return f"{text} The sign changes, so that no power law is fitted."
+    between = "" if np.isnan(fit.low) else f" (95 % interval {2**fit.low:.2f} to {2**fit.high:.2f})"
+    return f"{text} Each doubling of the training multiplies the difference by {2**fit.exponent:.2f}{between}."

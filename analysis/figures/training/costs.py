@@ -1,0 +1,136 @@
+"""What each variant costs: parameters, arithmetic, speed and memory."""
+
+from shlex import quote
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import NoResults
+from analysis.core.formatting import signed_percent
+from analysis.figures.encodings.data import sentences
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.training.data import title
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+UNMATCHED = "Where its size is not matched"
+"""The column that says why."""
+
+
+class Cost(NamedTuple):
+    """What a measure is called, is counted in, and how it is written in a table and at its head."""
+
+    title: str
+    unit: str
+    format: str
+    column: str
+
+
+COSTS = {
+    "parameters": Cost("Parameters", "parameters", ",.0f", "Parameters"),
+    "trained_parameters": Cost("Trained parameters", "parameters", ",.0f", "Trained parameters"),
+    "flops_per_token": Cost("Arithmetic", "FLOPs a token of training", ",.0f", "FLOPs a token"),
+    "tokens_per_second": Cost("Speed", "tokens a second", ",.0f", "Tokens a second"),
+    "step_ratio": Cost("Step time", "times the baseline's", ".2f", "Step time (× baseline)"),
+    "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f", "Peak memory (MiB)"),
+}
+MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
+"""These depend on the machine; the others on the model alone."""
+
+
+@figure("training_costs")
+def costs(params: Params) -> Figure:
+    """Every variant by every measure of cost; the newest measurement of each."""
+    preset = str(params["preset"])
+    rows: Frame = read.query(
+        """
+        SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command
+        FROM costs c JOIN runs r USING (run_id) WHERE c.preset = ?
+        QUALIFY row_number() OVER (PARTITION BY c.variant, c.measure ORDER BY r.created DESC, c.run_id) = 1
+        """,
+        [preset],
+    )
+    rows = rows[rows.measure.isin(list(COSTS))]
+    if rows.empty:
+        raise NoResults(
+            f"No costs are stored yet for the preset {preset!r}. Measure them with: "
+            f"python -m analysis measure-costs --preset {quote(preset)}"
+        )
+    ran = set(rows.variant)
+    order = [name for name in VARIANTS if name in ran] + sorted(ran - set(VARIANTS))
+    order.sort(key=lambda name: name != "bert_a")
+    rows = rows.assign(title=[title(name) for name in rows.variant], place=rows.variant.map(order.index))
+    rows = rows.sort_values(["place", "measure"], ignore_index=True)
+    runs = rows.drop_duplicates("run_id")
+    devices = sorted(set(rows.device[rows.measure.isin(MACHINE)].dropna()))
+    wide = rows.pivot(index="variant", columns="measure", values="value").reindex(order)
+    return Figure(
+        name="training_costs",
+        title="What each variant costs",
+        finding=_dearest(wide),
+        frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
+        caption=sentences(
+            f"Preset {preset}. Parameters: filled dots are all, hollow ones those trained. Arithmetic: one forward and "
+            "backward pass; only predicted tokens go past the last layer's attention, so a causal model, which "
+            "predicts every token, costs more.",
+            f"Speed, step time and memory depend on the machine ({', '.join(devices)}); step time is that of the "
+            "baseline measured in the same run."
+            if devices
+            else "",
+            "Speed and memory come from runs of several times: compare them by step time."
+            if rows[rows.measure.isin(MACHINE)].run_id.nunique() > 1
+            else "",
+        ),
+        alt=_alt(wide),
+        command=runs.command.iloc[0],
+        provenance={
+            row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in runs.itertuples()
+        },
+        content={"rows": rows, "order": [title(name) for name in order], "table": _table(wide)},
+    )
+
+
+def _table(wide: Frame) -> Frame:
+    """As it is read: a row a variant, and how its size compares where it is not the baseline's."""
+    names = [str(name) for name in wide.index]
+    written = {
+        name: ["" if pd.isna(value) else format(value, cost.format) for value in wide[name]]
+        for name, cost in COSTS.items()
+        if name in wide
+    }
+    table = {"Variant": [title(name) for name in names]}
+    if "parameters" in wide:
+        table["Parameters"] = written.pop("parameters")
+        if "bert_a" in wide.index:
+            shares = wide.parameters / wide.parameters["bert_a"] - 1
+            table["Against BERT-A"] = ["" if pd.isna(one) else _percent(one) for one in shares]
+    table[UNMATCHED] = [VARIANTS[name].size if name in VARIANTS else "" for name in names]
+    table |= {COSTS[name].column: values for name, values in written.items()}
+    return pd.DataFrame(table)
+
+
+def _percent(share: float) -> str:
+    """A difference in size; a small one is not printed as none."""
+    return "0 %" if share == 0 else signed_percent(share, 1 if abs(share) >= 0.0005 else 2)
+
+
+def _alt(wide: Frame) -> str:
+    parts = []
+    for name, cost in COSTS.items():
+        if name in wide and wide[name].notna().any():
+            low, high = wide[name].idxmin(), wide[name].idxmax()
+            parts.append(
+                f"{cost.title}: from {format(wide[name][low], cost.format)} ({title(str(low))}) to "
+                f"{format(wide[name][high], cost.format)} ({title(str(high))}) {cost.unit}."
+            )
+    return f"Dots, one row a variant, one panel a measure. {' '.join(parts)}"
+
+
+def _dearest(wide: Frame) -> str:
+    """Which variant has the most parameters, against BERT-A's."""
+    if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
+        return ""
+    most = str(wide.parameters.idxmax())
+    share = wide.parameters[most] / wide.parameters["bert_a"] - 1
+    return f"{title(most)} costs the most parameters, {_percent(share)} against BERT-A"

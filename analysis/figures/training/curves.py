@@ -1,0 +1,299 @@
+"""Figures along a pre-training: validation loss, the variance of the scores, and the loss on longer texts."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.ablation.presets import ablate
+from analysis.ablation.variants import VARIANTS
+from analysis.core.errors import AddendError, NoResults
+from analysis.core.formatting import signed
+from analysis.figures.encodings.data import sentences
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.training.data import (
+    APART,
+    BASELINES,
+    MASKED,
+    UNIT,
+    Trained,
+    command,
+    plural,
+    select_trainings,
+    title,
+)
+from analysis.literature.tables import Frame
+from analysis.statistics import Curve, difference, steps_to
+
+AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
+UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
+POINTS = 60
+"""Evaluations drawn of one run; longer curves are thinned evenly, their ends kept."""
+SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
+LENGTHS = (1, 2, 4)
+
+
+def thinned(rows: Frame) -> Frame:
+    """At most so many steps of every curve."""
+    steps = np.unique(rows.step)
+    if len(steps) <= POINTS:
+        return rows
+    kept = steps[np.unique(np.linspace(0, len(steps) - 1, POINTS).round().astype(int))]
+    return rows[rows.step.isin(kept)].reset_index(drop=True)
+
+
+def means(rows: Frame, *by: str) -> Frame:
+    """The mean over seeds at every step that all seeds of a variant have."""
+    groups = rows.groupby([*by, "variant", "step"], sort=False)
+    frame = groups.agg(tokens=("tokens", "first"), seconds=("seconds", "mean"), value=("value", "mean"))
+    frame["seeds"] = groups.seed.nunique()
+    frame = frame.reset_index()
+    return frame[frame.seeds == frame.groupby("variant").seeds.transform("max")].reset_index(drop=True)
+
+
+def curve(rows: Frame, axis: str = "step") -> Curve | None:
+    """A run's losses, or the means of several, as the statistics take them; None where the axis does not go with the
+    steps: who brings results need not say tokens and seconds, or says what cannot be.
+    """
+    if axis != "step" and not (np.diff(rows[axis], prepend=-1.0) > 0).all():
+        return None
+    return Curve(rows[axis].to_numpy(dtype=float), rows.value.to_numpy(dtype=float))
+
+
+@figure("training_curves")
+def learning_curves(params: Params) -> Figure:
+    """Validation loss against steps, tokens or seconds: a thin line a seed, the mean thick."""
+    axis = str(params["axis"])
+    if axis not in AXES:
+        raise AddendError(f"The axis {axis!r} is none; expected one of: {', '.join(AXES)}.")
+    trainings = select_trainings(params)
+    variants = trainings.picked(params)
+    every = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
+    mean = means(every)
+    target = _target(mean, trainings.baseline)
+    crossings = _crossings(mean, variants, target, axis, trainings.baseline) if target is not None else []
+    rows = every[every.variant.isin(variants)]
+    if rows[axis].isna().all():
+        raise NoResults(f"These runs do not say their {UNITS[axis]}. Choose another axis.")
+    columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
+    base = title(trainings.baseline)
+    devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
+    return Figure(
+        name="training_curves",
+        title="Learning curves",
+        finding=_ends(mean, variants, trainings.baseline),
+        frame=lambda: rows[columns].reset_index(drop=True),
+        caption=sentences(
+            f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
+            "every "
+            "run.",
+            "Thin: one seed; thick: the mean over seeds.",
+            f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
+            f"between evaluations by a straight line. Final losses elsewhere are of {trainings.sample}."
+            if target is not None
+            else "",
+            " ".join(_crossed(crossings, axis)),
+            f"Seconds of training alone, on: {', '.join(devices)} (on a processor, of one thread); evaluations are not "
+            "counted."
+            if axis == "seconds"
+            else "",
+            trainings.pace(variants) if axis == "seconds" else "",
+            trainings.about(variants),
+            APART,
+        ),
+        alt=_alt(mean, variants, axis),
+        command=command("training_curves", params, trainings, variants, "baseline", "axis", "variants"),
+        provenance=trainings.provenance(variants),
+        content={
+            "rows": thinned(rows),
+            "mean": thinned(mean[mean.variant.isin(variants)]),
+            "variants": variants,
+            "titles": {name: title(name) for name in variants},
+            "baseline": trainings.baseline,
+            "target": target,
+            "crossings": crossings,
+            "axis": axis,
+            "unit": UNITS[axis],
+        },
+    )
+
+
+def _target(mean: Frame, baseline: str) -> float | None:
+    own = mean[mean.variant == baseline]
+    return float(own.value.iloc[-1]) if len(own) else None
+
+
+def _crossings(mean: Frame, variants: list[str], target: float, axis: str, baseline: str) -> list[dict[str, Any]]:
+    """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
+    items = []
+    for name in variants:
+        if name == baseline:
+            continue
+        if (own := curve(mean[mean.variant == name], axis)) is None:
+            continue
+        crossing = steps_to(own, target)
+        items.append({"variant": name, "at": crossing.step, "within": crossing.within, "value": target})
+    return items
+
+
+def _crossed(crossings: list[dict[str, Any]], axis: str) -> list[str]:
+    """Sentences on who got there and when, and who did not."""
+    there = [f"{title(one['variant'])} at {one['at']:,.0f}" for one in crossings if one["at"] == one["at"]]
+    never = [f"{title(one['variant'])} (> {one['within']:,.0f})" for one in crossings if one["at"] != one["at"]]
+    sentences = [f"Reached by {'; '.join(there)} {UNITS[axis]}."] if there else []
+    return sentences + ([f"Not reached by {'; '.join(never)}."] if never else [])
+
+
+def _alt(mean: Frame, variants: list[str], axis: str) -> str:
+    ends = []
+    for name in variants:
+        own = mean[mean.variant == name]
+        ends.append(f"{title(name)} from {own.value.iloc[0]:.2f} to {own.value.iloc[-1]:.2f}")
+    return f"Lines of validation loss against {UNITS[axis]}, one colour a variant: {'; '.join(ends)} ({UNIT})."
+
+
+# ---- Longer texts than in training ----
+
+
+def learned_table(variant: str) -> bool:
+    """Whether a variant has a learned table with a row a position, of which training reaches only the first."""
+    settings = VARIANTS[variant].settings if variant in VARIANTS else {}
+    return settings.get("position") == "learned" or settings.get("untied", "none") != "none"
+
+
+@figure("training_length")
+def longer(params: Params) -> Figure:
+    """The trained models' loss at one, two and four times the length they were trained on."""
+    trainings = select_trainings(params)
+    variants = trainings.picked(params)
+    rows = trainings.curves(*(f"final_loss_{times}x" for times in LENGTHS), variants=variants)
+    if rows.empty:
+        raise NoResults("These runs were not evaluated on texts longer than in training; run them again.")
+    rows = rows.assign(times=rows.metric.str.extract(r"(\d+)x$")[0].astype(int))
+    variants = [name for name in variants if name in set(rows.variant)]
+    mean = rows.groupby(["variant", "times"]).value.mean().reset_index()
+    untrained = [title(name) for name in variants if learned_table(name)]
+    text = []
+    for name in variants:
+        own = mean[mean.variant == name].set_index("times").value
+        text.append(f"{title(name)} {', '.join(f'{own[times]:.2f} at {times}x' for times in own.index)}")
+    return Figure(
+        name="training_length",
+        title="Longer texts than in training",
+        finding=_lengthened(mean),
+        frame=lambda: rows[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
+        caption=sentences(
+            f"Validation loss in {UNIT} after the last step, at 1, 2 and 4 times the training length; the windows "
+            "differ from length to length, so compare down a column. Thin: one seed; thick: the mean.",
+            f"Learned tables have rows for the longer texts that no training step reached, so their loss there says "
+            f"what untrained rows do: {'; '.join(untrained)}."
+            if untrained
+            else "",
+            trainings.about(variants),
+        ),
+        alt=f"Lines of validation loss against text length: {'; '.join(text)}.",
+        command=command("training_length", params, trainings, variants, "variants"),
+        provenance=trainings.provenance(variants),
+        content={
+            "rows": rows,
+            "mean": mean,
+            "variants": variants,
+            "titles": {name: title(name) for name in variants},
+            "baseline": trainings.baseline,
+        },
+    )
+
+
+# ---- The scale of the scores ----
+
+
+@figure("training_scores")
+def score_scale(params: Params) -> Figure:
+    """The variance of the scores, layer by layer: TUPE-A with its scale and without, and the baseline.
+
+    Of causal models, all.
+    """
+    trainings = select_trainings(params)
+    masked = trainings.objective == MASKED
+    variants = [name for name in (BASELINES[trainings.objective], SCALED, UNSCALED) if name in trainings.variants]
+    variants = variants if masked else trainings.variants
+    if masked and not {SCALED, UNSCALED} & set(variants):
+        raise NoResults(
+            f"There is no run of {title(SCALED)} or {title(UNSCALED)} with these settings. Make them with: "
+            + ablate(trainings.preset, [SCALED, UNSCALED])
+        )
+    runs = trainings.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
+    if runs.empty:
+        raise NoResults("These runs do not say the variance of their scores; run them again.")
+    rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
+    mean = means(rows, "layer")
+    text = _scaled(trainings, mean) if masked else ""
+    return Figure(
+        name="training_scores",
+        title="The scale of the scores through training",
+        frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
+        caption=sentences(
+            "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
+            "Thin: one seed; thick: the mean. All layers on one logarithmic scale, from step 0.",
+            text,
+            trainings.about(variants),
+        ),
+        alt=f"Lines of score variance against steps, one panel a layer. {text}".strip(),
+        command=command("training_scores", params, trainings, variants),
+        provenance=trainings.provenance(variants),
+        citation_keys=("ke2021tupe",),
+        content={
+            "rows": thinned(rows),
+            "mean": thinned(mean),
+            "variants": variants,
+            "titles": {name: title(name) for name in variants},
+            "baseline": BASELINES[trainings.objective],
+        },
+    )
+
+
+def _scaled(trainings: Trained, mean: Frame) -> str:
+    """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
+    if not {SCALED, UNSCALED} <= set(trainings.variants):
+        return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the scale is not judged."
+    at = {}
+    for step, when in ((mean.step.min(), "start"), (mean.step.max(), "end")):
+        two = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")
+        ratios = two[UNSCALED] / two[SCALED]
+        at[when] = (
+            f"{ratios.min():.1f}" if round(np.ptp(ratios), 1) == 0 else f"{ratios.min():.1f} to {ratios.max():.1f}"
+        )
+    loss = difference(trainings.finals(UNSCALED), trainings.finals(SCALED))
+    resolved = (
+        f"(95 % interval {signed(loss.low)} to {signed(loss.high)}, {plural(loss.n, 'paired seed')})"
+        if loss.low == loss.low
+        else f"({loss.note})"
+    )
+    return (
+        f"Without TUPE's scale of 1/sqrt(2d), the variance is {at['start']} times as large before training, by layer, "
+        f"and {at['end']} times after it; the final validation loss differs by {signed(loss.mean)} nats {resolved}."
+    )
+
+
+def _ends(mean: Frame, variants: list[str], baseline: str) -> str:
+    """Who ends lowest and where the baseline ends."""
+    ends = {name: float(mean[mean.variant == name].value.iloc[-1]) for name in variants if (mean.variant == name).any()}
+    if not ends:
+        return ""
+    best = min(ends, key=lambda name: ends[name])
+    text = f"{title(best)} ends lowest, at {ends[best]:.2f} nats"
+    return (
+        text if best == baseline or baseline not in ends else f"{text}; {title(baseline)} ends at {ends[baseline]:.2f}"
+    )
+
+
+def _lengthened(mean: Frame) -> str:
+    """How much the loss grows at the longest texts, least and most."""
+    table = mean.pivot(index="variant", columns="times", values="value").dropna()
+    if table.empty or table.shape[1] < 2:
+        return ""
+    growth = (table.iloc[:, -1] - table.iloc[:, 0]).sort_values()
+    least, most = str(growth.index[0]), str(growth.index[-1])
+    text = (
+        f"At {table.columns[-1]} times the training length the loss rises by {growth.iloc[0]:.2f} nats ({title(least)})"
+    )
+    return text if least == most else f"{text} to {growth.iloc[-1]:.2f} ({title(most)})"

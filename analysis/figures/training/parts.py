@@ -1,0 +1,155 @@
+"""What the difference between adding and untying is made of: variants between the two, each one change further."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from analysis.ablation.presets import ablate
+from analysis.core.errors import NoResults
+from analysis.core.formatting import signed, span
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.training.data import MASKED, UNIT, Trained, command, plural, select_trainings, title
+from analysis.literature.tables import Frame
+from analysis.statistics import Difference, difference, holm
+
+FIRST, LAST = "bert_a", "tupe_a"
+WHOLE = "from end to end"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes other from one variant to the next."""
+
+    after: str
+    says: str
+
+
+NORMALISED = Change("bert_a_norm", "positions normalised before they are added")
+CLS_APART = Change(LAST, "[CLS] set apart")
+WAYS: dict[str, tuple[Change, ...]] = {
+    "Cross terms dropped last": (
+        NORMALISED,
+        Change("bert_a_d", "own projections in every layer, out of the values"),
+        Change("tupe_a_tie_cls", "the two cross terms dropped"),
+        CLS_APART,
+    ),
+    "Own projections last": (
+        NORMALISED,
+        Change("no_cross", "in every layer, no cross terms, out of the values"),
+        Change("tupe_a_tie_cls", "projections of their own"),
+        CLS_APART,
+    ),
+}
+"""Two ways from BERT-A to TUPE-A. What a change gives may depend on what was changed before it, so one is not enough.
+
+BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale that its number of terms asks for.
+"""
+
+
+@figure("training_parts")
+def parts(params: Params) -> Figure:
+    """The difference between BERT-A and TUPE-A in final loss, change by change, along two ways."""
+    trainings = select_trainings(params)
+    if trainings.objective != MASKED:
+        raise NoResults("The ways from BERT-A to TUPE-A are of models that predict masked words; choose those.")
+    table = pd.concat([_way(trainings, name) for name in WAYS], ignore_index=True)
+    if table.empty:
+        wanted = [FIRST, *(change.after for change in WAYS["Cross terms dropped last"])]
+        raise NoResults(
+            f"No way from {title(FIRST)} to {title(LAST)} has been run whole with these settings. "
+            f"Run: {ablate(trainings.preset, wanted)}"
+        )
+    table = _corrected(table)
+    used = [name for name in trainings.variants if name in {*table.before, *table.after}]
+    sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
+    return Figure(
+        name="training_parts",
+        title=f"What lies between {title(FIRST)} and {title(LAST)}",
+        finding=_largest_part(table),
+        frame=lambda: table,
+        caption=(
+            f"Each row: final validation loss with that change less that before it, in {UNIT} on {trainings.sample}; "
+            "below "
+            f"0 is better. Diamonds: means over the seeds that all variants of a way share ({span(table.n)}), so that "
+            "its changes add up to the last row; bars: 95 % t intervals. Filled: told apart from 0 after Holm's "
+            "correction over the changes. A change is measured on top of those above it, and in another order may give "
+            f"something else. {trainings.about(used)}"
+        ),
+        alt=f"Diamonds, one row a change. {' '.join(sentences)}",
+        command=command("training_parts", params, trainings, used),
+        provenance=trainings.provenance(used),
+        citation_keys=("ke2021tupe",),
+        content={"table": table, "ways": list(dict.fromkeys(table.way)), "sentences": sentences},
+    )
+
+
+def _way(trainings: Trained, way: str) -> Frame:
+    """Its changes and, last, all of them together; empty where a variant of it was not run at a common seed."""
+    names = [FIRST, *(change.after for change in WAYS[way])]
+    losses = {name: trainings.finals(name) for name in names}
+    shared: set[Hashable] = set.intersection(*(set(by_seed) for by_seed in losses.values()))
+    own = {name: {seed: by_seed[seed] for seed in shared} for name, by_seed in losses.items()}
+    pairs = [*pairwise(names), (FIRST, LAST)]
+    sentences = [*(change.says for change in WAYS[way]), WHOLE]
+    if not shared:
+        return pd.DataFrame()
+    return pd.DataFrame(
+        [
+            _row(way, says, before, after, difference(own[after], own[before]))
+            for says, (before, after) in zip(sentences, pairs, strict=True)
+        ]
+    )
+
+
+def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[str, Any]:
+    return {
+        "way": way,
+        "change": says,
+        "before": before,
+        "after": after,
+        "n": gap.n,
+        "gap": gap.mean,
+        "low": gap.low,
+        "high": gap.high,
+        "p": gap.p,
+        "note": gap.note,
+    }
+
+
+def _corrected(table: Frame) -> Frame:
+    """With Holm's correction over the changes; those that both ways share, of the same seeds, count once."""
+    tested = table[table.change != WHOLE].drop_duplicates(["before", "after", "n", "p"])
+    held = holm(tested.p.tolist(), alpha=0.05)
+    p = {(row.before, row.after, row.n): one for row, one in zip(tested.itertuples(), held.adjusted, strict=True)}
+    keys = [(row.before, row.after, row.n) for row in table.itertuples()]
+    corrected = [p.get(key, float("nan")) for key in keys]
+    whole = table.change == WHOLE
+    return table.assign(p_holm=corrected, told_apart=[one < 0.05 for one in table.p.where(whole, corrected)])
+
+
+def _sentence(rows: Frame) -> str:
+    """What each change of a way gives, and whether that is told apart from nothing."""
+    whole = rows[rows.change == WHOLE].iloc[0]
+    sentences = [
+        f"{row.change} {signed(row.gap)}{'' if row.told_apart else ' (not resolved)'}"
+        for row in rows[rows.change != WHOLE].itertuples()
+    ]
+    return (
+        f"{whole.way} ({plural(int(whole.n), 'seed')}), {signed(whole.gap)} nats from {title(FIRST)} to {title(LAST)}: "
+        f"{', '.join(sentences)}."
+    )
+
+
+def _largest_part(table: Frame) -> str:
+    """Which single change lowers the loss most, and how much all of them together do."""
+    parts, whole = table[table.change != WHOLE], table[table.change == WHOLE]
+    if parts.empty or whole.empty:
+        return ""
+    most = parts.loc[parts.gap.idxmin()]
+    return (
+        f"All changes together lower the loss by {-whole.gap.mean():.2f} nats; the largest part is “{most.change}”, "
+        f"{-most.gap:.2f}"
+    )

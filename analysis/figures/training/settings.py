@@ -1,0 +1,190 @@
+"""Whether a difference outlives its settings: final losses at other peak learning rates, norms and lengths of training.
+
+A setting is one recipe at one peak learning rate. Variants are compared within a setting only, and once more with each
+at the best of its rates.
+"""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from analysis.ablation.presets import ablate
+from analysis.core.errors import NoResults
+from analysis.core.formatting import capitalised, signed, span
+from analysis.figures.encodings.data import sentences
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.training.data import (
+    BASELINES,
+    ORDERLESS,
+    UNIT,
+    candidates,
+    diverged_sentence,
+    newest,
+    plural,
+    title,
+    training_commands,
+    usual_recipe,
+)
+from analysis.literature.tables import Frame
+from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
+
+BEST = "each at its best rate"
+NAN = float("nan")
+
+
+@figure("training_settings")
+def settings(params: Params) -> Figure:
+    """Every variant's final loss at every setting that it shares with the baseline, and its difference there."""
+    frame = candidates(params)
+    if frame.diverged.all():
+        raise NoResults("Every pre-training with this objective diverged: their losses are no longer numbers.")
+    every, sample = newest(frame[~frame.diverged])
+    base = str(params.get("baseline") or BASELINES[str(params["objective"])])
+    runs = _labelled(every)
+    runs = runs[runs.setting.isin(runs.setting[runs.variant == base])]
+    several = runs.groupby("variant").setting.nunique()
+    runs = runs[runs.variant.isin(several.index[several > 1])]
+    if runs.variant.nunique() < 2:
+        raise NoResults(
+            f"{title(base)} and another variant have not both been run at a second setting. Run them with another "
+            f"peak rate, norm or number of steps: {ablate(str(params['preset']), [base, 'tupe_a'], learning_rate=5e-4)}"
+        )
+    chosen = _at_best(runs)
+    held = pd.concat([runs, chosen], ignore_index=True)
+    orderless = ORDERLESS[str(params["objective"])]
+    level = _plateau(every, orderless)
+    table = _table(held, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
+    texts = _sentences(table, base)
+    if len(stuck := table[table.stuck & (table.setting != BEST)]):
+        texts.append(_stuck(stuck, level, orderless))
+    lost = frame[frame.diverged]
+    return Figure(
+        name="training_settings",
+        title="Final loss at other settings",
+        frame=lambda: table,
+        caption=sentences(
+            f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
+            f"{title(base)}'s mean, numbers the difference to it. One panel a setting; what its head does not name is "
+            "as in the others.",
+            f"Seeds a variant: {span(table.seeds)}, one where no other number is said; a difference of one seed has "
+            "no interval and is one draw.",
+            f"'{capitalised(BEST)}': of the seeds of all its rates, the rate with the least mean "
+            "loss, chosen on the loss that is shown, so that each is flattered, and those tried at more rates more."
+            if len(chosen)
+            else "",
+            diverged_sentence(lost, "told") if len(lost) else "",
+        ),
+        alt=f"Dots, one row a variant, one panel a setting. {' '.join(texts)}",
+        command=_commands(params, runs),
+        provenance={
+            f"{title(str(row.variant))}, {row.setting}, seed {row.seed}": (
+                f"run {row.run_id}, {row.device}, {row.created}, code {row.git_sha}"
+            )
+            for row in runs.itertuples()
+        },
+        content={
+            "table": table,
+            "runs": held[["variant", "setting", "seed", "rate", "final", "run_id"]],
+            "settings": list(dict.fromkeys(held.setting)),
+            "baseline": base,
+            "sentences": texts,
+        },
+    )
+
+
+def _labelled(runs: Frame) -> Frame:
+    """With each run's setting in words, the usual recipe's rates first.
+
+    A rate is named where its recipe was run at several, and where the recipe is the usual one.
+    """
+    usual = runs.recipe == usual_recipe(runs)
+    named = usual | (runs.groupby("recipe").rate.transform("nunique") > 1)
+    parts = zip(
+        runs.told.where(~usual, ""), ("peak rate " + runs.rate.replace("", "not said")).where(named, ""), strict=True
+    )
+    labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
+    labelled = labelled.assign(peak=pd.to_numeric(runs.rate, errors="coerce"))
+    return labelled.sort_values(["usual", "told", "peak", "variant", "seed"], ascending=[False, *[True] * 4])
+
+
+def _at_best(runs: Frame) -> Frame:
+    """The usual recipe's runs with each variant at the best of its rates, over the seeds that all its rates share."""
+    own = runs[runs.usual]
+    kept = []
+    for _, rows in own.groupby("variant", sort=False):
+        losses = rows.pivot(index="seed", columns="rate", values="final").dropna()
+        if losses.shape[1] > 1 and len(losses):
+            best = losses.mean().idxmin()
+            kept.append(rows[(rows.rate == best) & rows.seed.isin(losses.index)])
+    if len(kept) < 2:
+        return own.iloc[:0]
+    return pd.concat(kept).assign(setting=BEST)
+
+
+def _table(held: Frame, base: str) -> Frame:
+    """One row a setting and variant: its mean, and its difference to the baseline over the seeds in common."""
+    rows: list[dict[str, Any]] = []
+    for setting, runs in held.groupby("setting", sort=False):
+        losses = {name: dict(zip(one.seed, one.final, strict=True)) for name, one in runs.groupby("variant")}
+        rates = runs.groupby("variant").rate.first()
+        for name, own in losses.items():
+            gap = difference(own, losses[base]) if name != base and base in losses else None
+            rows.append(
+                {
+                    "setting": setting,
+                    "variant": name,
+                    "title": title(str(name)),
+                    "rate": rates[name],
+                    "seeds": len(own),
+                    "mean": mean_interval(own).mean,
+                    "n": gap.n if gap else 0,
+                    "gap": gap.mean if gap else NAN,
+                    "low": gap.low if gap else NAN,
+                    "high": gap.high if gap else NAN,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _sentences(table: Frame, base: str) -> list[str]:
+    """A variant's differences to the baseline, apart from the settings at which neither leaves the plateau."""
+    real = table[table.setting != BEST]
+    tied = set(real.setting[real.stuck & (real.variant == base)])
+    sentences = []
+    for name, rows in real[real.n > 0].groupby("title", sort=False):
+        plateau = rows[rows.stuck & rows.setting.isin(tied)]
+        off = rows.drop(plateau.index)
+        parts = []
+        if len(off):
+            least = off.loc[off.gap.abs().idxmin()]
+            ends = dict.fromkeys((signed(off.gap.min()), signed(off.gap.max())))
+            text = f"{' to '.join(ends)} at {plural(len(off), 'setting')}"
+            of = f" ({least.n} seeds)" if least.n > 1 else ""
+            parts.append(text + (f", nearest 0 at {least.setting}{of}" if len(off) > 1 else ""))
+        if len(plateau):
+            parts.append(f"both on the plateau at {plural(len(plateau), 'setting')}")
+        sentences.append(f"{name} minus {title(base)}: {'; '.join(parts)}.")
+    return sentences
+
+
+def _plateau(rows: Frame, orderless: str) -> float:
+    """Above this, a variant ends no better than a model that is told nothing of position; NaN where none was run."""
+    usual = rows[(rows.variant == orderless) & (rows.recipe == usual_recipe(rows))]
+    return usual.final.mean() - PLATEAU_MARGIN
+
+
+def _stuck(stuck: Frame, level: float, orderless: str) -> str:
+    """Who is on the plateau where: there a tie says nothing."""
+    text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
+    return (
+        f"On the plateau to the end, above {level:.2f} ({PLATEAU_MARGIN:g} nats below where {title(orderless)} ends), "
+        f"where a tie says nothing: {text}."
+    )
+
+
+def _commands(params: Params, runs: Frame) -> str:
+    """What trains these runs, a line a setting, and what makes the figure's numbers anew from the store."""
+    request = urlencode({name: params[name] for name in ("preset", "objective", "baseline") if params.get(name)})
+    export = f"python -m analysis export '/training?part=settings&{request}' --figure training_settings -o settings.csv"
+    return "\n".join([*training_commands(str(params["preset"]), runs), export])

@@ -1,0 +1,1 @@
+"""Figures of models of images: their data, and their drawings in `draw*.py`."""

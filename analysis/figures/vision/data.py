@@ -1,0 +1,332 @@
+"""Figures of models of images: stored results over the drawn images, and one image taken apart."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import LinkError, NoResults
+from analysis.core.formatting import capitalised, fixed, percent, signed
+from analysis.core.provenance import model_options
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import cancellation_note, head_of, run_facts
+from analysis.figures.terms.data import MEASURES, ORDER, known_value, leading_in_most, measure_of, reading, term_label
+from analysis.figures.terms.maps import GROUPS
+from analysis.measurements.terms.image_result import ImageDecomposition, similarity
+from analysis.measurements.terms.result import FOUR, TERMS
+from analysis.models import random_vit_name as random_vit
+from analysis.probes import image_probe
+from analysis.probes.drawn_images import CORPUS, IMAGES
+from analysis.store import read
+
+CITE = ("dosovitskiy2021vit",)
+CITE_STORED = (*CITE, "oquab2024dinov2")
+MOST_SMALL_MAPS = 16
+"""Rows, and columns, of small maps in the picture of positions: more would be too small to read."""
+SOURCES_ARE = (
+    "Word is what a patch shows and, for [CLS], its learned vector; bias holds every constant, that of the patch "
+    "projection included."
+)
+
+
+def _stored(sql: str, model: str) -> Any:
+    rows = read.query(sql, [model])
+    if rows.empty:
+        raise NoResults(
+            f"Nothing is stored yet of {model!r} over the drawn images. "
+            f"Run: python -m analysis measure-images {model_options(model)}"
+        )
+    return rows
+
+
+def _run(row: Any) -> dict[str, str]:
+    return {
+        "model": f"{row.model} ({row.revision})",
+        "images": f"{CORPUS}: {', '.join(IMAGES)}",
+        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
+        "device": f"{row.device}, {row['dtype']}",
+        "versions": row.versions,
+    }
+
+
+def position_source(grid: Sequence[int], trained: Sequence[int]) -> str:
+    """How a model comes by the positions of a grid. Both are rows and columns of patches."""
+    table = f"{trained[0]} by {trained[1]}"
+    if tuple(grid) == tuple(trained):
+        return f"Positions are the model's own table of {table} patches."
+    return f"Positions are interpolated (bicubic) to {grid[0]} by {grid[1]} patches from a table of {table}."
+
+
+def _interpolation(config: str) -> str:
+    about = json.loads(config)
+    return position_source((about["rows"], about["columns"]), about.get("trained") or [about["trained_side"]] * 2)
+
+
+@figure("vision_layers")
+def vision_layers(params: Params) -> Figure:
+    """Every layer and head of a model, over the drawn images."""
+    measure = measure_of(params)
+    terms = GROUPS[known_value(params, "group", GROUPS)]
+    result = _stored(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", str(params["stored"]))
+    heads, means = (result[result.aggregation == kind] for kind in ("head", "mean_over_heads"))
+    maps = {}
+    for term in terms:
+        table = heads[heads.term == term].pivot(index="layer", columns="head", values=measure).sort_index()
+        if table.to_numpy().any():
+            maps[term] = table.to_numpy()
+    first = result.iloc[0]
+    over = means[means.term == FOUR[-1]].set_index("layer")
+    deep = over[measure].idxmax()
+    top = over.loc[deep]
+    text = (
+        f"Mean over heads, {term_label(FOUR[-1])} is largest in layer {deep}: {top[measure]:.3f} "
+        f"[{top[f'{measure}_low']:.3f} to {top[f'{measure}_high']:.3f}]."
+    )
+    columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]
+    shown = heads[heads.term.isin(list(maps))].sort_values(["term", "layer", "head"])[columns]
+    return Figure(
+        name="vision_layers",
+        title=f"Every layer and head of {first.model}",
+        finding=(
+            f"{capitalised(term_label(FOUR[-1]))} is largest in layer {deep}: {percent(top[measure])} of the variance "
+            "of scores"
+            if measure == "share"
+            else text.split(" [")[0]
+        ),
+        frame=lambda: shown.rename(columns={"texts": "images"}),
+        caption=(
+            f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
+            f"{first.queries:,} queries pooled. {text} Brackets: 95 % bootstrap interval over these "
+            f"images; it says nothing about others. {reading(measure)} {_interpolation(first.config)} {SOURCES_ARE} "
+            "Layer 0 is exact; deeper, patterns, norms and gates are held at their true values (frozen). Terms add up "
+            f"to the model's own scores to {result.max_error.max():.1e} ({result.relative_error.max():.1e} of their "
+            f"range), at worst ({first['dtype']}, {first.device})."
+        ),
+        alt=f"{len(maps)} heat maps, {len(over)} layers by {heads['head'].nunique()} heads. {text}",
+        command=(
+            f'{first.command}\npython -m analysis query "SELECT layer, head, term, {measure} FROM newest_terms '
+            f"WHERE model = '{first.model}' AND corpus = '{CORPUS}' AND aggregation = 'head'\" --csv"
+        ),
+        provenance=_run(first),
+        citation_keys=CITE_STORED,
+        content={"maps": maps, "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, list[int], list[int]]:
+    """A small map a patch, laid out as the patches are, with a seam of NaN between; and which rows and columns.
+
+    Every n-th patch where there are more than `MOST_SMALL_MAPS` rows or columns of them.
+    """
+    step = -(-max(rows, columns) // MOST_SMALL_MAPS)
+    down, across = list(range(step // 2, rows, step)), list(range(step // 2, columns, step))
+    picture = np.full((len(down) * (rows + 1) - 1, len(across) * (columns + 1) - 1), np.nan)
+    for i, r in enumerate(down):
+        for j, c in enumerate(across):
+            top, left = i * (rows + 1), j * (columns + 1)
+            picture[top : top + rows, left : left + columns] = cosines[r * columns + c].reshape(rows, columns)
+    return picture, down, across
+
+
+def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int], **more: Any) -> Figure:
+    """Cosine of every patch's position with all others, as in Dosovitskiy et al. (2021), Figure 7."""
+    rows, columns = grid
+    picture, down, across = mosaic(cosines, rows, columns)
+    patch = np.arange(rows * columns)
+    row, column = patch // columns, patch % columns
+    apart = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
+    near, far = cosines[apart == 1].mean(), cosines[apart == apart.max()].mean()
+    lined = (row[:, None] == row) ^ (column[:, None] == column)
+    same = cosines[lined & (apart > 2)]
+    other = cosines[~lined & (apart > 2)]
+    text = f"Next to each other {fixed(near)} on average, in opposite corners {fixed(far)}"
+    if len(same) and len(other):
+        text += f"; over two steps apart {fixed(same.mean())} in one row or column, {fixed(other.mean())} elsewhere"
+    if np.isnan(cosines).all():
+        text = "Its positions are all zero, so there is nothing to compare: weights as they are before training"
+    finding = (
+        f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those of opposite corners less so "
+        f"({fixed(far)})"
+        if near > far
+        else f"Positions of neighbouring patches (cosine {fixed(near)}) are no more alike than those of opposite "
+        f"corners ({fixed(far)})"
+    )
+    if np.isnan(cosines).all():
+        finding = "The positions are all zero, as before training"
+    every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
+    caption = more.pop("caption")
+    return Figure(
+        name=name,
+        title=title,
+        finding=finding,
+        frame=lambda: pd.DataFrame(
+            {
+                "patch": np.repeat(patch, len(patch)),
+                "other": np.tile(patch, len(patch)),
+                "cosine": np.round(cosines.ravel(), 6),
+            }
+        ),
+        caption=(
+            f"Cosine of a patch's position with every patch's{every}: one small map a patch, at the patch's place. "
+            f"{text}. {caption}"
+        ),
+        alt=f"A grid of {len(down)} by {len(across)} small maps. {text}.",
+        citation_keys=CITE,
+        content={"picture": picture, "down": down, "across": across, "grid": grid},
+        **more,
+    )
+
+
+@figure("vision_positions")
+def vision_positions(params: Params) -> Figure:
+    """How alike the positions of a model's patches are, as stored."""
+    model = str(params["stored"])
+    result = _stored("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
+    first = result.iloc[0]
+    about = json.loads(first.config)
+    return _positions(
+        "vision_positions",
+        f"How alike the positions of {first.model} are",
+        np.stack([np.asarray(row, dtype=float) for row in result.similarity]),
+        (about["rows"], about["columns"]),
+        caption=f"{first.model}. {_interpolation(first.config)}",
+        command=(
+            f'{first.command}\npython -m analysis query "SELECT patch, similarity FROM newest_patch_positions '
+            f"WHERE model = '{first.model}'\" --csv"
+        ),
+        provenance=_run(first),
+    )
+
+
+# Figures of one image
+
+
+def model_title(model: str) -> str:
+    """A model's name; of the one with random weights, what it is."""
+    return random_vit.TITLE if model == random_vit.NAME else model
+
+
+def _where(decomposition: ImageDecomposition) -> str:
+    rows, columns = decomposition.grid
+    hidden = rows * columns - len(decomposition.kept)
+    left = f", of which {hidden} are hidden from the model" if hidden else ""
+    return (
+        f"{model_title(decomposition.provenance.model)}, layer {decomposition.layer} ({decomposition.method}), image "
+        f"{decomposition.provenance.text!r}, "
+        f"{rows} by {columns} patches{left}"
+    )
+
+
+def _errors(decomposition: ImageDecomposition) -> str:
+    about = decomposition.provenance
+    return (
+        f"Sum of the terms against the model's own scores: {decomposition.max_error:.1e} at most "
+        f"({decomposition.relative_error:.1e} of "
+        f"their range; {about.dtype} on {about.device}). {cancellation_note(decomposition.cancellation)}"
+    )
+
+
+@figure("vision_heads", live=image_probe.obtain)
+def vision_heads(params: Params, decomposition: ImageDecomposition) -> Figure:
+    """Every head's terms on one image."""
+    measure = measure_of(params)
+    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
+    table = pd.DataFrame(by_term)[[term for term in ORDER if term in decomposition.present]]
+    table.index.name = "head"
+    long = table.reset_index().melt("head", var_name="term", value_name=measure)
+    return Figure(
+        name="vision_heads",
+        title="Every head on this image",
+        finding=leading_in_most(table),
+        frame=lambda: long,
+        caption=f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {reading(measure)} {SOURCES_ARE} "
+        f"{_errors(decomposition)}",
+        alt=f"Heat map of {decomposition.heads} heads by {len(table.columns)} terms on one image.",
+        command=image_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance, "image"),
+        citation_keys=CITE,
+        content={"table": table, "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+@figure("vision_maps", live=image_probe.obtain)
+def vision_maps(params: Params, decomposition: ImageDecomposition) -> Figure:
+    """What one patch's query scores every patch's key, term by term, laid out as the image is."""
+    head, query = head_of(params, decomposition.heads), int(params["patch"])
+    if not 0 <= query < len(decomposition.tokens):
+        raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(decomposition.tokens) - 1}.")
+    centred = bool(params["centred"])
+    terms = [term for term in GROUPS[known_value(params, "group", GROUPS)] if term in decomposition.present]
+    rows = {
+        "total": decomposition.scores[head, query],
+        **{term: decomposition.terms_of(term, head)[query] for term in terms},
+    }
+    if centred:
+        rows = {name: row - row.mean() for name, row in rows.items()}
+    maps = {name: decomposition.on_grid(row) for name, row in rows.items()}
+    reach = float(max(np.nanmax(np.abs(row)) for row in rows.values())) or 1.0
+    largest = max(terms, key=lambda term: float(np.abs(rows[term]).max()))
+    special = "; ".join(
+        f"{term_label(name)} {signed(row[0])}" for name, row in rows.items() if len(rows) <= len(FOUR) + 1
+    )
+    complete = len(terms) == len([term for term in TERMS if term in decomposition.present])
+    rest = "" if complete else " The total holds the others too."
+    token = decomposition.token_info[query]
+    columns = decomposition.grid[1]
+
+    def frame() -> pd.DataFrame:
+        at = np.indices(decomposition.grid).reshape(2, -1)
+        return pd.concat(
+            [pd.DataFrame({"map": n, "row": at[0], "column": at[1], "value": m.ravel()}) for n, m in maps.items()],
+            ignore_index=True,
+        )
+
+    return Figure(
+        name="vision_maps",
+        title=f"Head {head}: what patch {token.text} asks of every patch",
+        finding=f"In head {head}, patch {token.text} scores others mostly by {term_label(largest)}",
+        frame=frame,
+        caption=(
+            f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
+            f"{_where(decomposition)}, head {head}; {'less their mean over all keys' if centred else 'as they are'}; "
+            "one scale "
+            f"for all maps.{rest} {f'[CLS] as key: {special}. ' if special else ''}"
+            f"{position_source(decomposition.grid, decomposition.trained)} {_errors(decomposition)}"
+        ),
+        alt=(
+            f"The image, and {len(maps)} maps of {decomposition.grid[0]} by {columns} patches; of the terms shown "
+            "the largest "
+            f"values are in {term_label(largest)}."
+        ),
+        command=image_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance, "image"),
+        citation_keys=CITE,
+        content={
+            "pixels": decomposition.pixels,
+            "maps": maps,
+            "grid": decomposition.grid,
+            "reach": reach,
+            "query": None
+            if token.special
+            else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
+            "share": {term: float(decomposition.shares()[term][head]) for term in terms},
+            "effect": {term: float(decomposition.effects()[term][head]) for term in terms},
+        },
+    )
+
+
+@figure("vision_table", live=image_probe.obtain)
+def vision_table(params: Params, decomposition: ImageDecomposition) -> Figure:
+    """How alike the positions of the picked model's patches are."""
+    about = decomposition.provenance
+    return _positions(
+        "vision_table",
+        "How alike its positions are",
+        similarity(decomposition.positions),
+        decomposition.grid,
+        caption=f"{model_title(about.model)}. {position_source(decomposition.grid, decomposition.trained)}",
+        command=image_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance, "image"),
+    )

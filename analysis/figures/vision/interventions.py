@@ -1,0 +1,72 @@
+"""Figures of interventions on a model of images: which patches' outputs move, and whose attention changes."""
+
+from dataclasses import replace
+from shlex import quote
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.provenance import model_options
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.interventions.data import intervention_kl
+from analysis.figures.one_run import run_facts
+from analysis.figures.vision.data import CITE
+from analysis.measurements.interventions.result import ImageInterventionResult
+from analysis.probes.image_intervention_probe import ImageInterventionRequest
+
+
+def run(params: Params) -> ImageInterventionResult:
+    """The run that a link asks for."""
+    return ImageInterventionRequest.of(params).run()
+
+
+def _command(outcome: ImageInterventionResult) -> str:
+    about = outcome.provenance
+    parts = ["python -m analysis intervene", model_options(about.model, about.revision)]
+    parts += [f"--image {quote(about.text.removeprefix('uploaded '))}", *(["--masked"] if outcome.masked else [])]
+    return " ".join([*parts, *(f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",))])
+
+
+@figure("vision_moved", live=run)
+def vision_moved(params: Params, outcome: ImageInterventionResult) -> Figure:
+    """The cosine of each patch's output before and after, where the patch stands."""
+    rows, columns = outcome.grid
+    special = len(outcome.token_info) - len(outcome.kept)
+    values = np.full(rows * columns, np.nan)
+    values[outcome.kept] = outcome.cosine[special:]
+    frame = pd.DataFrame({"token": outcome.tokens, "cosine": outcome.cosine})
+    about = outcome.provenance
+    named = ", ".join(
+        f"{token} {value:.3f}" for token, value in zip(outcome.tokens[:special], outcome.cosine, strict=False)
+    )
+    text = f"mean over patches {outcome.cosine[special:].mean():.3f}"
+    return Figure(
+        name="vision_moved",
+        title="How far the output of each patch moves",
+        finding=f"The outputs keep a cosine of {outcome.cosine[special:].mean():.2f} with what they were",
+        frame=lambda: frame,
+        caption=(
+            f"Cosine of each patch's output hidden state before and after: {text}; {named}. Done: {outcome.words}. "
+            f"{about.model}, image {about.text}, {rows} by {columns} "
+            f"patches{', some hidden' if outcome.masked else ''} "
+            f"({about.dtype}, {about.device}). Positions are changed in the model's own table."
+        ),
+        alt=f"Map of {rows} by {columns} patches; {text}.",
+        command=_command(outcome),
+        provenance=run_facts(about, "image"),
+        citation_keys=CITE,
+        content={"values": values.reshape(rows, columns)},
+    )
+
+
+@figure("vision_kl", live=run)
+def vision_kl(params: Params, outcome: ImageInterventionResult) -> Figure:
+    """Every head's attention, before against after."""
+    of_text = intervention_kl(params, outcome)
+    return replace(
+        of_text,
+        name="vision_kl",
+        command=_command(outcome),
+        citation_keys=CITE,
+        caption=of_text.caption.replace("one text of", "one image of"),
+    )

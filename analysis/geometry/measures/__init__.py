@@ -1,5 +1,0 @@
-"""One file a measure, or a close pair of them; importing the package registers all."""
-
-from analysis.registry import import_all
-
-import_all(__name__)

@@ -1,0 +1,78 @@
+"""The published table that stands beside our own results: the same tasks, the same variants where it has them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from analysis.core.errors import LinkError
+from analysis.literature import tables as published
+from analysis.literature.tables import Frame, Table
+from analysis.store import read
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublishedComparison:
+    """A published GLUE table, in points as printed.
+
+    variants: row of the table -> our name for the variant, where we have one; baseline: the row it is compared with.
+    """
+
+    table: Table
+    variants: Mapping[str, str]
+    baseline: str
+
+    @classmethod
+    def of(cls, table: str, baseline: str) -> "PublishedComparison | None":
+        """The table with that id; none for "". The baseline is ours if the table has it, else the table's own.
+
+        Raises LinkError for a table without GLUE scores, which nothing here can stand beside.
+        """
+        if not table:
+            return None
+        loaded = published.load(table)
+        if not loaded.glue_columns:
+            glue = published.index().query("kind == 'GLUE'").id
+            raise LinkError(f"The table {table!r} has no GLUE scores; expected one of: {', '.join(glue)}.")
+        named = read.query("SELECT title, variant FROM variants")
+        known = dict(zip(named.title, named.variant, strict=True))
+        variants = {row: known[row] for row in loaded.variants if row in known}
+        ours = [row for row, variant in variants.items() if variant == baseline]
+        row = ours[0] if ours else baseline if baseline in loaded.variants else ""
+        return cls(table=loaded, variants=variants, baseline=loaded.baseline(row))
+
+    def key(self, row: str) -> str:
+        """Our name for a row, or the row itself."""
+        return self.variants.get(row, row)
+
+    @cached_property
+    def tasks(self) -> dict[str, str]:
+        """task -> column, of the GLUE columns that every row has."""
+        return dict(self.table.glue_columns)
+
+    def averages(self, kept: Sequence[str]) -> dict[str, float]:
+        """row -> mean over those of the tasks that it prints; empty where it prints none."""
+        if not set(self.tasks) & set(kept) or len(self.tasks) < 2:
+            return {}
+        means = published.average(self.table, [task for task in self.tasks if task not in kept])
+        return dict(zip(means.variant, means.ticked, strict=True))
+
+    def rows(self, kept: Sequence[str], average: str) -> Frame:
+        """A row a figure and one an average: row, variant, task, value, difference to the baseline, source."""
+        cells = self.table.scores[self.table.scores.task.isin(self.tasks)]
+        means = self.averages(kept)
+        every: Frame = pd.concat(
+            [
+                pd.DataFrame({"row": list(means), "task": average, "value": list(means.values())}),
+                cells[["row", "task", "value"]],
+            ],
+            ignore_index=True,
+        )
+        against = every[every.row == self.baseline].set_index("task").value
+        return every.assign(
+            variant=[self.key(row) for row in every.row],
+            baseline=self.key(self.baseline),
+            difference=every.value - every.task.map(against),
+            source=self.table.title,
+        )

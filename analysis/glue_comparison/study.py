@@ -1,0 +1,332 @@
+"""What our own fine-tunings of one preset say together: chosen rates, averages, differences to a baseline, verdicts.
+
+Everything is in points. Statistics are those of analysis.statistics; this arranges what goes in and what comes out.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis import statistics
+from analysis.core.errors import LinkError
+from analysis.glue_comparison.results import Drawn, Frame, Results
+from analysis.statistics import Runs
+from analysis.statistics.averages import NOT_LEARNT
+from analysis.statistics.equivalence import NOT_RESOLVED
+
+AVERAGE = "average"
+PROTOCOLS = {"mean": "Mean over seeds", "median": "Median, as TUPE"}
+MARGINS = {"0.5": "0.5", "1": "1", "2": "2"}
+"""Least differences that would matter, in points, to choose from before looking."""
+CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
+NAN = float("nan")
+
+
+@cache
+def _detectable(n: int) -> float:
+    """The smallest detectable difference for an sd of 1; it grows with the sd in proportion."""
+    return statistics.smallest_detectable(1.0, n, ALPHA, POWER)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """One preset under one protocol, against one baseline.
+
+    without: GLUE tasks left out of averages. including: tasks that no variant learnt and that are averaged all the
+    same. margin: the least difference that matters, in points.
+    """
+
+    results: Results
+    baseline: str
+    protocol: Literal["mean", "median"]
+    without: tuple[str, ...]
+    including: tuple[str, ...]
+    margin: float
+
+    @classmethod
+    def of(
+        cls,
+        results: Results,
+        *,
+        baseline: str,
+        protocol: str,
+        without: tuple[str, ...],
+        including: tuple[str, ...],
+        margin: str,
+    ) -> "Study":
+        """A study from what a link says. Raises LinkError for what it cannot be made of."""
+        known = results.variants
+        if protocol not in PROTOCOLS:
+            raise LinkError(f"There is no protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+        if margin not in MARGINS:
+            raise LinkError(f"The margin is {margin!r}; expected one of: {', '.join(MARGINS)} (points).")
+        if known and baseline not in known:
+            if baseline not in ("", "bert_a"):
+                raise LinkError(f"The preset {results.preset} has no variant {baseline!r}; it has: {', '.join(known)}.")
+            baseline = known[0]
+        return cls(
+            results=results,
+            baseline=baseline,
+            protocol="median" if protocol == "median" else "mean",
+            without=without,
+            including=including,
+            margin=float(margin),
+        )
+
+    def __bool__(self) -> bool:
+        """Whether there are results at all."""
+        return bool(self.results.scores)
+
+    @property
+    def name(self) -> str:
+        """The baseline's title."""
+        return self.results.titles.get(self.baseline, self.baseline)
+
+    @property
+    def glue(self) -> list[str]:
+        """GLUE tasks with a score."""
+        return list(self.results.tasks.index[self.results.tasks.glue.astype(bool)])
+
+    @property
+    def tasks(self) -> list[str]:
+        """All tasks with a score, GLUE first."""
+        return list(self.results.tasks.index)
+
+    def title(self, task: str) -> str:
+        """A task's name on screen."""
+        return "Average" if task == AVERAGE else str(self.results.tasks.title.get(task, task))
+
+    def best_without_encoder(self, task: str) -> tuple[str, float] | None:
+        """The baseline without an encoder that scores best on a task, and its points; None where none was measured."""
+        entries = {name: values[task] for name, values in self.results.without_encoder.items() if task in values}
+        return max(entries.items(), key=lambda one: one[1]) if entries else None
+
+    # ---- Scores ----
+
+    @property
+    def choices(self) -> Mapping[tuple[str, str], statistics.Choice]:
+        """The learning rate of every variant and task."""
+        return self.results.choices
+
+    @property
+    def scores(self) -> statistics.Scores:
+        """variant -> task -> pre-training seed -> fine-tunings, at the chosen rates."""
+        return self.results.scores
+
+    @cached_property
+    def learnt(self) -> dict[tuple[str, str], str]:
+        """Whether a variant learnt a task: 'learnt', 'not learnt' or 'not known'."""
+        return {
+            (variant, task): statistics.learnt(runs, self.results.majority.get(task), within=self.protocol).status
+            for variant, by_task in self.scores.items()
+            for task, runs in by_task.items()
+        }
+
+    @cached_property
+    def not_learnt(self) -> list[str]:
+        """GLUE tasks at majority level for every variant that has them."""
+        return [
+            task for task in self.glue if all(text == NOT_LEARNT for (_, t), text in self.learnt.items() if t == task)
+        ]
+
+    @cached_property
+    def averaged_tasks(self) -> list[str]:
+        """GLUE tasks in the average."""
+        out = {*self.without, *(set(self.not_learnt) - set(self.including))}
+        return [task for task in self.glue if task not in out]
+
+    @cached_property
+    def missing_scores(self) -> dict[str, list[str]]:
+        """Variants without an average, and the kept tasks that they have no score of."""
+        lacks = {v: [task for task in self.averaged_tasks if task not in self.scores[v]] for v in self.results.variants}
+        return {variant: tasks for variant, tasks in lacks.items() if tasks}
+
+    @cached_property
+    def averages(self) -> dict[str, statistics.Average]:
+        """Every variant's average over the kept tasks, if it has all of them."""
+        whole = {
+            variant: {task: self.scores[variant][task] for task in self.averaged_tasks}
+            for variant in self.results.variants
+            if variant not in self.missing_scores
+        }
+        return (
+            statistics.averages(whole, leave_out="no task", within=self.protocol)
+            if self.averaged_tasks and whole
+            else {}
+        )
+
+    def _runs(self, variant: str, task: str) -> Runs | None:
+        if task != AVERAGE:
+            return self.scores[variant].get(task)
+        return self.averages[variant].per_seed if variant in self.averages else None
+
+    def interval(self, variant: str, task: str) -> statistics.MeanInterval | None:
+        """The mean over pre-training seeds with its t interval; None where the variant has no score of the task."""
+        runs = self._runs(variant, task) if variant in self.scores else None
+        return None if runs is None else statistics.mean_interval(runs, within=self.protocol, confidence=CONFIDENCE)
+
+    def _median(self, variant: str, task: str) -> float:
+        tasks = self.averaged_tasks if task == AVERAGE else [task]
+        return float(np.mean([statistics.summary(self.scores[variant][one]).median for one in tasks]))
+
+    @cached_property
+    def cells(self) -> Frame:
+        """A row a variant and task, and one for its average: what the protocol makes of its runs."""
+        matches = []
+        sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
+        for variant in self.results.variants:
+            for task in (AVERAGE, *self.tasks):
+                runs = self._runs(variant, task)
+                if runs is None:
+                    continue
+                result = statistics.mean_interval(runs, within=self.protocol, confidence=CONFIDENCE)
+                choice = self.choices.get((variant, task))
+                matches.append(
+                    {
+                        "variant": variant,
+                        "title": self.results.titles[variant],
+                        "task": task,
+                        "task_title": self.title(task),
+                        "value": result.mean if self.protocol == "mean" else self._median(variant, task),
+                        "low": result.low,
+                        "high": result.high,
+                        "seeds": result.n,
+                        "runs": sum(np.size(values) for values in runs.values()) if choice else NAN,
+                        "sd_seeds": result.sd,
+                        "sd_finetuning": result.finetuning_sd if choice else NAN,
+                        "learning_rate": choice.learning_rate if choice else NAN,
+                        "rates_tried": len(choice.medians) if choice else NAN,
+                        "majority": self.results.majority.get(task, NAN) if choice else self.majority_average,
+                        "learnt": self.learnt.get((variant, task), ""),
+                        "train_examples": sizes.get(task, NAN),
+                        "data": (self.results.tasks.partial.get(task) or "official") if choice else "",
+                        "note": result.note,
+                    }
+                )
+        return pd.DataFrame(matches)
+
+    @property
+    def majority_average(self) -> float:
+        """The majority level of the average, where that of every kept task is known."""
+        levels = [self.results.majority.get(task, NAN) for task in self.averaged_tasks]
+        return float(np.mean(levels)) if levels else NAN
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Variants, the best average first; those without one last."""
+        values: Mapping[str, float] = self.value(AVERAGE)
+        return sorted(self.results.variants, key=lambda v: -values.get(v, -np.inf))
+
+    def value(self, task: str) -> dict[str, float]:
+        """Each variant's value on a task, or its average."""
+        return self._values.get(task, {})
+
+    @cached_property
+    def _values(self) -> dict[str, dict[str, float]]:
+        """task -> variant -> value."""
+        entries: dict[str, dict[str, float]] = {}
+        for row in self.cells.itertuples():
+            entries.setdefault(row.task, {})[row.variant] = row.value
+        return entries
+
+    # ---- Differences ----
+
+    @cached_property
+    def contrasts(self) -> Frame:
+        """A row a variant and task, and one for the average: variant less baseline.
+
+        p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
+        """
+        entries = {
+            (variant, task): statistics.difference(runs, against, within=self.protocol, confidence=CONFIDENCE)
+            for variant in self.results.variants
+            if variant != self.baseline
+            for task in (AVERAGE, *self.tasks)
+            if (runs := self._runs(variant, task)) is not None
+            and (against := self._runs(self.baseline, task)) is not None
+        }
+        corrected: dict[tuple[str, str], tuple[float, int]] = {}
+        families: dict[str, list[tuple[str, str]]] = {}
+        for key in entries:
+            families.setdefault(AVERAGE if key[1] == AVERAGE else key[0], []).append(key)
+        for keys in families.values():
+            held = statistics.holm([entries[key].p for key in keys], ALPHA)
+            corrected |= {key: (p, held.tests) for key, p in zip(keys, held.adjusted, strict=True)}
+        return pd.DataFrame([self._contrast(key, entries[key], *corrected[key]) for key in entries])
+
+    def _contrast(self, key: tuple[str, str], result: statistics.Difference, p: float, tests: int) -> dict[str, Any]:
+        variant, task = key
+        same = statistics.equivalence(result, self.margin, alpha=ALPHA, p=p)
+        least = _detectable(result.n) * result.sd if result.n > 1 and result.sd > 0 else NAN
+        tie = statistics.tie(result.mean, least)
+        # Of means, over the seeds that both have; of medians, as TUPE compares them, over all runs of both.
+        value = result.mean
+        if self.protocol == "median":
+            value = self.value(task)[variant] - self.value(task)[self.baseline]
+        open_ = same.verdict == NOT_RESOLVED
+        return {
+            "variant": variant,
+            "title": self.results.titles[variant],
+            "task": task,
+            "task_title": self.title(task),
+            "baseline": self.baseline,
+            "difference": value,
+            "low": result.low,
+            "high": result.high,
+            "seeds": result.n,
+            "sd": result.sd,
+            "p": result.p,
+            "p_corrected": p,
+            "tests": tests,
+            "verdict": ("no interval" if np.isnan(result.p) else same.verdict) if open_ else same.verdict,
+            "within_margin": same.within_margin,
+            "tie": open_ and (tie.tied or (result.n > 0 and result.mean == 0)),
+            "smallest_detectable": least,
+            "note": "; ".join(filter(None, (result.note, tie.sentence if open_ and tie.tied else ""))),
+        }
+
+    # ---- Over dev examples, and wins ----
+
+    @cached_property
+    def _replicates(self) -> Drawn:
+        return self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
+
+    def _drawn(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
+        if task != AVERAGE:
+            return self._replicates.get((variant, task), {})
+        parts = [self._replicates.get((variant, one), {}) for one in self.averaged_tasks]
+        seeds: set[Hashable] = set.intersection(*(set(part) for part in parts)) if parts else set()
+        middle = np.median if self.protocol == "median" else np.mean
+        drawn: dict[Hashable, np.ndarray] = {}
+        for seed in sorted(seeds, key=str):
+            ones = [middle(part[seed], axis=0) for part in parts]
+            # Tasks have dev sets of their own, so which resample of one meets which of another does not matter.
+            shortest = min(map(len, ones))
+            drawn[seed] = np.mean([one[:shortest] for one in ones], axis=0)
+        return drawn
+
+    @cached_property
+    def comparisons(self) -> Frame:
+        """The contrasts with intervals over dev examples and, for averages, the probability of improvement."""
+        rows = self.contrasts
+        if rows.empty:
+            return rows
+        spans, wins = [], []
+        for row in rows.itertuples():
+            span = statistics.examples_interval(
+                self._drawn(row.variant, row.task), self._drawn(self.baseline, row.task), within=self.protocol
+            )
+            spans.append((span.low, span.high, span.resamples))
+            wins.append(self._probability(row.variant) if row.task == AVERAGE else NAN)
+        low, high, resamples = zip(*spans, strict=True)
+        return rows.assign(examples_low=low, examples_high=high, resamples=resamples, probability_better=wins)
+
+    def _probability(self, variant: str) -> float:
+        sides: list[dict[Hashable, Runs]] = [
+            {task: self.scores[one][task] for task in self.averaged_tasks} for one in (variant, self.baseline)
+        ]
+        return statistics.improvement(*sides, within=self.protocol, resamples=200).probability

@@ -1,0 +1,469 @@
+"""Links: every view's state is its URL. The one place that knows what a link may say.
+
+Values stand in links as ids, not as the labels on screen, so links outlive wording.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from analysis.core import settings
+from analysis.core.errors import LinkError
+from analysis.models.random_vit_name import NAME
+from analysis.sql.examples import DEFAULT
+
+Value = str | int | bool | tuple[str, ...]
+
+TEXT_LIMIT_BYTES = 6_000
+"""Longer texts do not go into a link: the probe is saved and the link carries its id."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value of a view. Its type is that of its default; a tuple stands in the URL once per member."""
+
+    name: str
+    default: Value
+
+    def parse(self, raw: list[str]) -> Value:
+        """The value of a URL parameter. Raises LinkError, naming what was expected."""
+        kind = type(self.default)
+        if kind is tuple:
+            return tuple(value for value in raw if value)
+        text = raw[-1]
+        if kind is bool:
+            if text not in ("0", "1"):
+                raise LinkError(f"The link says {self.name}={text!r}; expected 0 or 1.")
+            return text == "1"
+        if kind is int:
+            if not text.removeprefix("-").isdecimal() or len(text) > 9:
+                raise LinkError(f"The link says {self.name}={text!r}; expected a whole number.")
+            return int(text)
+        return text
+
+    def format(self, value: Value) -> list[str]:
+        """The URL parameter's values."""
+        if isinstance(value, tuple):
+            return list(value) or [""]
+        return [str(int(value)) if isinstance(value, bool) else str(value)]
+
+
+@dataclass(frozen=True)
+class View:
+    """A page: its path, its title, what its link may say, and the figures on it."""
+
+    page: str
+    title: str
+    fields: tuple[Field, ...] = ()
+    figures: tuple[str, ...] = ()
+
+    def defaults(self) -> dict[str, Value]:
+        """Every field at its default."""
+        return {field.name: field.default for field in self.fields}
+
+    def parse(self, raw: Mapping[str, list[str]]) -> tuple[dict[str, Value], list[str]]:
+        """The values of a link's parameters, and a sentence for each that could not be taken."""
+        values, problems = self.defaults(), []
+        for field in self.fields:
+            if field.name in raw:
+                try:
+                    values[field.name] = field.parse(raw[field.name])
+                except LinkError as wrong:
+                    problems.append(f"{wrong} Its default is shown.")
+        return values, problems
+
+    def parameters(self, values: Mapping[str, Value]) -> dict[str, list[str]]:
+        """URL parameters: only what differs from the default, in the order of the fields."""
+        return {
+            field.name: field.format(values[field.name])
+            for field in self.fields
+            if field.name in values and values[field.name] != field.default
+        }
+
+
+_MAP = (
+    Field("head", 0),
+    Field("measure", "share"),
+    Field("words", False),
+    Field("specials", True),
+    Field("centred", True),
+)
+
+_PART = (Field("from", 0), Field("to", -1), Field("query", -1), Field("key", -1))
+"""Which rows of a map are shown, and one cell of it, by index; -1: to the last, and where attention is strongest."""
+
+_DO = (
+    Field("do", ("zero_positions",)),
+    Field("position", 0),
+    Field("seed", 0),
+    Field("by", 8),
+    Field("scale", "0.5"),
+    Field("encoding", "sinusoidal"),
+    Field("terms", ("position_to_position",)),
+    Field("layers", ()),
+    Field("heads", ()),
+)
+"""Interventions and their strengths."""
+
+VIEWS: dict[str, View] = {
+    view.page: view
+    for view in (
+        View("", "Home"),
+        View(
+            "read",
+            "Guided reading",
+            (
+                Field("step", "objection"),
+                Field("angle", 0),
+                Field("word", "king"),
+                Field("position", 7),
+                Field("head", 0),
+                Field("dim", 8),
+                Field("layer", 0),
+                Field("split", 2),
+                Field("leave", "cola"),
+                Field("variant", "concat_20"),
+                Field("depth", 1),
+                Field("verdict", "all"),
+            ),
+            (
+                "reading_plane",
+                "reading_sum",
+                "reading_shift",
+                "reading_orthogonal",
+                "reading_concatenation",
+                "reading_order",
+                "reading_open",
+            ),
+        ),
+        View(
+            "claims",
+            "Claims",
+            (
+                Field("claim", ""),
+                Field("verdict", ""),
+                Field("document", ""),
+                Field("by", "question"),
+                Field("rules", "2"),
+            ),
+            ("claims_statements", "claims_verdicts", "claim_evidence"),
+        ),
+        View(
+            "terms",
+            "Attention terms",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("corpus", "probe_set"),
+                Field("group", "four"),
+                Field("probe", "example-agreement"),
+                Field("layer", 0),
+                *_MAP,
+            ),
+            ("terms_heads", "terms_aggregates", "probe_maps", "probe_total"),
+        ),
+        View(
+            "depth",
+            "Depth",
+            (
+                Field("part", "decoding"),
+                Field("models", ("all-MiniLM-L6-v2",)),
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("corpus", "probe_set"),
+                Field("term", "position_to_position"),
+                Field("measure", "share"),
+            ),
+            (
+                "depth_decoding",
+                "depth_equivariance",
+                "depth_locality",
+                "depth_basis",
+                "depth_heads",
+                "depth_terms",
+            ),
+        ),
+        View(
+            "positions",
+            "Position map",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("revision", ""),
+                Field("text", "The keys to the old cabinet are on the table."),
+                Field("pair", ""),
+                Field("truncate", False),
+                Field("baseline", ""),
+                Field("layer", 0),
+                Field("head", 0),
+                Field("unturn", False),
+            ),
+            ("position_map", "position_kernels", "position_unturned"),
+        ),
+        View(
+            "geometry",
+            "Geometry",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("part", "angles"),
+                Field("dim", 384),
+                Field("word", ""),
+            ),
+            (
+                "geometry_cosines",
+                "geometry_dimension",
+                "geometry_subspaces",
+                "geometry_layers",
+                "geometry_spectra",
+                "geometry_ranks",
+                "geometry_energies",
+                "geometry_heads",
+                "geometry_kept",
+                "geometry_calls",
+                "geometry_collisions",
+                "geometry_decoded",
+                "geometry_order",
+            ),
+        ),
+        View(
+            "encodings",
+            "Encodings",
+            (
+                Field("encoding", "sinusoidal"),
+                Field("other", "learned"),
+                Field("length", 128),
+                Field("dim", 384),
+                Field("part", "values"),
+                Field("compare", "cosine"),
+                Field("shift", 8),
+            ),
+            (
+                "encoding_heat",
+                "encoding_movement",
+                "encoding_similarity",
+                "encoding_shift",
+                "encoding_spectrum",
+                "encoding_measures",
+            ),
+        ),
+        View("experiments", "All experiments", (Field("preset", "cpu2"),), ("experiments_board",)),
+        View(
+            "published",
+            "Published ablations",
+            (
+                Field("table", "ke2021tupe|Table 1"),
+                Field("baseline", ""),
+                Field("without", ("cola",)),
+                Field("view", "average"),
+            ),
+            ("published_average", "published_difference", "published_scores", "published_literature"),
+        ),
+        View(
+            "glue",
+            "GLUE ablations",
+            (
+                Field("preset", "cpu"),
+                Field("baseline", "bert_a"),
+                Field("view", "average"),
+                Field("table", "ke2021tupe|Table 1"),
+                Field("protocol", "mean"),
+                Field("margin", "1"),
+                Field("without", ()),
+                Field("including", ()),
+            ),
+            ("glue_average", "glue_difference", "glue_scores"),
+        ),
+        View(
+            "training",
+            "Training",
+            (
+                Field("preset", "cpu"),
+                Field("objective", "masked"),
+                Field("recipe", ""),
+                Field("rate", ""),
+                Field("part", "curves"),
+                Field("baseline", ""),
+                Field("variants", ("bert_a", "no_position", "tupe_a", "concat_20")),
+                Field("axis", "step"),
+            ),
+            (
+                "training_curves",
+                "training_gap",
+                "training_parts",
+                "training_settings",
+                "training_advantage",
+                "training_convergence",
+                "training_plateau",
+                "training_length",
+                "training_scores",
+                "training_costs",
+            ),
+        ),
+        View(
+            "probe",
+            "Live probe",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("revision", ""),
+                Field("text", "The keys to the old cabinet are on the table."),
+                Field("pair", ""),
+                Field("layer", 0),
+                Field("truncate", False),
+                Field("probe", ""),
+                Field("method", "frozen"),
+                Field("freeze", "activation"),
+                Field("term", "position_to_position"),
+                Field("group", "four"),
+                *_MAP,
+                *_PART,
+            ),
+            (
+                "probe_heads",
+                "probe_maps",
+                "probe_total",
+                "probe_cell",
+                "probe_distance",
+                "probe_layers",
+                "probe_depth",
+                "probe_patterns",
+            ),
+        ),
+        View(
+            "interventions",
+            "Interventions",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("revision", ""),
+                Field("text", "The keys to the old cabinet are on the table."),
+                Field("pair", ""),
+                Field("truncate", False),
+                *_DO,
+                Field("layer", 0),
+                Field("head", 2),
+                Field("permute", False),
+            ),
+            (
+                "intervention_tokens",
+                "intervention_kl",
+                "intervention_maps",
+                "intervention_permutation",
+                "intervention_effects",
+                "surgery",
+            ),
+        ),
+        View(
+            "vision",
+            "Vision",
+            (
+                Field("stored", "dinov2-small"),
+                Field("measure", "share"),
+                Field("group", "four"),
+                Field("model", NAME),
+                Field("revision", ""),
+                Field("layer", 0),
+                Field("image", "scene"),
+                Field("masked", False),
+                Field("head", 0),
+                Field("patch", 28),
+                Field("centred", True),
+                *_DO,
+            ),
+            (
+                "vision_layers",
+                "vision_positions",
+                "vision_maps",
+                "vision_heads",
+                "vision_table",
+                "vision_moved",
+                "vision_kl",
+            ),
+        ),
+        View(
+            "compare",
+            "Two at once",
+            (
+                Field("model", "all-MiniLM-L6-v2"),
+                Field("revision", ""),
+                Field("text", "The keys to the old cabinet are on the table."),
+                Field("pair", ""),
+                Field("layer", 0),
+                Field("head", 0),
+                Field("method", "frozen"),
+                Field("freeze", "activation"),
+                Field("model2", ""),
+                Field("revision2", ""),
+                Field("text2", ""),
+                Field("pair2", ""),
+                Field("layer2", 5),
+                Field("head2", 0),
+                Field("method2", "frozen"),
+                Field("freeze2", "activation"),
+                Field("truncate", True),
+                Field("term", "position_to_position"),
+                *(field for field in _MAP if field.name != "head"),
+            ),
+            ("compare_terms", "compare_maps"),
+        ),
+        View(
+            "choose",
+            "Choosing",
+            (Field("needs", ()), Field("part", "needs"), Field("preset", "cpu")),
+        ),
+        View(
+            "runs",
+            "Runs",
+            (Field("kind", ""), Field("variant", ""), Field("preset", ""), Field("run", "")),
+            ("runs_curve",),
+        ),
+        View(
+            "sql",
+            "SQL",
+            (
+                Field("query", DEFAULT),
+                Field("part", "table"),
+                Field("mark", "line"),
+                Field("x", ""),
+                Field("y", ""),
+                Field("colour", ""),
+            ),
+            ("sql_chart",),
+        ),
+        View("import", "Bring your own"),
+        View("about", "Method and data"),
+        View("status", "Status"),
+    )
+}
+
+
+def public_address(seen: str | None = None) -> str:
+    """Where readers reach the app: ADDEND_PUBLIC_URL, else the address the browser is at, else this machine."""
+    return (settings.text("ADDEND_PUBLIC_URL") or seen or "http://localhost:8501").rstrip("/")
+
+
+def link(page: str, values: Mapping[str, Value] | None = None, address: str | None = None) -> str:
+    """The address that shows a page in a state. The home page is the root: its own path would not open."""
+    query = urlencode(VIEWS[page].parameters(values or {}), doseq=True)
+    return f"{public_address(address)}/{page}{'?' if query else ''}{query}"
+
+
+def parse(address: str) -> tuple[View, dict[str, Value]]:
+    """The view of a link and its values. Raises LinkError for an unknown page, field or value."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise LinkError(f"{address!r} is no link; expected one that a page's Copy link gives.") from None
+    # Behind a proxy the app may lie under a path of its own, which the home page's link ends with.
+    path = parts.path.rstrip("/").removeprefix(urlsplit(public_address()).path)
+    page = path.rsplit("/", 1)[-1]
+    if page not in VIEWS:
+        raise LinkError(f"The link names the page {page!r}; expected one of: {', '.join(_pages())}.")
+    view = VIEWS[page]
+    raw = parse_qs(parts.query, keep_blank_values=True)
+    known = {field.name for field in view.fields}
+    if unknown := sorted(set(raw) - known):
+        raise LinkError(f"The page {page!r} has no field {unknown[0]!r}; it has: {', '.join(sorted(known))}.")
+    values, problems = view.parse(raw)
+    if problems:
+        raise LinkError(problems[0].removesuffix(" Its default is shown."))
+    return view, values
+
+
+def _pages() -> Iterator[str]:
+    return (page or "(root)" for page in VIEWS)

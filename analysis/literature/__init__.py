@@ -1,0 +1,1 @@
+"""Published tables, laid out as the papers print them."""

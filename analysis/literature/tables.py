@@ -1,0 +1,381 @@
+"""Tables of the literature, laid out as the papers print them: variants down, columns across.
+
+A table's id is `citation key|table name`, as it stands in links. Values here are as printed (GLUE x100).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import pandas as pd
+
+from analysis.core.errors import LinkError
+from analysis.store import read
+from analysis.store.paths import version
+
+Frame = Any
+"""A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
+
+HYPER_PARAMETER = "hyper-parameter"
+GLUE_AVERAGE = "glue_average"
+CHANGE = ": change"
+"""In a variant's name: the paper prints a difference here, not a score."""
+
+POINTS = {"accuracy", "f1", "exact_match", "matthews_correlation", "pearson", "spearmanr", "mean", "average_precision"}
+"""Metrics printed x100, whose differences are points."""
+UNITS = {"perplexity": "perplexity", "bleu": "BLEU", "sacrebleu": "SacreBLEU"}
+
+READ_AS = {
+    "full text of the paper": "full text",
+    "transcription of the paper": "transcription",
+    "abstract of the paper": "abstract only",
+    "third-party note of the paper": "second-hand",
+    "author's blog": "author's blog",
+}
+
+BASELINES = {
+    "he2021deberta|Table 4": "DeBERTa-base",
+    "haviv2022nopos|Table 1": "Learned",
+    "haviv2022nopos|Table 2": "Learned",
+    "haviv2022nopos|Table 3": "Learned",
+    "haviv2022nopos|Table 4": "Learned",
+    "lescao2022what|text sec 4": "Learned",
+    "shaw2018relative|Table 2": "clipping k=16, no absolute positions",
+    "kazemnejad2023length|Figure 1": "APE (sinusoidal)",
+    "hsiao2024reinforced|abstract": "baseline: addition, same embedding dim, ~3x parameters",
+}
+"""What a table's variants are compared with where it is not the first row."""
+
+
+def read_as(transcribed_from: str) -> str:
+    """What kind of text a figure was read in, in a word or two."""
+    if transcribed_from.startswith("authors' repository"):
+        return "authors' repository"
+    return READ_AS.get(transcribed_from, "web page" if transcribed_from.startswith("https://") else transcribed_from)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A caveat and the cells it belongs to; a mark ties the two where it is not the whole table."""
+
+    mark: str
+    about: str
+    text: str
+    rows: frozenset[str]
+    columns: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a paper.
+
+    cells: one row a printed figure, in the paper's order: `row`, `column` and `panel` say where it stands, `value` and
+    `sd` are as printed, `unit` is what its differences are counted in.
+    """
+
+    id: str
+    cells: Frame
+    notes: tuple[Note, ...]
+    shared: str
+    """What the settings of every column begin with, left out of the columns' names."""
+
+    @property
+    def citation(self) -> str:
+        """The paper's BibTeX key."""
+        return str(self.cells.citation.iloc[0])
+
+    @property
+    def title(self) -> str:
+        """The paper and the table, as in "Ke et al. 2021 (TUPE), Table 1"."""
+        return label(str(self.cells.short.iloc[0]), str(self.cells.table_name.iloc[0]))
+
+    @property
+    def sources(self) -> list[str]:
+        """What the figures were read in."""
+        return list(dict.fromkeys(self.cells.transcribed_from))
+
+    @property
+    def kinds_read(self) -> list[str]:
+        """What kinds of text those are."""
+        return list(dict.fromkeys(map(read_as, self.sources)))
+
+    @property
+    def kinds(self) -> str:
+        """The same, for captions."""
+        return " and ".join(self.kinds_read)
+
+    @cached_property
+    def scores(self) -> Frame:
+        """Cells that hold a score: a number, and not a printed change."""
+        return self.cells[self.cells.value.notna() & ~self.cells.change & (self.cells.metric != HYPER_PARAMETER)]
+
+    @property
+    def variants(self) -> list[str]:
+        """Rows with a score, the default baseline first."""
+        names = list(dict.fromkeys(self.scores.row))
+        first = BASELINES.get(self.id, "")
+        return sorted(names, key=lambda name: name != first)
+
+    @property
+    def compares(self) -> bool:
+        """Whether there are two variants with a score in one column."""
+        return bool((self.scores.groupby(["panel", "column"]).row.nunique() > 1).any())
+
+    @cached_property
+    def glue_columns(self) -> list[tuple[str, str]]:
+        """(task, column) of the GLUE columns that every variant of the table has."""
+        glue = self.scores[self.scores.glue]
+        held = glue.groupby("task", sort=False).agg(column=("column", "first"), variants=("row", "nunique"))
+        complete = held[held.variants == len(self.variants)]
+        return list(zip(complete.index, complete.column, strict=True))
+
+    def baseline(self, name: str) -> str:
+        """The row that others are compared with: the named one, or the table's own where none is named."""
+        if name and name not in self.variants:
+            raise LinkError(
+                f"{self.title} has no variant {name!r} with a score; it has: {', '.join(self.variants) or 'none'}."
+            )
+        if not self.compares:
+            raise LinkError(f"{self.title} holds no two scores that could be compared; choose another table.")
+        return name or self.variants[0]
+
+    def printed(self) -> tuple[Frame, Frame]:
+        """The table as printed, and a frame of the same shape with each cell's row number (or none)."""
+        cells = self.cells.assign(line=[_line(p, r) for p, r in zip(self.cells.panel, self.cells.row, strict=True)])
+        shown = cells.printed.where(cells.sd.isna(), cells.printed + " ± " + cells.sd_text)
+        index, columns = list(dict.fromkeys(cells.line)), list(dict.fromkeys(cells.column))
+        place = pd.MultiIndex.from_arrays([cells.line, cells.column])
+        grids = [
+            pd.Series(list(values), index=place, dtype=object).unstack().reindex(index=index, columns=columns)
+            for values in (shown, cells.row_number)
+        ]
+        if len(index) == 1:
+            return grids[0].T, grids[1].T
+        steps = cells.groupby("line", sort=False).steps.agg(
+            lambda result: result.iloc[0] if result.nunique() == 1 else None
+        )
+        if steps.notna().all() and steps.nunique() > 1:
+            grids[0].insert(0, "steps", steps)
+            grids[1].insert(0, "steps", None)
+        return grids[0], grids[1]
+
+    def best(self) -> set[int]:
+        """Row numbers of the best cells of their columns, where it is known which way is better."""
+        items: set[int] = set()
+        for _, cells in self.scores.groupby(["panel", "column"]):
+            better = cells.higher_is_better.iloc[0]
+            if len(cells) > 1 and not pd.isna(better):
+                top = cells.value.max() if better else cells.value.min()
+                items |= set(cells.row_number[cells.value == top])
+        return items
+
+    def marks(self, row: str, column: str) -> str:
+        """Marks of the notes on exactly this row and column; "" stands for the whole of them."""
+        return "".join(
+            note.mark
+            for note in self.notes
+            if note.mark and (row in note.rows if row else not note.rows)
+            if (column in note.columns if column else not note.columns)
+        )
+
+
+def label(short: str, table_name: str) -> str:
+    """A table's name on screen."""
+    return f"{short}, {'table not known' if table_name == '?' else table_name}"
+
+
+def _line(panel: str, row: str) -> str:
+    return f"{row} · {panel}" if panel else row
+
+
+def index() -> Frame:
+    """Every table: id, label, kind. GLUE first, widest first; then by what is measured; hyper-parameters last."""
+    rows: Frame = read.query(
+        "SELECT citation || '|' || table_name AS id, any_value(short) AS short, any_value(table_name) AS table_name, "
+        "first(task_title ORDER BY row_number) AS task, first(metric_title ORDER BY row_number) AS metric, "
+        "count(DISTINCT task) AS tasks, count(DISTINCT metric) AS metrics, count(DISTINCT task) FILTER (glue) AS glue, "
+        "count(printed_value) AS numbers, count(DISTINCT variant) AS variants, bool_or(metric = ?) AS settings "
+        "FROM published_rows GROUP BY ALL",
+        (HYPER_PARAMETER,),
+    )
+    rows["kind"] = [_kind(row) for row in rows.itertuples()]
+    rows["rank"] = rows.kind.map({"GLUE": 0, "Single findings": 2, "Hyper-parameters": 3}).fillna(1)
+    rows["label"] = [f"{row.kind}: {label(row.short, row.table_name)}" for row in rows.itertuples()]
+    rows["glue"] = rows.glue.where(rows.kind == "GLUE", 0)
+    order = ["rank", "glue", "kind", "short", "table_name"]
+    rows = rows.sort_values(order, ascending=[True, False, True, True, True])
+    return rows[["id", "label", "kind"]].reset_index(drop=True)
+
+
+def _kind(table: Any) -> str:
+    """What a table measures, in a few words."""
+    if table.settings:
+        return "Hyper-parameters"
+    if table.glue >= 2:
+        return "GLUE"
+    if table.variants < 2 or table.numbers < 2:
+        return "Single findings"
+    if table.tasks > 3 and table.metrics == 1:
+        return table.metric
+    return table.task if table.tasks == 1 else f"{table.task} and {table.tasks - 1} more"
+
+
+def load(table: str) -> Table:
+    """A table by its id, kept until the store changes. Raises LinkError for one that is not there."""
+    return _load(version(), table)
+
+
+@lru_cache(maxsize=32)
+def _load(version: tuple[str, int, int], table: str) -> Table:
+    del version
+    return load_all([table])[table]
+
+
+def load_all(tables: Sequence[str]) -> dict[str, Table]:
+    """Tables by their ids, in two questions to the store."""
+    marks = ", ".join("?" for _ in tables)
+    rows: Frame = read.query(
+        f"SELECT * FROM published_rows WHERE citation || '|' || table_name IN ({marks}) ORDER BY row_number", tables
+    )
+    frame: Frame = read.query("SELECT citation_key, table_name, variant, task, caveat FROM caveats ORDER BY rowid")
+    entries = {f"{citation}|{name}": cells for (citation, name), cells in rows.groupby(["citation", "table_name"])}
+    results = {}
+    for table in tables:
+        if table not in entries:
+            raise LinkError(
+                f"There is no published table {table!r}; expected a citation key and a table, as in "
+                "'ke2021tupe|Table 1'. The page's own picker lists them all."
+            )
+        citation, _, name = table.partition("|")
+        here = frame[(frame.citation_key == citation) & (frame.table_name.isna() | (frame.table_name == name))]
+        cells, shared = _laid_out(entries[table].reset_index(drop=True))
+        results[table] = Table(table, cells, tuple(_notes(here, cells)), shared)
+    return results
+
+
+def _laid_out(cells: Frame) -> tuple[Frame, str]:
+    """Says of every figure in which row, column and panel it stands. A cell holds one figure."""
+    measures = cells[["printed_task", "printed_metric"]].agg(tuple, axis=1)
+    settings = cells.setting.fillna("")
+    panel, shared = pd.Series("", index=cells.index), ""
+    if (settings.groupby(measures).nunique() == 1).all():
+        column = _measure_names(cells)
+    elif measures.nunique() == 1 or (cells.metric == HYPER_PARAMETER).all():
+        column, shared = _without_common_start(settings)
+    else:
+        column, panel = _measure_names(cells), settings
+    row = cells.printed_task if (cells.metric == HYPER_PARAMETER).all() else cells.variant
+    if pd.DataFrame({"row": row, "column": column, "panel": panel}).duplicated().any():
+        row = row + ", " + cells.steps.fillna("steps not given")
+    return (
+        cells.assign(
+            row=row,
+            column=column,
+            panel=panel,
+            value=cells.printed_value,
+            sd=cells.printed_sd,
+            sd_text=[
+                "" if pd.isna(sd) else f"{sd:.{len(printed.partition('.')[2])}f}"
+                for sd, printed in zip(cells.printed_sd, cells.printed, strict=True)
+            ],
+            change=cells.variant.str.contains(CHANGE, regex=False),
+            unit=[
+                "points" if metric in POINTS else UNITS.get(metric, title)
+                for metric, title in zip(cells.metric, cells.metric_title, strict=True)
+            ],
+        ),
+        shared,
+    )
+
+
+def _measure_names(cells: Frame) -> Any:
+    """The task where that tells the columns apart, else the metric, else both."""
+    measures = cells[["printed_task", "printed_metric"]].drop_duplicates()
+    if measures.printed_task.is_unique:
+        return cells.printed_task
+    if measures.printed_task.nunique() == 1 and measures.printed_metric.is_unique:
+        return cells.printed_metric
+    repeated = set(measures.printed_task[measures.printed_task.duplicated()])
+    both = cells.printed_task + " " + cells.printed_metric
+    return cells.printed_task.where(~cells.printed_task.isin(repeated), both)
+
+
+def _without_common_start(settings: Any) -> tuple[Any, str]:
+    """Settings without the comma-separated parts that all of them begin with, and those parts."""
+    parts = [setting.split(", ") for setting in settings]
+    common = 0
+    while all(len(part) > common + 1 for part in parts) and len({part[common] for part in parts}) == 1:
+        common += 1
+    return pd.Series([", ".join(part[common:]) for part in parts], index=settings.index), ", ".join(parts[0][:common])
+
+
+def _notes(caveats: Frame, cells: Frame) -> list[Note]:
+    whole: list[Note] = []
+    places: dict[str, tuple[list[str], list[str]]] = {}
+    for caveat in caveats.itertuples():
+        named_variant, named_task = not pd.isna(caveat.variant), not pd.isna(caveat.task)
+        here = cells[
+            ((cells.variant == caveat.variant) | (not named_variant))
+            & ((cells.printed_task == caveat.task) | (not named_task))
+        ]
+        if here.empty:
+            continue
+        if not (named_variant or named_task):
+            whole.append(Note("", "", caveat.caveat, frozenset(), frozenset()))
+            continue
+        rows, columns = places.setdefault(caveat.caveat, ([], []))
+        rows += [row for row in dict.fromkeys(here.row) if named_variant and row not in rows]
+        columns += [column for column in dict.fromkeys(here.column) if named_task and column not in columns]
+    return whole + [
+        Note(
+            _mark(number),
+            "; ".join(filter(None, (", ".join(rows), ", ".join(columns)))),
+            text,
+            frozenset(rows),
+            frozenset(columns),
+        )
+        for number, (text, (rows, columns)) in enumerate(places.items())
+    ]
+
+
+def _mark(number: int) -> str:
+    """Superscript letters, as under a printed table."""
+    return "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"[number]
+
+
+def average(table: Table, without: Sequence[str] = ()) -> Frame:
+    """Every variant's mean over the GLUE columns that all have, and over those whose task is not in `without`.
+
+    Columns: variant, all_columns, ticked, printed (the paper's own average, where it prints one). In points.
+    """
+    tasks = [task for task, _ in table.glue_columns]
+    kept = [task for task in tasks if task not in without]
+    if len(tasks) < 2:
+        raise LinkError(
+            f"{table.title} has {len(tasks)} GLUE column{'' if len(tasks) == 1 else 's'} that every variant has; "
+            "an average needs two. Choose a table of GLUE scores."
+        )
+    if not kept:
+        raise LinkError(f"Every GLUE column of {table.title} is left out; an average needs one. Tick one.")
+    wide = table.scores[table.scores.glue].pivot(index="row", columns="task", values="value")
+    printed = table.scores[table.scores.task == GLUE_AVERAGE].set_index("row").value
+    names = list(dict.fromkeys(table.scores.row))
+    return pd.DataFrame(
+        {
+            "variant": names,
+            "all_columns": wide[tasks].mean(axis=1).reindex(names).to_numpy(),
+            "ticked": wide[kept].mean(axis=1).reindex(names).to_numpy(),
+            "printed": printed.reindex(names).to_numpy(),
+        }
+    )
+
+
+def differences(table: Table, baseline: str = "") -> Frame:
+    """Every score minus the baseline's in the same column, in the unit printed; without the baseline's own rows."""
+    own = table.baseline(baseline)
+    keys = ["panel", "column"]
+    against = table.scores[table.scores.row == own][[*keys, "value", "sd", "sd_text", "printed"]]
+    met = table.scores.merge(against, on=keys, suffixes=("", "_baseline"), validate="many_to_one")
+    met = met[met.row != own].sort_values("row_number", kind="stable")
+    return met.assign(baseline=own, difference=met.value - met.value_baseline).reset_index(drop=True)

@@ -1,0 +1,142 @@
+"""Whether adding a position turns one word into another: the nearest word to word + position, for every position.
+
+Brute force over the words searched, every position and the whole vocabulary. In squared distances less what they
+share, word a + p is nearest to the b with the least |a - b|^2 + 2 p . (a - b), which is 0 for b = a.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from analysis.measurements.geometry.base import Case, Measured, Options, Row, measure
+from analysis.measurements.geometry.held import ModelVectors
+from analysis.measurements.geometry.random import directions
+
+CELLS = 2**19
+"""Of one block of (word, other word): what stays in a processor's cache."""
+Z = 1.96
+
+
+@dataclass
+class Nearest:
+    """How near word + position comes to any other word: for every word searched and every position."""
+
+    words: Float[ndarray, "V D"]
+    searched: ndarray
+    positions: Float[ndarray, "P D"]
+    margin: Float[ndarray, "word position"]
+    """Distance to the nearest other word less that to the word itself; negative where the word is lost."""
+
+    def other(self, row: int, place: int) -> tuple[int, float]:
+        """The nearest other word of one sum, and the distance to it, in float64."""
+        at = self.searched[row]
+        distance = np.linalg.norm(self.words - (self.words[at] + self.positions[place]), axis=1)
+        distance[at] = np.inf
+        return int(distance.argmin()), float(distance.min())
+
+
+def nearest_other(
+    words: Float[ndarray, "V D"], searched: ndarray, positions: Float[ndarray, "P D"], device: str = "cpu"
+) -> Nearest:
+    """By brute force, in float32."""
+    table = torch.as_tensor(words, dtype=torch.float32, device=device)
+    places = torch.as_tensor(positions, dtype=torch.float32, device=device)
+    squares, columns = (table**2).sum(1), 2 * places @ table.T
+    least = torch.empty(len(searched), len(positions), device=device)
+    step = max(1, (64 if device != "cpu" else 1) * CELLS // len(table))
+    for start in range(0, len(searched), step):
+        rows = torch.as_tensor(searched[start : start + step], device=device)
+        apart = squares[rows, None] + squares - 2 * table[rows] @ table.T
+        apart[torch.arange(len(rows), device=device), rows] = torch.inf
+        for place, column in enumerate(columns):
+            least[start : start + step, place] = (apart - column).amin(1) + column[rows]
+    own = np.linalg.norm(positions, axis=1)
+    return Nearest(
+        words, searched, positions, np.sqrt(np.maximum(least.cpu().numpy().astype(np.float64) + own**2, 0)) - own
+    )
+
+
+@measure(
+    "nearest",
+    title="The nearest word after a position is added",
+    gives=("word_kept", "word_kept_everywhere"),
+    needs=("sum",),
+)
+def nearest(held: ModelVectors, options: Options) -> Measured:
+    """Raw: among the words as they stand. Centred: positions less their mean, since what all share moves every word."""
+    assert held.position is not None
+    word, spoken = held.sums()
+    rng, result = options.rng(), Measured()
+    every = options.device != "cpu" or options.words >= len(word)
+    searched = np.arange(len(word)) if every else np.sort(rng.choice(len(word), options.words, replace=False))
+    few = searched if len(searched) <= options.baseline_words else rng.choice(searched, options.baseline_words, False)
+    for subject, positions in (("raw", held.position), ("centred", held.position - spoken.mean(0))):
+        lengths = np.linalg.norm(positions, axis=1)
+        real = nearest_other(word, searched, positions, options.device)
+        random = nearest_other(word, few, directions(lengths, word.shape[1], rng), options.device)
+        kept, by_chance = np.greater(real.margin, 0), np.greater(random.margin, 0)
+        for place in range(len(positions)):
+            result.rows.append(_row("word_kept", subject, kept[:, place], by_chance[:, place], every, place))
+        inside = slice(*held.spoken)
+        result.rows.append(
+            _row(
+                "word_kept_everywhere",
+                subject,
+                np.asarray(kept[:, inside].all(1)),
+                np.asarray(by_chance[:, inside].all(1)),
+                every,
+            )
+        )
+        if subject == "raw":
+            result.cases.extend(_cases(held, real, options))
+    return result
+
+
+def _row(name: str, subject: str, kept: ndarray, by_chance: ndarray, every: bool, place: int | None = None) -> Row:
+    low, high = (None, None) if every else _wilson(kept)
+    base_low, base_high = _wilson(by_chance)
+    return Row(
+        measure=name,
+        subject=subject,
+        along=place,
+        value=float(kept.mean()),
+        low=low,
+        high=high,
+        baseline=float(by_chance.mean()),
+        baseline_low=base_low,
+        baseline_high=base_high,
+        samples=len(kept),
+    )
+
+
+def _wilson(hits: ndarray) -> tuple[float, float]:
+    """95 % interval of a share (Wilson 1927): all of a sample is not all there are."""
+    n, share = len(hits), float(hits.mean())
+    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * (share * (1 - share) / n + Z**2 / (4 * n**2)) ** 0.5
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _cases(held: ModelVectors, real: Nearest, options: Options) -> list[Case]:
+    """The nearest change of every word searched, and every change, the clearest first; words' positions only."""
+    start, stop = held.spoken
+    margin = real.margin[:, start:stop]
+
+    def case(name: str, row: int, place: int) -> Case:
+        other, distance = real.other(row, place)
+        return Case(
+            measure=name,
+            word=held.tokens[int(real.searched[row])],
+            position=place,
+            other_word=held.tokens[other],
+            distance=distance,
+            margin=distance - float(np.linalg.norm(real.positions[place])),
+        )
+
+    closest = [case("nearest_word", row, start + int(place)) for row, place in enumerate(margin.argmin(1))]
+    changed = np.argwhere(margin < 0)
+    order = np.argsort(margin[margin < 0], kind="stable")[: options.listed]
+    return closest + [case("changed_word", int(row), start + int(place)) for row, place in changed[order]]

@@ -1,0 +1,133 @@
+"""The subspaces that words and positions span most of: angles between them, and each one's energy in the other's."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
+from analysis.measurements.geometry.held import ModelVectors, axes, centred
+from analysis.measurements.geometry.random import subspace
+
+RANKS = (1, 2, 5, 10, 20, 50, 100)
+SHOWN = 20
+"""The rank whose every angle is kept; where a table has fewer directions, the largest of `RANKS` below that."""
+
+
+def cosines(a: Float[ndarray, "dim rank"], b: Float[ndarray, "dim other"]) -> Float[ndarray, " angle"]:
+    """Of the principal angles of two subspaces given by orthonormal bases, the smallest angle's first."""
+    return np.clip(np.linalg.svd(a.T @ b, compute_uv=False), 0, 1)
+
+
+def energy_inside(table: Float[ndarray, "row dim"], basis: Float[ndarray, "dim rank"]) -> float:
+    """Share of the table's sum of squares that lies in the span of an orthonormal basis."""
+    return float(((table @ basis) ** 2).sum() / (table**2).sum())
+
+
+@measure(
+    "subspaces",
+    title="Angles and energy between words and positions",
+    gives=(
+        "principal_angle",
+        "smallest_angle",
+        "subspace_overlap",
+        "word_energy_in_position",
+        "position_energy_in_word",
+    ),
+    needs=("sum",),
+)
+def subspaces(held: ModelVectors, options: Options) -> Measured:
+    """Of the tables, raw and centred, every position counted that a word can hold."""
+    word, position = held.sums()
+    result = Measured()
+    for subject, a, b in (("raw", word, position), ("centred", centred(word), centred(position))):
+        result.rows.extend(_rows(subject, None, a, b, options))
+    return result
+
+
+@measure(
+    "state_subspaces",
+    title="The same between the layers' hidden states and their positions",
+    gives=(
+        "principal_angle",
+        "smallest_angle",
+        "subspace_overlap",
+        "word_energy_in_position",
+        "position_energy_in_word",
+    ),
+    needs=("states",),
+)
+def state_subspaces(held: ModelVectors, options: Options) -> Measured:
+    """At every depth: the position basis of method `mean`, and what is left of hidden states without it."""
+    result = Measured()
+    for state in held.states:
+        result.rows.extend(_rows("states", state.layer, centred(state.rest), centred(state.position), options))
+    return result
+
+
+def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, options: Options) -> Iterator[Row]:
+    if not word.any() or not position.any():
+        return
+    dim = word.shape[1]
+    words, positions = axes(word)[1], axes(position)[1]
+    most = min(dim - 1, len(word) - 1, len(position) - 1)
+    ranks = [rank for rank in RANKS if rank <= most]
+    kind: dict[str, Any] = {"subject": subject, "layer": layer}
+    samples = len(word)
+    for rank in ranks:
+        rng = options.rng()
+        own = cosines(words[:, :rank], positions[:, :rank])
+        # Of two subspaces one may stay where it is: only their relation is random.
+        drawn = [subspace(dim, rank, rng) for _ in range(options.draws)]
+        random = np.stack([cosines(words[:, :rank], basis) for basis in drawn])
+        yield Row(
+            measure="smallest_angle",
+            **kind,
+            along=rank,
+            value=_degrees(own[0]),
+            samples=samples,
+            **spread(np.degrees(np.arccos(random[:, 0]))),
+        )
+        yield Row(
+            measure="subspace_overlap",
+            **kind,
+            along=rank,
+            value=float((own**2).mean()),
+            samples=samples,
+            **spread((random**2).mean(1)),
+        )
+        for name, table, basis in (
+            ("word_energy_in_position", word, positions),
+            ("position_energy_in_word", position, words),
+        ):
+            yield Row(
+                measure=name,
+                **kind,
+                along=rank,
+                value=energy_inside(table, basis[:, :rank]),
+                samples=len(table),
+                **spread(_energies(table, drawn)),
+            )
+        if rank == max((r for r in ranks if r <= SHOWN), default=0):
+            angles = np.degrees(np.arccos(random))
+            for number in range(rank):
+                yield Row(
+                    measure="principal_angle",
+                    **kind,
+                    along=number + 1,
+                    value=_degrees(own[number]),
+                    samples=samples,
+                    **spread(angles[:, number]),
+                )
+
+
+def _energies(table: ndarray, bases: list[ndarray]) -> Float[ndarray, " draw"]:
+    """By the Gram matrix: a vocabulary need not be multiplied again for every draw."""
+    gram = table.T @ table
+    return np.asarray([np.einsum("dr,de,er->", basis, gram, basis, optimize=True) for basis in bases]) / gram.trace()
+
+
+def _degrees(cosine: float) -> float:
+    return float(np.degrees(np.arccos(cosine)))

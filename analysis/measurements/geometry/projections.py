@@ -1,0 +1,32 @@
+"""The query and key projections of an attention module, head by head, and the module whose input they read."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+APART = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"), ("q", "k"))
+"""What the two are called where they are modules of their own, weights (out, in)."""
+TOGETHER = "c_attn"
+"""Where query, key and value are one weight (in, 3 out): GPT-2."""
+
+
+def projections(attention: Any, heads: int) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
+    """None where they cannot be told apart. Keys that serve several queries' heads are repeated for each."""
+    for query, key in APART:
+        items = getattr(attention, query, None), getattr(attention, key, None)
+        if all(isinstance(module, nn.Linear) for module in items):
+            q, k = (_split(module.weight.T, heads) for module in items)  # pyright: ignore[reportOptionalMemberAccess]
+            width = q.shape[-1]
+            k = k.transpose(0, 1).flatten(1).unflatten(1, (-1, width)).transpose(0, 1)
+            return items[0], q, k.repeat_interleave(heads // len(k), 0)  # pyright: ignore[reportReturnType]
+    fused = getattr(attention, TOGETHER, None)
+    if fused is None:
+        return None
+    q, k, _ = (_split(part, heads) for part in fused.weight.chunk(3, dim=1))
+    return fused, q, k
+
+
+def _split(weight: Float[Tensor, "D out"], heads: int) -> Float[Tensor, "H D K"]:
+    return weight.detach().unflatten(1, (heads, -1)).transpose(0, 1).to(torch.float64).cpu()

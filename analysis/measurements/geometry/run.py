@@ -1,0 +1,104 @@
+"""Every measure that a model has what it takes for, into results files; and the position probes of the encodings."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+import analysis.measurements.geometry.measures as _measures  # noqa: F401  registers them
+from analysis.core.errors import ModelError
+from analysis.core.provenance import model_options
+from analysis.encodings import ENCODINGS
+from analysis.measurements.geometry.base import MEASURES, NEEDS, Case, Measured, Options, Row
+from analysis.measurements.geometry.held import ModelVectors
+from analysis.measurements.geometry.measures.order import rows as order_rows
+from analysis.models.load import Loaded
+from analysis.store import files
+
+LENGTH, DIM = 512, 384
+"""Of the encodings: the embedded model's, so that its table and theirs compare."""
+
+
+def measure_geometry(
+    held: ModelVectors, options: Options, each: Callable[[str], None] = lambda _: None
+) -> tuple[Measured, dict[str, str]]:
+    """All rows and cases, and of each measure that could not be taken the sentence that says why."""
+    result, missing = Measured(), {}
+    for name, entry in MEASURES.items():
+        each(entry.title)
+        if lacking := [need for need in entry.needs if not held.has(need)]:
+            missing[name] = NEEDS[lacking[0]]
+            continue
+        got = entry.run(held, options)
+        result.rows.extend(got.rows)
+        result.cases.extend(got.cases)
+    return result, missing
+
+
+def write(
+    loaded: Loaded,
+    held: ModelVectors,
+    options: Options,
+    *,
+    positions: int | None = None,
+    called: str | None = None,
+    name: str | None = None,
+    each: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Measures a model and writes its results files: numbers and, where there are any, cases."""
+    started = time.perf_counter()
+    options = replace(options, device="cuda" if loaded.device == "cuda" else "cpu")
+    result, missing = measure_geometry(held, options, each)
+    if not any(row.measure != "abs_cosine_random" for row in result.rows):
+        raise ModelError(
+            f"{loaded.source.name} has nothing to measure here: {'; '.join(dict.fromkeys(missing.values()))}."
+        )
+    source = loaded.source
+    about = {
+        "command": f"python -m analysis measure-geometry {model_options(source.name, source.revision, called)}"
+        + (f" --positions {positions}" if positions else "")
+        + (f" --words {options.words}" if options.words != Options().words else ""),
+        "model": called or source.name,
+        "revision": source.revision,
+        "device": options.device,
+        "dtype": "float64",
+        "seed": options.seed,
+        "config": {
+            **asdict(options),
+            "missing": missing,
+            "vocabulary": len(held.tokens),
+            "positions": 0 if held.position is None else len(held.position),
+            "spoken": held.spoken,
+        },
+        "seconds": time.perf_counter() - started,
+    }
+    paths = [_write("geometry", result.rows, Row, about, name)]
+    return [*paths, _write("neighbours", result.cases, Case, about, name)] if result.cases else paths
+
+
+def write_encodings(options: Options, *, name: str | None = None, each: Callable[[str], None] = lambda _: None) -> Path:
+    """The position probes of every encoding that has a row a position, at the embedded model's size or the nearest."""
+    started, rows, sizes = time.perf_counter(), [], {}
+    for encoding, entry in ENCODINGS.items():
+        if entry.rows != "position":
+            continue
+        each(entry.title)
+        length, dim = entry.nearest(LENGTH, DIM)
+        table = entry.table(length, dim)
+        if np.ptp(table, axis=0).any():
+            sizes[encoding] = (length, dim)
+            rows.extend(order_rows(encoding, table, options))
+    about = {
+        "command": "python -m analysis measure-geometry --encodings",
+        "seed": options.seed,
+        "config": {**asdict(options), "sizes": sizes},
+        "seconds": time.perf_counter() - started,
+    }
+    return _write("geometry", rows, Row, about, name)
+
+
+def _write(kind: str, rows: list, what: type, about: Mapping, name: str | None) -> Path:
+    columns = {column: [getattr(row, column) for row in rows] for column in what.__dataclass_fields__}
+    return files.write(kind, columns, files.Run(kind=kind, **about), name=name)

@@ -1,0 +1,272 @@
+"""One forward pass under interventions: the model's own code, with what enters it changed on the way in.
+
+What enters is found where the family says: the seeds of position and segment, the modules that give the turns,
+and the bias that an attention call adds to its scores. No architecture is named here.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.base import BIAS, PLACES, ROWS, SEGMENTS, TURNS, Intervention
+from analysis.models.capture import DistanceLookup
+from analysis.models.families import Family
+from analysis.models.source_inputs import InputSource, OutputSource, WeightSource
+from analysis.models.trace_sources import Layer, trace_sources
+from analysis.streams.tensor import total
+
+Chosen = Sequence[Intervention]
+Keep = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class ForwardResult:
+    """What a forward pass gives."""
+
+    hidden: Tensor
+    """The output hidden states, (batch, token, width)."""
+    logits: Tensor | None
+    """Of the head, (batch, token, vocabulary); None where the model has none."""
+
+
+def forward(
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Tensor],
+    chosen: Chosen = (),
+    each: Callable[[Layer], None] = lambda _: None,
+    keep: Keep = lambda hidden: hidden,
+) -> ForwardResult:
+    """Runs the model under interventions, which apply together, in order.
+
+    each: told every layer's attention. keep: what of the output hidden states goes on to the head: its logits over
+    a whole text are large, and often those of one token are wanted.
+    Raises InterventionError where a shift leaves the model's table.
+    """
+    seen: list[Tensor] = []
+
+    def output(_module: nn.Module, _args: Any, given: Any) -> Any:
+        seen.append(total(given.last_hidden_state))
+        given.last_hidden_state = keep(seen[-1])
+        return given
+
+    further = _further(model, family, inputs, sum(one.offset for one in chosen))
+    with ExitStack() as undo:
+        undo.enter_context(_intervened(model, family, chosen, further))
+        hook = model.base_model.register_forward_hook(output)
+        undo.callback(hook.remove)
+        text = trace_sources(
+            model,
+            family,
+            inputs,
+            each,
+            edit=(lambda layer: _scores(layer, chosen, further)) if chosen else None,
+            sources=any(one.sources for one in chosen),
+        )
+    return ForwardResult(seen[0], getattr(text, "logits", None))
+
+
+def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:
+    """Refuses, with a sentence, what makes no sense for a model. biased: whether it adds a bias to its scores."""
+    sources = {start.source for start in family.source_inputs(model)}
+    there = {
+        ROWS: "position" in sources,
+        TURNS: bool(family.rotations(model)),
+        BIAS: biased,
+        SEGMENTS: "segment" in sources,
+    }
+    layers, heads = len(family.attentions(model)), int(model.config.get_text_config().num_attention_heads)
+    for one in chosen:
+        if one.places and not any(there[place] for place in one.places):
+            wanted = " or ".join(PLACES[place] for place in one.places)
+            has = " and ".join(PLACES[place] for place in PLACES if there[place] and place != SEGMENTS)
+            if not family.known:
+                raise InterventionError(
+                    f"{one.title!r} acts on {wanted}; in {name}, of whose architecture nothing is known here, none "
+                    f"could be seen{f' but {has}' if has else ''}. {one.instead}."
+                )
+            raise InterventionError(
+                f"{one.title!r} makes no sense for {name}: it acts on {wanted}, and this model has "
+                f"{has or 'no positions'}. {one.instead}."
+            )
+        if one.sources and not family.known:
+            raise InterventionError(
+                f"{one.title!r} needs terms, which {name} has none of: nothing is known here of its architecture. "
+                "Change its positions instead."
+            )
+        for kind, request, count in (("layer", "layers", layers), ("head", "heads", heads)):
+            for number in getattr(one, request, ()):
+                if not 0 <= number < count:
+                    raise InterventionError(f"There is no {kind} {number}: {name} has {kind}s 0 to {count - 1}.")
+
+
+@dataclass
+class _Further:
+    """What a model's own positions would be, k further on: by call of a module, and by layer for biases."""
+
+    by: int = 0
+    given: dict[tuple[int, int], Any] = field(default_factory=dict)
+    """What a module gave, by its id and which of its calls that was."""
+    biases: dict[int, Tensor] = field(default_factory=dict)
+    distances: dict[int, Tensor] = field(default_factory=dict)
+
+    def of(self, rows: Tensor) -> Tensor:
+        """The rows from k on."""
+        return rows[..., self.by :, :]
+
+
+def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) -> _Further:
+    """Read off a pass over the text with its last token repeated k times, so that the model counts by itself."""
+    result = _Further(by)
+    if not by:
+        return result
+    length = next(iter(inputs.values())).shape[-1]
+    for start in family.source_inputs(model):
+        if isinstance(start, InputSource):
+            raise InterventionError(
+                "Positions of an image cannot be shifted: all of its table is in use. Shuffle them."
+            )
+        if start.source == "position" and isinstance(start, WeightSource):
+            raise InterventionError("Positions cannot be shifted: all of this model's table is in use. Shuffle them.")
+    limit = getattr(model.config, "max_position_embeddings", None)
+    if limit and length + by > limit:
+        raise _beyond(length, by, limit)
+    longer = {key: torch.cat([x, x[:, -1:].expand(-1, by)], 1) for key, x in inputs.items()}
+
+    def counted(module: nn.Module, args: tuple[Any, ...]) -> None:
+        if isinstance(module, nn.Embedding) and int(args[0].max()) >= module.num_embeddings:
+            raise _beyond(length, by, module.num_embeddings - int(args[0].min()))
+
+    def bias(layer: Layer) -> None:
+        if layer.call.looked is not None:
+            result.distances[layer.index] = layer.call.looked.distances
+        elif layer.call.bias is not None:
+            result.biases[layer.index] = layer.call.bias.expand(layer.call.scores.shape)
+
+    calls = _Calls()
+
+    def keep(module: nn.Module, _args: Any, output: Any) -> None:
+        result.given[calls.next(module)] = output
+
+    with ExitStack() as undo:
+        for start in family.source_inputs(model):
+            if isinstance(start, OutputSource) and start.source == "position":
+                module = start.module
+                undo.callback(module.register_forward_pre_hook(counted).remove)
+                undo.callback(module.register_forward_hook(keep).remove)
+        for module in family.rotations(model):
+            undo.callback(module.register_forward_hook(keep).remove)
+        trace_sources(model, family, longer, bias, sources=False)
+    return result
+
+
+class _Calls:
+    """Tells the calls of a module in one pass apart: some rotary modules turn local layers otherwise than global."""
+
+    def __init__(self) -> None:
+        self._made: Counter[int] = Counter()
+
+    def next(self, module: nn.Module) -> tuple[int, int]:
+        """The module's id, and which of its calls this is."""
+        number = self._made[id(module)]
+        self._made[id(module)] += 1
+        return id(module), number
+
+
+def _beyond(length: int, by: int, limit: int) -> InterventionError:
+    return InterventionError(
+        f"The text has {length} tokens and the model {limit} positions, so they cannot be shifted by {by}. "
+        f"Shift by {max(0, limit - length)} at most, or shorten the text."
+    )
+
+
+@contextmanager
+def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
+    """Within, positions and segments enter the model changed. Sources are followed from what enters."""
+
+    calls = _Calls()
+
+    def positions(module: nn.Module | None, rows: Tensor) -> Tensor:
+        if module is not None and further.by:
+            rows = further.of(further.given[calls.next(module)])
+        for one in chosen:
+            rows = one.rows(rows)
+        return rows
+
+    def segments(_module: nn.Module | None, rows: Tensor) -> Tensor:
+        for one in chosen:
+            rows = one.segments(rows)
+        return rows
+
+    def turned(module: nn.Module, _args: Any, output: Any) -> Any:
+        cos, sin = family.turns_of(output)
+        if further.by:
+            cos, sin = (further.of(x) for x in family.turns_of(further.given[calls.next(module)]))
+        for one in chosen:
+            cos, sin = one.turns(cos, sin)
+        return family.turns_as_given(cos, sin)
+
+    changes = {"position": positions, "segment": segments}
+    with ExitStack() as undo:
+        for start in family.source_inputs(model) if chosen else ():
+            change = changes.get(start.source)
+            if change is None or isinstance(start, InputSource):
+                continue
+            if isinstance(start, WeightSource):
+                undo.enter_context(_replaced(start, change))
+            else:
+                hook = start.module.register_forward_hook(
+                    lambda module, _args, output, change=change: change(module, output)
+                )
+                undo.callback(hook.remove)
+        for module in family.rotations(model) if chosen else ():
+            undo.callback(module.register_forward_hook(turned).remove)
+        yield
+
+
+@contextmanager
+def _replaced(start: WeightSource, change: Callable[[None, Tensor], Tensor]) -> Iterator[None]:
+    module: Any = start.module
+    home = module._parameters if start.name in module._parameters else module._buffers
+    own = home[start.name]
+    home[start.name] = change(None, own.detach())
+    try:
+        yield
+    finally:
+        home[start.name] = own
+
+
+def _scores(layer: Layer, chosen: Chosen, further: _Further) -> Tensor:
+    """The scores that a layer goes on with: its bias changed, then its terms dropped, both in order."""
+    call = layer.call
+    if call.bias is not None:
+        own = call.bias.expand(call.scores.shape)
+        new = own if call.looked is None else _looked_up(layer.index, call.looked, own, chosen, further)
+        if call.looked is None and further.by:
+            new = further.biases[layer.index][..., further.by :, further.by :]
+        for one in chosen:
+            new = one.bias(new if call.looked is not None else one.pairs(new))
+        if new is not own:
+            call = replace(call, bias=new, scores=call.scores - own + new)
+    for one in chosen:
+        call = replace(call, scores=one.scores(replace(layer, call=call)))
+    return call.scores
+
+
+def _looked_up(index: int, looked: DistanceLookup, own: Tensor, chosen: Chosen, further: _Further) -> Tensor:
+    """A bias that depends on what is compared, at the distances between the positions that the tokens get.
+
+    What moves positions acts on distances, which the model then looks up by itself, for the same queries and keys.
+    """
+    distances = looked.distances
+    if further.by:
+        distances = further.distances[index][..., further.by :, further.by :]
+    for one in chosen:
+        distances = one.pairs(distances)
+    return own if torch.equal(distances, looked.distances) else looked.at(distances).expand(own.shape)

@@ -1,0 +1,52 @@
+"""An image through a model as it is and under interventions on its positions or terms."""
+
+import time
+from collections.abc import Sequence
+
+import torch
+from PIL import Image
+
+from analysis.measurements.interventions.kinds import parse
+from analysis.measurements.interventions.measures import cosines
+from analysis.measurements.interventions.result import ImageInterventionResult
+from analysis.measurements.interventions.run import compare, provenance_of
+from analysis.measurements.terms.images import Patches, prepare, tokens
+from analysis.measurements.terms.run import check_layer, checked_family
+from analysis.models.load import Loaded
+
+
+def intervene_image(
+    loaded: Loaded,
+    picture: Image.Image,
+    specs: Sequence[str] = (),
+    layer: int = 0,
+    *,
+    masked: bool = False,
+    title: str = "image",
+) -> ImageInterventionResult:
+    """The image before and after. Arguments and errors as `intervene` and `decompose_image`.
+
+    Positions are changed in the model's own table, before it is fitted to the size of the image.
+    """
+    model, chosen = loaded.model, [parse(spec) for spec in specs]
+    family: Patches = checked_family(model, loaded.source.name, reads="image")
+    check_layer(model, family, layer)
+    with family.showing(model, masked=masked), torch.inference_mode():
+        given = prepare(model, family, loaded.tokenizer, picture)
+        started = time.perf_counter()
+        before, after, kl = compare(loaded, family, given.inputs, chosen)
+    return ImageInterventionResult(
+        interventions=tuple(one.spec for one in chosen),
+        said=tuple(one.said for one in chosen),
+        token_info=tokens(family, given),
+        cosine=cosines(before.hidden, after.hidden).float().cpu().numpy(),
+        kl=kl,
+        layer=layer,
+        before=before.patterns[layer].float().cpu().numpy(),
+        after=after.patterns[layer].float().cpu().numpy(),
+        predictions=None,
+        provenance=provenance_of(loaded, title, started),
+        grid=given.grid,
+        kept=given.kept,
+        masked=family.hides and masked,
+    )

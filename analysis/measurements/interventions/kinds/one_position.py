@@ -1,0 +1,40 @@
+"""All tokens at one position."""
+
+from dataclasses import dataclass
+
+from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention, within
+
+
+@intervention
+@dataclass(frozen=True)
+class OnePosition(Intervention):
+    """Positions are there, as large as ever, and say nothing."""
+
+    position: int = 0
+
+    name = "one_position"
+    title = "One position for all"
+    summary = "Every token gets the position of one: what positions add is kept, what they tell apart is gone."
+    places = (ROWS, TURNS, BIAS)
+
+    @property
+    def said(self) -> str:
+        """Which position."""
+        return f"all tokens at position {self.position}"
+
+    def _row(self, rows):
+        at = within(self.position, rows.shape[-2])
+        return rows[..., at : at + 1, :].expand_as(rows)
+
+    def rows(self, rows):
+        """One row for all."""
+        return self._row(rows)
+
+    def turns(self, cos, sin):
+        """One turn for all."""
+        return self._row(cos), self._row(sin)
+
+    def pairs(self, pairs):
+        """What a token at that position gives itself."""
+        at = within(self.position, pairs.shape[-1])
+        return pairs[..., at : at + 1, at : at + 1].expand_as(pairs)

@@ -1,0 +1,38 @@
+"""Positions made weaker or stronger."""
+
+from dataclasses import dataclass
+from math import isfinite
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.base import BIAS, ROWS, Intervention, intervention
+
+
+@intervention
+@dataclass(frozen=True)
+class ScalePositions(Intervention):
+    """What positions add is multiplied by a number."""
+
+    by: float = 0.5
+
+    name = "scale_positions"
+    title = "Scale positions"
+    summary = "What positions add, to words or to scores, is multiplied by a number."
+    places = (ROWS, BIAS)
+    instead = "A turn has no size; zero or shuffle the positions"
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.by):
+            raise InterventionError(f"Positions cannot be multiplied by {self.by}; expected a number such as 0.5.")
+
+    @property
+    def said(self) -> str:
+        """By what."""
+        return f"positions times {self.by:g}"
+
+    def rows(self, rows):
+        """Rows times the number."""
+        return rows * self.by
+
+    def bias(self, bias):
+        """The bias times the number."""
+        return bias * self.by

@@ -1,0 +1,42 @@
+"""Positions dealt out anew."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+
+
+@intervention
+@dataclass(frozen=True)
+class ShufflePositions(Intervention):
+    """Every token gets the position of another, by a permutation that the seed gives."""
+
+    seed: int = 0
+
+    name = "shuffle_positions"
+    title = "Shuffle positions"
+    summary = "The text's positions are dealt out anew among its tokens, special ones included."
+    places = (ROWS, TURNS, BIAS)
+
+    @property
+    def said(self) -> str:
+        """With which seed."""
+        return f"positions shuffled (seed {self.seed})"
+
+    def order(self, length: int) -> list[int]:
+        """Whose position each token gets."""
+        return np.random.default_rng(self.seed).permutation(length).tolist()
+
+    def rows(self, rows):
+        """Rows in another order."""
+        return rows[..., self.order(rows.shape[-2]), :]
+
+    def turns(self, cos, sin):
+        """Turns in another order."""
+        return self.rows(cos), self.rows(sin)
+
+    def pairs(self, pairs):
+        """Queries and keys in another order."""
+        order = self.order(pairs.shape[-1])
+        return pairs[..., order, :][..., order]

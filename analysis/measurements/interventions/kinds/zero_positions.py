@@ -1,0 +1,28 @@
+"""Positions off."""
+
+from dataclasses import dataclass
+
+from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+
+
+@intervention
+@dataclass(frozen=True)
+class ZeroPositions(Intervention):
+    """Rows become 0, everything is turned as at the first position, and nothing is added to the scores."""
+
+    name = "zero_positions"
+    title = "Zero positions"
+    summary = "Added rows are 0, nothing is turned, no bias is added. A causal mask still tells the order."
+    places = (ROWS, TURNS, BIAS)
+
+    def rows(self, rows):
+        """Zeros."""
+        return rows.new_zeros(rows.shape)
+
+    def turns(self, cos, sin):
+        """Those of the first position, for all: a turn that all share has no effect on any score."""
+        return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)
+
+    def bias(self, bias):
+        """Zeros."""
+        return bias.new_zeros(bias.shape)

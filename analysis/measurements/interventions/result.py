@@ -1,0 +1,110 @@
+"""What interventions did to a model on one text. Numpy only, so that it can be shown where torch is not installed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from analysis.measurements.terms.result import Provenance, TokenInfo
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a head predicts at some places of a text, before and after.
+
+    kind: "masked" (the token itself, masked alone: Salazar et al. 2020) or "next" (the token that follows).
+    """
+
+    kind: str
+    places: Int[ndarray, " M"]
+    """Which token each prediction is of."""
+    before: Float[ndarray, " M"]
+    """Cross-entropy of the true token, in nats."""
+    after: Float[ndarray, " M"]
+    likeliest_before: tuple[str, ...]
+    likeliest_after: tuple[str, ...]
+
+    @property
+    def losses(self) -> tuple[float, float]:
+        """Mean cross-entropy before and after, in nats a token; its exponential is the (pseudo-)perplexity."""
+        return float(self.before.mean()), float(self.after.mean())
+
+
+@dataclass(frozen=True)
+class InterventionResult:
+    """One text through one model, as it is and under interventions. All numbers are of the model's own passes."""
+
+    interventions: tuple[str, ...]
+    """Their specs, in order."""
+    said: tuple[str, ...]
+    """The same in words."""
+    token_info: tuple[TokenInfo, ...]
+    cosine: Float[ndarray, " token"]
+    """Of each token's output hidden state before and after."""
+    kl: Float[ndarray, "layer head"]
+    """Mean over queries of KL(pattern before || after), in nats; queries that see one key alone are left out."""
+    layer: int
+    """Whose patterns are kept."""
+    before: Float[ndarray, "head query key"]
+    after: Float[ndarray, "head query key"]
+    predictions: Predictions | None
+    """None where the model has no head that predicts tokens."""
+    provenance: Provenance
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens, special ones included."""
+        return [token.text for token in self.token_info]
+
+    @property
+    def layers(self) -> int:
+        """Number of layers."""
+        return self.kl.shape[0]
+
+    @property
+    def heads(self) -> int:
+        """Number of attention heads."""
+        return self.kl.shape[1]
+
+    @property
+    def words(self) -> str:
+        """What was done, in a sentence's part."""
+        return "; ".join(self.said) or "nothing changed"
+
+
+@dataclass(frozen=True)
+class ImageInterventionResult(InterventionResult):
+    """The same of an image. Its tokens are the special ones, then the patches that the model was shown."""
+
+    grid: tuple[int, int]
+    """Rows and columns of patches."""
+    kept: Int[ndarray, " patch"]
+    """Which patches the model was shown, counted by rows."""
+    masked: bool
+    """Whether patches were hidden, as in a masked autoencoder's training."""
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """Whether permuting a text's tokens, segments and mask along, does no more than permute the output.
+
+    order: output row i of the permuted text belongs to token order[i]. off, on: the largest
+    |output of the permuted text - permuted output| of each token, positions off and on, in units of the output.
+    """
+
+    order: Int[ndarray, " token"]
+    token_info: tuple[TokenInfo, ...]
+    off: Float[ndarray, " token"]
+    on: Float[ndarray, " token"]
+    reach: float
+    """Largest |output| with positions off: what the errors are to be compared with."""
+    causal: bool
+    """Whether a query sees no key after it: then the order shows without positions."""
+    provenance: Provenance
+
+    @property
+    def holds(self) -> bool:
+        """Whether what is left with positions off is rounding: a thousand of the dtype's steps at the output's size."""
+        dtype = np.dtype(self.provenance.dtype) if self.provenance.dtype != "bfloat16" else np.dtype("float16")
+        return float(self.off.max()) <= 1000 * float(np.finfo(dtype).eps) * self.reach

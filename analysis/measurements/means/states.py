@@ -1,0 +1,80 @@
+"""Hidden states of a model at every depth: entering layer 0, 1, ... and leaving the last layer."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from analysis.models.families import Family
+from analysis.models.trace_sources import trace_sources
+from analysis.streams.tensor import decomposed
+
+
+def hidden_states(
+    model: Any,
+    family: Family,
+    ids: Int64[Tensor, "batch token"],
+    run: Callable[[Mapping[str, Tensor]], Any] | None = None,
+) -> list[Float[Tensor, "batch token dim"]]:
+    """One tensor more than there are layers. The last is what the last layer gives, before any final norm.
+
+    run: what makes the pass, if not the model alone.
+    """
+    entering: list[Tensor] = []
+    leaving: list[Tensor] = []
+
+    def before(_module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        entering.append(args[0] if args else kwargs["hidden_states"])
+
+    def after(_module: Any, _args: Any, output: Any) -> None:
+        leaving[:] = [output[0] if isinstance(output, tuple) else output]
+
+    with ExitStack() as undo, torch.inference_mode():
+        for module in dict.fromkeys(family.layers(model)):
+            undo.callback(module.register_forward_pre_hook(before, with_kwargs=True).remove)
+            undo.callback(module.register_forward_hook(after).remove)
+        inputs = {"input_ids": ids.to(model.device)}
+        run(inputs) if run else model(**inputs)
+    return [*entering, *leaving]
+
+
+@contextmanager
+def _entering(model: Any, family: Family, layer: int, text: Callable[[Tensor], Tensor | None]) -> Iterator[None]:
+    """Within, `text` gets what enters a layer and may give something else in its place."""
+    layers = family.layers(model)
+    # A module shared by several layers is called once for each.
+    calls = iter(index for index, module in enumerate(layers) if module is layers[layer])
+
+    def before(_module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if next(calls) != layer:
+            return None
+        given = text(args[0] if args else kwargs["hidden_states"])
+        if given is None:
+            return None
+        return ((given, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": given})
+
+    hook = layers[layer].register_forward_pre_hook(before, with_kwargs=True)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def parts_entering(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int) -> Tensor:
+    """What enters a layer, with the sources of method `frozen`."""
+    items: list[Tensor] = []
+    with _entering(model, family, layer, items.append):
+        trace_sources(model, family, inputs, last=layer)
+    return items[0]
+
+
+@contextmanager
+def split_entering(
+    model: Any, family: Family, layer: int, split: Callable[[Tensor], Float[Tensor, "source batch token dim"]]
+) -> Iterator[None]:
+    """Within, what enters a layer is a sum of the parts that `split` gives of it, and is followed as such."""
+    with _entering(model, family, layer, lambda hidden: decomposed(hidden, list(split(hidden)))):
+        yield

@@ -1,0 +1,109 @@
+"""Full windows of equal length, cut from a text: what hidden states are averaged over."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int64
+from numpy import ndarray
+
+from analysis.core.errors import TextError, TextTooLong
+from analysis.models.families import longest
+
+SEED = 0
+BATCH = 8
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Token ids, each row a special-token frame around a passage; and which slots hold the passage."""
+
+    ids: Int64[ndarray, "window slot"]
+    article: Int64[ndarray, " window"]
+    counted: Bool[ndarray, " slot"]
+    """Neither the first slot nor one whose token is the same in every window."""
+
+
+def articles(path: Path) -> Iterator[str]:
+    """The articles of a UTF-8 text, apart by empty lines. Raises TextError where it cannot be read."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as refused:
+        raise TextError(
+            f"The text {path} cannot be read ({getattr(refused, 'strerror', None) or 'it is not UTF-8'}); "
+            "expected UTF-8 text, articles apart by an empty line."
+        ) from None
+    block: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            yield "\n".join(block)
+            block = []
+
+
+def windows_of(loaded: Any, file: Path, length: int, count: int) -> Windows:
+    """The windows of a text for a loaded model; see `articles` and `windows`."""
+    return windows(loaded.tokenizer, list(articles(file)), length, count, longest(loaded.model.config))
+
+
+def windows(tokenizer: Any, texts: Sequence[str], length: int, count: int, limit: int | None = None) -> Windows:
+    """`count` windows of `length` tokens, special ones included, drawn with a fixed seed.
+
+    Every text long enough gives one, from a random place, before any gives a second; none overlap.
+    limit: the model's positions. Raises TextTooLong beyond them, TextError where the texts hold too few windows.
+    """
+    if limit is not None and length > limit:
+        raise TextTooLong(
+            f"Windows of {length} tokens were asked for and the model has {limit} positions. Ask for less."
+        )
+    before, after = _frame(tokenizer)
+    room = length - len(before) - len(after)
+    if room < 2:
+        raise TextError(f"A window of {length} tokens has no room beside special tokens; ask for at least 8.")
+    rng = np.random.default_rng(SEED)
+    first: list[tuple[int, list[int]]] = []
+    later: list[tuple[int, list[int]]] = []
+    for number in rng.permutation(len(texts)):
+        ids = tokenizer(texts[number], add_special_tokens=False, verbose=False)["input_ids"]
+        whole = len(ids) // room
+        if not whole:
+            continue
+        start = int(rng.integers(len(ids) - whole * room + 1))
+        places = start + room * rng.permutation(whole)
+        passages = [(int(number), ids[place : place + room]) for place in places]
+        first.append(passages[0])
+        later.extend(passages[1:])
+        if len(first) == count:
+            break
+    if len(first) < count:
+        chosen = rng.permutation(len(later))[: count - len(first)]
+        first += [later[index] for index in chosen]
+    if len(first) < count:
+        raise TextError(
+            f"The texts hold {len(first)} windows of {length} tokens and {count} were asked for. "
+            "Give a longer text, or ask for fewer."
+        )
+    counted = np.ones(length, dtype=bool)
+    counted[: max(1, len(before))] = False
+    counted[length - len(after) :] = False
+    return Windows(
+        np.asarray([[*before, *passage, *after] for _, passage in first], dtype=np.int64),
+        np.asarray([number for number, _ in first], dtype=np.int64),
+        counted,
+    )
+
+
+def _frame(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The special tokens that the tokenizer puts before and after a text."""
+    encoded = tokenizer("a", return_special_tokens_mask=True)
+    ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
+    inner = [place for place, mark in enumerate(special) if not mark]
+    return ids[: inner[0]], ids[inner[-1] + 1 :]
+
+
+def batches(cut: Windows) -> range:
+    """The first window of every batch."""
+    return range(0, len(cut.ids), BATCH)

@@ -1,0 +1,191 @@
+"""Locality and equivariance error of a model, layer by layer over windows of a text, into two results files."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from torch import Tensor
+
+from analysis.core.errors import InterventionError
+from analysis.core.provenance import model_options
+from analysis.measurements.interventions.forward import check, forward
+from analysis.measurements.interventions.kinds import parse
+from analysis.measurements.interventions.kinds.base import Intervention
+from analysis.measurements.means.states import hidden_states
+from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
+from analysis.measurements.order.equivariance import LAST, MOVED, EquivarianceError, equivariance_error, permutations
+from analysis.measurements.order.locality import AttentionDistance, locality
+from analysis.models.families import Family, family_of
+from analysis.models.load import Loaded
+from analysis.models.trace_sources import Layer
+from analysis.statistics.resampling import INTERVAL, RESAMPLES, bootstrap
+from analysis.store import files
+
+TRAINED, OFF = "as trained", "off"
+
+Row = dict[str, Any]
+
+
+def measure_order(
+    loaded: Loaded,
+    cut: Windows,
+    corpus: str,
+    *,
+    called: str | None = None,
+    name: str | None = None,
+    each: Callable[[str, range], Iterable[int]] = lambda _, starts: starts,
+) -> list[Path]:
+    """Measures a model and writes its results files; returns their paths.
+
+    each: told what begins and the first window of every batch, for whoever shows progress.
+    """
+    paths = []
+    for kind, rows_of in (("locality", locality_rows), ("equivariance", equivariance_rows)):
+        started, facts = time.perf_counter(), loaded.facts(called)
+        rows = list(rows_of(loaded, cut, each(kind, batches(cut))))
+        source, count, length = loaded.source, *cut.ids.shape
+        run = files.Run(
+            kind=kind,
+            command=(
+                f"python -m analysis measure-order {model_options(source.name, source.revision, called)} --texts TEXT "
+                f"--corpus {quote(corpus)} --length {length} --windows {count}"
+            ),
+            **(facts if kind == "locality" else {**facts, "dtype": "float64"}),
+            seed=SEED,
+            config={"corpus": corpus, "length": length, "windows": count, "resamples": RESAMPLES},
+            seconds=time.perf_counter() - started,
+        )
+        columns = {column: [row.get(column) for row in rows] for column in files.KINDS[kind].schema.names}
+        columns |= {"corpus": [corpus] * len(rows), "windows": [count] * len(rows)}
+        paths.append(files.write(kind, columns, run, name=name))
+    return paths
+
+
+def locality_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iterator[Row]:
+    """Rows of the table `locality`."""
+    cls = loaded.tokenizer.cls_token_id is not None and bool((cut.ids[:, 0] == loaded.tokenizer.cls_token_id).all())
+    entries: dict[tuple[int, str], list[AttentionDistance]] = {}
+
+    def told(layer: Layer) -> None:
+        attended = layer.attended()
+        length = layer.pattern.shape[-1]
+        seen = np.ones((length, length), bool) if attended is None else attended.cpu().numpy()
+        for local in locality(layer.pattern.float().cpu().numpy(), seen, cut.counted, cls=cls):
+            entries.setdefault((layer.index, local.query), []).append(local)
+
+    family = family_of(loaded.source.config, loaded.source.name)
+    for start in each:
+        with torch.inference_mode():
+            forward(loaded.model, family, {"input_ids": _ids(loaded, cut.ids[start : start + BATCH])}, (), told)
+    for (layer, query), parts in sorted(entries.items()):
+        whole = replace(
+            parts[0],
+            at=np.concatenate([part.at for part in parts]),
+            itself=np.concatenate([part.itself for part in parts]),
+        )
+        key = {"layer": layer, "query": query}
+        heads = [(None, slice(None)), *((head, slice(head, head + 1)) for head in range(whole.at.shape[1]))]
+        for head, at in heads:
+            means = {"mean_distance": (whole.mean_distance, whole.even_distance)}
+            means["to_itself"] = (whole.itself, whole.even_itself)
+            for measure, (values, even) in means.items():
+                yield {**key, "head": head, "measure": measure, **_mean(values[:, at].mean(1)), "even": even}
+        for place, distance in enumerate(whole.distances):
+            if whole.even[place]:
+                mean = _mean(whole.at[:, :, place].mean(1))
+                yield {**key, "measure": "attention", "distance": distance, **mean, "even": whole.even[place]}
+
+
+def equivariance_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iterator[Row]:
+    """Rows of the table `equivariance`. The model computes in float64 meanwhile."""
+    words = np.flatnonzero(cut.counted)
+    order = permutations(len(cut.ids), words, cut.ids.shape[1], SEED)
+    permuted = np.take_along_axis(cut.ids, order, 1)
+    kinds = {MOVED: words}
+    if not cut.counted[-1]:
+        kinds[LAST] = np.asarray([cut.ids.shape[1] - 1])
+    entries: dict[tuple[str, str, int], list[EquivarianceError]] = {}
+    own = loaded.model.dtype
+    model: Any = loaded.model.double()
+    try:
+        family = family_of(loaded.source.config, loaded.source.name)
+        ways = {TRAINED: ()} | ({OFF: off} if (off := _off(loaded, family, cut)) else {})
+        for start in each:
+            rows = slice(start, start + BATCH)
+            for positions, chosen in ways.items():
+                before, after = (_states(loaded, family, ids[rows], chosen) for ids in (cut.ids, permuted))
+                for layer, pair in enumerate(zip(before, after, strict=True)):
+                    for tokens, places in kinds.items():
+                        one = equivariance_error(*pair, order[rows], words, places)
+                        entries.setdefault((positions, tokens, layer), []).append(one)
+    finally:
+        model.to(own)
+    for (positions, tokens, layer), parts in sorted(entries.items()):
+        whole = EquivarianceError(
+            np.concatenate([part.error for part in parts]),
+            np.concatenate([part.apart for part in parts]),
+            max(part.largest for part in parts),
+        )
+        yield {
+            "layer": layer, "positions": positions, "tokens": tokens, **_root(whole), "largest": whole.largest
+        }  # fmt: skip
+
+
+def _ids(loaded: Loaded, ids: ndarray) -> Tensor:
+    return torch.from_numpy(ids).to(loaded.device)
+
+
+def _off(loaded: Loaded, family: Family, cut: Windows) -> tuple[Intervention, ...]:
+    """What switches positions off; nothing for a model that has none to switch."""
+    zero, biases = parse("zero_positions"), []
+    with torch.inference_mode():
+        forward(
+            loaded.model,
+            family,
+            {"input_ids": _ids(loaded, cut.ids[:1])},
+            (),
+            lambda layer: biases.append(layer.call.bias is not None),
+        )
+    try:
+        check(loaded.model, family, [zero], biased=any(biases), name=loaded.source.name)
+    except InterventionError:
+        return ()
+    return (zero,)
+
+
+def _states(
+    loaded: Loaded, family: Family, ids: ndarray, chosen: tuple[Intervention, ...]
+) -> list[Float[ndarray, "window token dim"]]:
+    states = hidden_states(
+        loaded.model, family, _ids(loaded, ids), lambda inputs: forward(loaded.model, family, inputs, chosen)
+    )
+    return [hidden.double().cpu().numpy() for hidden in states]
+
+
+@lru_cache(maxsize=4)
+def _draws(windows: int) -> Float[ndarray, "resample window"]:
+    return bootstrap(windows, SEED)
+
+
+def _mean(values: Float[ndarray, " window"]) -> Row:
+    """Mean over the windows that have one, with its interval."""
+    there = values[np.isfinite(values)]
+    if not len(there):
+        return {"value": np.nan, "low": np.nan, "high": np.nan}
+    low, high = np.percentile(_draws(len(there)) @ there / len(there), INTERVAL)
+    return {"value": float(there.mean()), "low": float(low), "high": float(high)}
+
+
+def _root(whole: EquivarianceError) -> Row:
+    """The error with its interval, windows resampled with what they are held against."""
+    draws = _draws(len(whole.error))
+    low, high = np.percentile(np.sqrt((draws @ whole.error) / (draws @ whole.apart)), INTERVAL)
+    return {"value": whole.value, "low": float(low), "high": float(high)}

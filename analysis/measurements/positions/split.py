@@ -1,0 +1,131 @@
+"""A rotary score, split band by band into what depends on content, on distance, and on both. Pure functions.
+
+Of one pair of dimensions, query i and key j score `Re(q_i conj(k_j) e^{i f (i - j)})`, q and k being the pair before it
+is turned, as one complex number, and f its frequency. What depends on content alone is the mean of this over the
+distances of the text; on distance alone, its mean over the queries and keys of the text: the kernel of the band. What
+is left depends on both. All three are then centred over the keys of each query, which softmax does by itself.
+
+Shapes: H head, Q query, K key, P pair, B band, D distance (key less query, from -(Q - 1) to K - 1).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Complex, Float, Int
+from torch import Tensor
+
+from analysis.measurements.terms.measures import key_centred
+
+PARTS = ("content", "position", "both")
+"""What a part of the scores depends on."""
+
+
+@dataclass(frozen=True)
+class BandSplit:
+    """numerators: `sum part * total` of each band and part; power: `sum total^2`. Shares are their ratio.
+
+    kernel: each band's mean score at every distance, over the text's queries and keys. sum_error: the largest
+    difference between the sum of all bands and the scores.
+    """
+
+    numerators: Float[Tensor, "B 3 H"]
+    power: Float[Tensor, " H"]
+    kernel: Float[Tensor, "B H D"]
+    sum_error: float
+
+
+def complex_pairs(x: Float[Tensor, "H T dim"], pairs: Int[Tensor, "P 2"]) -> Complex[Tensor, "H T P"]:
+    """Pairs of dimensions as complex numbers."""
+    return torch.complex(x[..., pairs[:, 0]], x[..., pairs[:, 1]])
+
+
+def split_bands(
+    query: Float[Tensor, "H Q dim"],
+    key: Float[Tensor, "H K dim"],
+    pairs: Int[Tensor, "P 2"],
+    frequency: Float[Tensor, " P"],
+    bands: Sequence[Sequence[int]],
+    still: Sequence[int],
+    scale: float,
+    scores: Float[Tensor, "H Q K"],
+    mask: Bool[Tensor, "Q K"] | None = None,
+    against: Float[Tensor, "H Q K"] | None = None,
+) -> BandSplit:
+    """Splits the scores of one layer's heads. The last band is that of the dimensions that are not turned.
+
+    query, key: before they are turned (with the factor by which the turn scales them). bands: numbers of pairs. scores:
+    the model's own, less what it adds to them. against: the key-centred scores of which the parts are shares, with all
+    that is added; those of `scores` where it is None, and then the shares of all bands and parts sum to 1.
+    """
+    length = scores.shape[-1]
+    place = torch.arange(length, device=scores.device)
+    seen = torch.ones(length, length, dtype=torch.bool, device=scores.device) if mask is None else mask
+    distance = place[None, :] - place[:, None] + length - 1
+    counts = torch.zeros(2 * length - 1, dtype=scores.dtype, device=scores.device)
+    counts.index_add_(0, distance[seen], torch.ones_like(distance[seen], dtype=scores.dtype))
+    weights = counts / counts.sum()
+    steps = torch.arange(-(length - 1), length, device=scores.device).to(scores.dtype)
+    total = key_centred(scores, mask) if against is None else against
+    added = torch.zeros_like(scores)
+    numerators, kernels = [], []
+    for band in bands:
+        chosen = torch.as_tensor(list(band), dtype=torch.long, device=scores.device)
+        q, k = complex_pairs(query, pairs[chosen]), complex_pairs(key, pairs[chosen])
+        f = frequency[chosen].to(scores.dtype)
+        turn = torch.exp(-1j * steps[:, None] * f)  # of distance j - i: e^{i f (i - j)}
+        mean_turn = (weights[:, None] * turn).sum(0)
+        # The mean of q_i conj(k_j) over the queries and keys of the text, by pairs.
+        product = ((seen.to(k.dtype) @ k).conj() * q).sum(1) / seen.sum()
+        kernel = scale * (product[:, None] * turn[None]).sum(-1).real
+        content = scale * ((q * mean_turn) @ k.conj().transpose(-1, -2)).real
+        turned_q, turned_k = (x * torch.exp(1j * place[:, None] * f) for x in (q, k))
+        score = scale * (turned_q @ turned_k.conj().transpose(-1, -2)).real
+        alone = kernel[:, distance]
+        added += score
+        each = (content, alone, score - content - alone)
+        numerators.append(torch.stack([(total * key_centred(x, mask)).sum((-1, -2)) for x in each]))
+        kernels.append(kernel)
+    still_dims = list(still)
+    rest = scale * query[..., still_dims] @ key[..., still_dims].transpose(-1, -2)
+    added += rest
+    zero = torch.zeros_like(total[:, 0, 0])
+    numerators.append(torch.stack([(total * key_centred(rest, mask)).sum((-1, -2)), zero, zero]))
+    kernels.append(torch.zeros(len(scores), 2 * length - 1, dtype=scores.dtype, device=scores.device))
+    return BandSplit(
+        numerators=torch.stack(numerators),
+        power=total.square().sum((-1, -2)),
+        kernel=torch.stack(kernels),
+        sum_error=float((added - scores)[:, seen].abs().max()),
+    )
+
+
+def split_bias(
+    bias: Float[Tensor, "H Q K"], total: Float[Tensor, "H Q K"], mask: Bool[Tensor, "Q K"] | None = None
+) -> Float[Tensor, "3 H"]:
+    """Numerators of what a model adds to its scores: what a function of distance gives, and the rest, which is both.
+
+    That function is the nearest one by least squares, up to a constant for each query, which softmax ignores: BLOOM's
+    ALiBi is written as a slope times the key's place, and is a function of distance all the same. total: the
+    key-centred scores. A bias that knows distance alone (ALiBi, T5) has no rest.
+    """
+    length = bias.shape[-1]
+    place = torch.arange(length, device=bias.device)
+    distance = place[None, :] - place[:, None] + length - 1
+    seen = (torch.ones(length, length, device=bias.device) if mask is None else mask).double()
+    cells = bias.double() * seen
+    # The normal equations of bias[i, j] = alone[j - i] + constant[i].
+    steps = 2 * length - 1
+    system = torch.zeros(steps + length, steps + length, dtype=torch.float64, device=bias.device)
+    system.index_put_((distance, steps + place[:, None].expand_as(distance)), seen, accumulate=True)
+    system = system + system.T
+    by_distance = torch.zeros(steps, dtype=torch.float64, device=bias.device)
+    by_distance.index_add_(0, distance.flatten(), seen.flatten())
+    system += torch.diag(torch.cat([by_distance, seen.sum(1)]))
+    sums = torch.zeros(len(bias), steps, dtype=torch.float64, device=bias.device)
+    sums.index_add_(1, distance.flatten(), cells.flatten(1))
+    wanted = torch.cat([sums, cells.sum(-1)], 1)
+    fitted = wanted @ torch.linalg.pinv(system, hermitian=True)
+    alone = fitted[:, :steps][:, distance].to(bias.dtype)
+    parts = (torch.zeros_like(bias), alone, bias - alone)
+    return torch.stack([(total * key_centred(part, mask)).sum((-1, -2)) for part in parts])

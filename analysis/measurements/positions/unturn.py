@@ -1,0 +1,120 @@
+"""What a model loses when a band of wavelengths is not turned in one layer: its predictions, or its hidden states.
+
+The bands of a rotary layer say how much of its scores depends on position; this says whether anything after it cares.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from analysis.core.errors import ModelError
+from analysis.measurements.interventions.measures import cosines
+from analysis.measurements.positions.measure import GIVEN, at_angle_zero, bands_of, layer_rotation, unturned_calls
+from analysis.measurements.positions.result import BANDS, Unturned
+from analysis.measurements.positions.rotation import Rotation
+from analysis.measurements.terms.run import encode, provenance
+
+MOST_PASSES = 400
+"""Layers times bands, above which a reader would wait too long."""
+
+
+def unturn(
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    *,
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+) -> Unturned:
+    """Every band of every layer unturned alone, and every layer's bands at once; one pass each.
+
+    With a head that predicts tokens the outcome is the mean KL divergence of its predictions, in nats a token; without
+    one, 1 less the mean cosine of the final hidden states. Of a causal model the loss on the text, too.
+    Raises ModelError where the model turns nothing that is understood, or where there would be too many passes.
+    """
+    inputs, tokens, cut_from = encode(tokenizer, text, None, model, truncate)
+    started = time.perf_counter()
+    with torch.inference_mode():
+        calls = unturned_calls(model, inputs)
+        rotations = [layer_rotation(*each) for each in calls]
+        bands = [bands_of(rotation) for rotation in rotations]
+        wanted = sum(bool(band) for layer in bands for band in layer) + len(bands)
+        if wanted > MOST_PASSES:
+            raise ModelError(
+                f"Unturning every band of {len(bands)} layers takes {wanted} passes, more than the {MOST_PASSES} "
+                "that are "
+                "done here. Choose a smaller model."
+            )
+        own = _output(model(**inputs))
+        headed = getattr(model.config, "vocab_size", 0) == own.shape[-1] and own.shape[-1] != model.config.hidden_size
+        outcome = _divergence if headed else _turned_away
+        causal = headed and "CausalLM" in type(model).__name__
+        ids = inputs["input_ids"][0]
+        values = np.full((len(calls), len(BANDS) + 1), np.nan)
+        losses = np.full_like(values, np.nan)
+        before = _loss(own, ids) if causal else np.nan
+        for layer, ((call, _, _), rotation) in enumerate(zip(calls, rotations, strict=True)):
+            each = {number: band for number, band in enumerate(bands[layer]) if band}
+            each[len(BANDS)] = list(range(len(rotation.pairs)))
+            for number, pairs in each.items():
+                if not pairs:
+                    continue
+                other = _output(_without(model, inputs, call.module, rotation, pairs))
+                values[layer, number] = outcome(own, other)
+                if causal:
+                    losses[layer, number] = _loss(other, ids) - before
+    about = provenance(
+        model,
+        name,
+        revision,
+        str(model.dtype).removeprefix("torch."),
+        time.perf_counter() - started,
+        text,
+        truncated_from=cut_from,
+    )
+    measure = (
+        "KL divergence of the predictions (nats a token)" if headed else "1 less the cosine of final hidden states"
+    )
+    return Unturned(
+        values=values, losses=losses, loss=float(before), measure=measure, tokens=len(tokens), provenance=about
+    )
+
+
+def _without(model: Any, inputs: Mapping[str, Tensor], module: nn.Module, rotation: Rotation, pairs: list[int]) -> Any:
+    """A pass in which one attention leaves these pairs unturned."""
+    columns = rotation.columns[pairs].flatten()
+
+    def before(_module: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return args, {**kwargs, GIVEN: at_angle_zero(kwargs[GIVEN], columns)[0]}
+
+    hook = module.register_forward_pre_hook(before, with_kwargs=True)
+    try:
+        return model(**inputs)
+    finally:
+        hook.remove()
+
+
+def _output(output: Any) -> Tensor:
+    """Logits, or the final hidden states, of the text: (token, width)."""
+    return output[0][0].float()
+
+
+Outcome = Callable[[Tensor, Tensor], float]
+
+
+def _divergence(own: Tensor, other: Tensor) -> float:
+    return float(functional.kl_div(other.log_softmax(-1), own.log_softmax(-1), log_target=True, reduction="batchmean"))
+
+
+def _turned_away(own: Tensor, other: Tensor) -> float:
+    return float(1 - cosines(own, other).mean())
+
+
+def _loss(logits: Tensor, ids: Tensor) -> float:
+    return float(functional.cross_entropy(logits[:-1], ids[1:]))

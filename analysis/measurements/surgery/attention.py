@@ -1,0 +1,116 @@
+"""BERT's attention with other queries and keys: what the arms of fine-tuned surgery need beyond changed tables.
+
+Each change takes a layer's queries and keys, (batch head token dim), and gives ones whose products are the changed
+scores; the scale stays. P are the mean positions of what enters the layer, (slot, hidden), less their common mean.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+IMPLEMENTATION = "addend_surgery"
+BASE = 10_000.0
+"""Of the angles of rotary positions (Su et al. 2021)."""
+
+
+def attend(
+    module: Any,
+    query: Float[Tensor, "batch head query dim"],
+    key: Float[Tensor, "batch head key dim"],
+    value: Float[Tensor, "batch head key width"],
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: object,
+) -> tuple[Tensor, Tensor]:
+    """Plain attention, as transformers' `eager`, on what the module's `surgery` makes of its queries and keys."""
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if (change := getattr(module, "surgery", None)) is not None:
+        query, key = change(module, query, key)
+    scores = query @ key.mT * scale
+    pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
+    dropped = nn.functional.dropout(pattern, dropout, module.training).to(value.dtype)
+    return (dropped @ value).transpose(1, 2).contiguous(), pattern
+
+
+AttentionInterface.register(IMPLEMENTATION, attend)
+AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
+
+
+def _by_head(x: Float[Tensor, "token hidden"], heads: int) -> Float[Tensor, "head token dim"]:
+    return x.unflatten(-1, (heads, -1)).transpose(0, 1)
+
+
+def _beside(first: Tensor, second: Float[Tensor, "head token dim"]) -> Tensor:
+    """Two parts of a query or key side by side: products of such vectors are sums of the parts' products."""
+    return torch.cat([first, second.to(first.dtype).expand(len(first), -1, -1, -1)], -1)
+
+
+class Rotary(nn.Module):
+    """Queries and keys turned by where they stand, in pairs of dimensions half a head apart."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, slots: int, dim: int) -> None:
+        super().__init__()
+        angles = torch.arange(slots)[:, None] / BASE ** (torch.arange(0, dim, 2) / dim)
+        self.register_buffer("cos", torch.cat([angles.cos()] * 2, -1))
+        self.register_buffer("sin", torch.cat([angles.sin()] * 2, -1))
+
+    def forward(self, module: Any, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Turned queries and keys."""
+        return self._turned(query), self._turned(key)
+
+    def _turned(self, x: Tensor) -> Tensor:
+        tokens = x.shape[-2]
+        first, second = x.chunk(2, -1)
+        return x * self.cos[:tokens] + torch.cat([-second, first], -1) * self.sin[:tokens]
+
+
+class NoCross(nn.Module):
+    """Scores without what a position asks of the rest and the rest of a position: (q - p U)(k - p V)' + p U (p V)'.
+
+    U and V are the layer's own projections, which may be trained meanwhile.
+    """
+
+    positions: Tensor
+
+    def __init__(self, positions: Float[Tensor, "slot hidden"]) -> None:
+        super().__init__()
+        self.register_buffer("positions", positions)
+
+    def forward(self, module: Any, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Content and position beside each other."""
+        items = []
+        for x, projection in ((query, module.query), (key, module.key)):
+            at = nn.functional.linear(self.positions[: x.shape[-2]], projection.weight)
+            placed = _by_head(at, x.shape[1]).to(x.dtype)
+            items.append(_beside(x - placed, placed))
+        return items[0], items[1]
+
+
+class Untied(nn.Module):
+    """TUPE's position scores (Ke et al. 2021): p U (p V)' is added, with projections of its own in every layer.
+
+    They start as the layer's own projections, so that the scores start as the model's mean ones.
+    """
+
+    positions: Tensor
+
+    def __init__(self, positions: Float[Tensor, "slot hidden"], module: Any) -> None:
+        super().__init__()
+        self.register_buffer("positions", positions)
+        self.query, self.key = (nn.Parameter(one.weight.detach().clone()) for one in (module.query, module.key))
+
+    def forward(self, module: Any, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Content as it is, and position beside it."""
+        items = []
+        for x, weight in ((query, self.query), (key, self.key)):
+            at = nn.functional.linear(self.positions[: x.shape[-2]], weight)
+            items.append(_beside(x, _by_head(at, x.shape[1])))
+        return items[0], items[1]

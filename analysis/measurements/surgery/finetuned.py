@@ -1,0 +1,234 @@
+"""Fine-tuning of a sentence encoder after surgery: one arm and seed on every task, written as scores.
+
+A task that is done is kept in a file of its own, so that a run goes on where it was stopped. Its results file appears
+at the end, under a name that depends on the settings alone.
+"""
+
+import copy
+import json
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from analysis.ablation.presets import identify
+from analysis.core import embedded
+from analysis.core.atomic_write import atomic_write
+from analysis.engine.task import Report
+from analysis.measurements.surgery.arms import ARMS
+from analysis.measurements.surgery.operate import operate
+from analysis.rules import surgery_rules
+from analysis.store.files import KINDS, Run, write
+from analysis.store.paths import data_folder
+
+PRESET = "surgery"
+DROPOUT = 0.1
+
+
+class Classifier(nn.Module):
+    """A sentence encoder with a linear head on the mean of its tokens' last hidden states."""
+
+    def __init__(self, encoder: Any, labels: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.dropout, self.head = nn.Dropout(DROPOUT), nn.Linear(encoder.config.hidden_size, labels)
+        nn.init.normal_(self.head.weight, std=0.02)
+        nn.init.zeros_(self.head.bias)
+
+    def forward(
+        self,
+        input_ids: Int64[Tensor, "batch token"],
+        attention_mask: Int64[Tensor, "batch token"],
+        token_type_ids: Int64[Tensor, "batch token"],
+    ) -> SimpleNamespace:
+        """`logits`, (batch, label)."""
+        hidden = self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
+        mask = attention_mask[..., None].to(hidden.dtype)
+        pooled = (hidden * mask).sum(1) / mask.sum(1)
+        return SimpleNamespace(logits=self.head(self.dropout(pooled)))
+
+
+@cache
+def _encoder() -> tuple[Any, Any, str]:
+    """The embedded model, its tokenizer and its revision; loaded once a process."""
+    from analysis.models.load import load
+    from analysis.models.source import resolve
+
+    loaded = load(resolve(), device="cpu")
+    return loaded.model, loaded.tokenizer, loaded.source.revision
+
+
+@cache
+def _positions() -> list[Float[Tensor, "slot hidden"]]:
+    """The stored mean positions of what enters each of its layers."""
+    from analysis.measurements.means.stored import stored_basis
+
+    model, _, revision = _encoder()
+    layers = range(model.config.num_hidden_layers)
+    result = (stored_basis(embedded.NAME, revision, layer).basis.position for layer in layers)
+    return [torch.tensor(position, dtype=torch.float32) for position in result]
+
+
+def build_classifier(arm: str, labels: int) -> Classifier:
+    """The classifier of an arm, its head drawn from torch's random state."""
+    encoder = copy.deepcopy(_encoder()[0])
+    operate(encoder, ARMS[arm], _positions())
+    return Classifier(encoder, labels)
+
+
+def _recipe() -> dict[str, dict[str, Any]]:
+    """The settings of every task."""
+    return {task: surgery_rules().settings_of(task) for task in surgery_rules().tasks}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurgeryJob:
+    """One arm and seed, on every task of the rules."""
+
+    arm: str
+    seed: int
+    glue: Path
+    out: Path
+    threads: int = 1
+
+    @property
+    def run_id(self) -> str:
+        """The name that a run with these settings always has."""
+        about = {"model": embedded.NAME, "revision": embedded.REVISION, "arm": self.arm, "seed": self.seed}
+        return identify({**about, "tasks": _recipe()})
+
+    @property
+    def key(self) -> str:
+        """Its name among the tasks of a sweep."""
+        return self.run_id
+
+    @property
+    def label(self) -> str:
+        """Its name on screen."""
+        return f"{self.arm}, seed {self.seed}"
+
+    needs = None
+    device = "cpu"
+
+    @property
+    def name(self) -> str:
+        """Of its results files, without their ending."""
+        return f"{PRESET}-{self.arm}-{self.seed}-{self.run_id}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether its scores are stored."""
+        return (data_folder() / KINDS["scores"].folder / f"{self.name}.parquet").is_file()
+
+    def run(self, report: Report = lambda what, done: None) -> None:
+        """Runs what is not finished of it and stores the scores."""
+        torch.set_num_threads(self.threads)
+        began, items = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), []
+        for number, task in enumerate(surgery_rules().tasks):
+            share = number / len(surgery_rules().tasks)
+            items.append(self._task(task, lambda done, task=task, share=share: report(task, share + done), began))
+        self._store(items)
+
+    def _task(self, task: str, report: Any, began: str) -> dict[str, Any]:
+        from analysis.ablation.glue import read_task
+        from analysis.ablation.glue.finetune import FinetuneSettings, finetune
+        from analysis.ablation.glue.tasks import TASKS
+
+        file = self.out / self.run_id / f"{task}.json"
+        if file.is_file():
+            return json.loads(file.read_text(encoding="utf-8"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        parts = len(surgery_rules().tasks)
+        outcome = finetune(
+            lambda labels: build_classifier(self.arm, labels),
+            _encoder()[1],
+            TASKS[task],
+            read_task(TASKS[task], self.glue),
+            FinetuneSettings(**surgery_rules().settings_of(task)),
+            self.seed,
+            each_step=lambda step, steps, _: report(step / steps / parts) if step % 20 == 0 else None,
+        )
+        entries = {
+            "task": task,
+            "began": began,
+            "steps": outcome.steps,
+            "seconds": outcome.seconds,
+            "data": outcome.data,
+            "train_examples": outcome.train_examples,
+            "dev_examples": outcome.dev_examples,
+            "metrics": {name: dict(values) for name, values in outcome.metrics.items()},
+            "predictions": {name: np.asarray(x, np.float32).tolist() for name, x in outcome.predictions.items()},
+            "replicates": {name: np.asarray(x, np.float32).tolist() for name, x in outcome.replicates.items()},
+        }
+        with atomic_write(file) as partial:
+            partial.write_text(json.dumps(entries), encoding="utf-8")
+        return entries
+
+    def _store(self, records: list[dict[str, Any]]) -> None:
+        from analysis.ablation.glue.tasks import TASKS
+
+        shared = {
+            "pretraining": f"{embedded.NAME}@{embedded.REVISION}",
+            "variant": self.arm,
+            "preset": PRESET,
+            "seed": self.seed,
+            "finetune_seed": self.seed,
+            "learning_rate": surgery_rules().settings["learning_rate"],
+        }
+        scores = [
+            {
+                **shared,
+                "task": name,
+                "metric": metric,
+                "data": one["data"],
+                "train_examples": one["train_examples"],
+                "dev_examples": one["dev_examples"][name],
+                "seconds": one["seconds"],
+                "value": float(value),
+            }
+            for one in records
+            for name, values in one["metrics"].items()
+            for metric, value in values.items()
+        ]
+        predictions = [
+            {
+                **shared,
+                "task": name,
+                "metric": TASKS[name].metrics[0],
+                "prediction": one["predictions"][name],
+                "replicates": one["replicates"][name],
+            }
+            for one in records
+            for name in one["predictions"]
+        ]
+        about = {
+            "command": f"python -m analysis finetune-surgery --glue DIR --arms {self.arm} --seeds {self.seed}",
+            "model": embedded.NAME,
+            "revision": embedded.REVISION,
+            "device": "cpu",
+            "dtype": "bfloat16 autocast" if surgery_rules().settings.get("half") else "float32",
+            "seed": self.seed,
+            "variant": self.arm,
+            "preset": PRESET,
+            "seconds": sum(one["seconds"] for one in records),
+            "config": {
+                "tasks": _recipe(),
+                "head": "linear, on the mean of the tokens",
+                "embedding_tables": "not trained",
+                "began": min(one["began"] for one in records),
+                "rules": surgery_rules().manifest(),
+            },
+        }
+        # Scores last: they are what says that the job is finished.
+        for kind, rows, run_id in (("predictions", predictions, f"{self.run_id}p"), ("scores", scores, self.run_id)):
+            columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
+            write(kind, columns, Run(kind=kind, run_id=run_id, **about), name=self.name)

@@ -1,0 +1,43 @@
+"""Carries out an arm of fine-tuned surgery on a BERT-like model: changes its tables and the attention of its layers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from analysis.measurements.surgery import tables
+from analysis.measurements.surgery.arms import RANK, Arm
+from analysis.measurements.surgery.attention import IMPLEMENTATION, NoCross, Rotary, Untied
+from analysis.measurements.surgery.tables import Tables
+
+Positions = Sequence[Float[Tensor, "slot hidden"]]
+"""Mean positions of what enters each layer, as `analysis.measurements.means` measures them."""
+
+TABLES: dict[str, Callable[[Tables], Tables]] = {
+    "mean_position": tables.mean_position,
+    "separated": lambda of: tables.separated(of, tables.directions(of.positions, RANK)),
+    "separated_at_random": lambda of: tables.separated(of, tables.random_directions(of.words.shape[1], RANK, seed=0)),
+}
+ATTENTION: dict[str, Callable[[Any, Tensor], nn.Module]] = {
+    "no_cross": lambda module, positions: NoCross(positions),
+    "rotary": lambda module, positions: Rotary(len(positions), module.attention_head_size),
+    "untied": lambda module, positions: Untied(positions, module),
+}
+"""Of an attention module and the mean positions of what enters its layer."""
+
+
+def operate(model: Any, arm: Arm, positions: Positions) -> None:
+    """Changes a BERT-like model for good, and stops the training of its embedding tables."""
+    words, places = tables.modules(model)
+    if arm.tables:
+        new = TABLES[arm.tables](tables.tables(model))
+        words.weight.data = new.words.to(words.weight.dtype)
+        places.weight.data = new.positions.to(places.weight.dtype)
+    for table in (words, places, model.base_model.embeddings.token_type_embeddings):
+        table.weight.requires_grad_(False)
+    model.base_model.set_attn_implementation(IMPLEMENTATION)
+    if arm.attention:
+        for layer, at in zip(model.base_model.encoder.layer, positions, strict=False):
+            module = layer.attention.self
+            module.surgery = ATTENTION[arm.attention](module, at)

@@ -1,0 +1,109 @@
+"""What is done to a sentence encoder: changes of its tables, and terms taken out of its scores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from analysis.measurements.surgery import tables
+from analysis.measurements.surgery.tables import Tables
+
+CROSS = "word_to_position+position_to_word"
+OTHERS = "word_to_word+word_to_position+position_to_word"
+RANKS = (1, 2, 3, 5, 8, 14, 20, 32, 40, 64)
+"""Directions that positions are given in the separated sums; 14 is the effective rank of MiniLM's table."""
+CONTROLS = (5, 14, 40)
+"""Of these ranks random subspaces are tried too; of the second, words alone are kept out of them as well."""
+DRAWS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One thing done. rank: directions, where it has any. draw: which random draw it is.
+
+    change: of the tables; None: the tables stay. terms: an intervention as `drop_terms` takes it; "": none.
+    """
+
+    name: str
+    said: str
+    rank: int | None = None
+    draw: int | None = None
+    change: Callable[[Tables], Tables] | None = None
+    terms: str = ""
+
+
+def operations(
+    *, ranks: tuple[int, ...] = RANKS, controls: tuple[int, ...] = CONTROLS, draws: int = DRAWS
+) -> list[Operation]:
+    """Everything that is done, the intact model first."""
+    items = [
+        Operation(name="intact", said="nothing"),
+        Operation(name="mean_position", said="every position its mean", change=tables.mean_position),
+        Operation(name="no_position", said="every position zero", change=tables.no_position),
+        Operation(name="sinusoidal", said="sinusoids as strong as the table", change=tables.sinusoidal),
+    ]
+    items += [
+        Operation(
+            name="permuted",
+            said="rows of the position table in another order",
+            draw=seed,
+            change=lambda of, seed=seed: tables.permuted(of, seed),
+        )
+        for seed in range(5)
+    ]
+    items += [
+        Operation(
+            name="separated",
+            said="words kept out of the positions' first directions, positions kept inside",
+            rank=rank,
+            change=lambda of, rank=rank: tables.separated(of, tables.directions(of.positions, rank)),
+        )
+        for rank in ranks
+    ]
+    items += [
+        Operation(
+            name="words_kept_out",
+            said="words kept out of the positions' first directions, positions as they are",
+            rank=rank,
+            change=lambda of, rank=rank: tables.words_kept_out(of, tables.directions(of.positions, rank)),
+        )
+        for rank in ranks
+    ]
+    items += [
+        Operation(
+            name="separated_at_random",
+            said="words kept out of random directions, positions kept inside",
+            rank=rank,
+            draw=seed,
+            change=lambda of, rank=rank, seed=seed: tables.separated(of, _random(of, rank, seed)),
+        )
+        for rank in controls
+        for seed in range(draws)
+    ]
+    items += [
+        Operation(
+            name="words_kept_out_at_random",
+            said="words kept out of random directions, positions as they are",
+            rank=rank,
+            draw=seed,
+            change=lambda of, rank=rank, seed=seed: tables.words_kept_out(of, _random(of, rank, seed)),
+        )
+        for rank in controls[1:2]
+        for seed in range(draws)
+    ]
+    items += [
+        Operation(name="no_cross_layer_0", said="both cross terms dropped at layer 0", terms=f"{CROSS}/0"),
+        Operation(name="no_cross", said="both cross terms dropped at every layer", terms=CROSS),
+        Operation(name="position_only", said="of the four terms position to position alone, every layer", terms=OTHERS),
+        Operation(
+            name="word_only",
+            said="of the four terms word to word alone, every layer",
+            terms=f"{CROSS}+position_to_position",
+        ),
+    ]
+    return items
+
+
+def _random(of: Tables, rank: int, seed: int) -> Float[Tensor, "E K"]:
+    return tables.random_directions(of.words.shape[1], rank, seed)

@@ -1,0 +1,177 @@
+"""Sentence similarity, a sentence encoder's own task, under every operation: Spearman's correlation with no training.
+
+Shapes: N sentences, E hidden size, P pairs, R resamples.
+"""
+
+import csv
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from scipy.stats import rankdata
+from torch import Tensor
+
+from analysis.core.errors import TextError
+from analysis.core.provenance import model_options
+from analysis.measurements.interventions.forward import forward
+from analysis.measurements.interventions.kinds import parse
+from analysis.measurements.interventions.run import family_for
+from analysis.measurements.surgery.operations import Operation, operations
+from analysis.measurements.surgery.tables import tables, with_tables
+from analysis.models.load import Loaded
+from analysis.store import files
+
+RESAMPLES = 1_000
+SEED = 0
+BATCH = 64
+FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of sentences with the similarity that people gave them."""
+
+    first: list[str]
+    second: list[str]
+    label: Float[ndarray, " P"]
+
+
+def read_pairs(path: Path) -> Pairs:
+    """STS-B as a TSV file with the columns label, sentence1 and sentence2. Raises TextError where it is not one."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    except FileNotFoundError:
+        raise TextError(
+            f"There is no file {path}; expected the dev set of STS-B as tab-separated text with the columns label, "
+            "sentence1 and sentence2. Name it with --stsb."
+        ) from None
+    missing = {"label", "sentence1", "sentence2"} - set(rows[0] if rows else ())
+    if missing:
+        raise TextError(f"{path} has no column {sorted(missing)[0]!r}; expected label, sentence1 and sentence2.")
+    try:
+        labels = np.array([float(row["label"]) for row in rows])
+    except (TypeError, ValueError) as wrong:
+        raise TextError(f"A label of {path} is no number ({wrong}); expected one from 0 to 5 in every row.") from None
+    return Pairs([row["sentence1"] for row in rows], [row["sentence2"] for row in rows], labels)
+
+
+@torch.inference_mode()
+def embed(loaded: Loaded, sentences: Sequence[str], operation: Operation) -> Float[Tensor, "N E"]:
+    """Mean-pooled, normalised last hidden states, as sentence-transformers computes them, under an operation."""
+    model: Any = loaded.model.base_model
+    change = with_tables(model, operation.change(tables(model))) if operation.change else nullcontext()
+    specs = [parse(f"drop_terms:{operation.terms}")] if operation.terms else []
+    result = torch.empty(len(sentences), model.config.hidden_size)
+    with change:
+        for batch, inputs in _batches(loaded, sentences):
+            hidden = (
+                forward(model, family_for(loaded, inputs), inputs, specs).hidden
+                if specs
+                else model(**inputs).last_hidden_state
+            )
+            mask = inputs["attention_mask"][..., None].to(hidden.dtype)
+            pooled = (hidden * mask).sum(1) / mask.sum(1)
+            result[batch] = torch.nn.functional.normalize(pooled, dim=-1).float().cpu()
+    return result
+
+
+def _batches(loaded: Loaded, sentences: Sequence[str]) -> Iterator[tuple[list[int], dict[str, Tensor]]]:
+    """Sentences of about one length together, so that little is padding."""
+    limit = int(loaded.model.config.max_position_embeddings)
+    ids = loaded.tokenizer(list(sentences), truncation=True, max_length=min(limit, 256))["input_ids"]
+    order = sorted(range(len(ids)), key=lambda at: len(ids[at]))
+    for start in range(0, len(order), BATCH):
+        some = order[start : start + BATCH]
+        padded = loaded.tokenizer.pad({"input_ids": [ids[at] for at in some]}, return_tensors="pt")
+        yield some, {name: padded[name].to(loaded.device) for name in ("input_ids", "attention_mask")}
+
+
+def similarities(loaded: Loaded, pairs: Pairs, operation: Operation) -> Float[ndarray, " P"]:
+    """The cosine of the two sentences of each pair; each sentence is encoded once."""
+    sentences = list(dict.fromkeys([*pairs.first, *pairs.second]))
+    place = {sentence: at for at, sentence in enumerate(sentences)}
+    vectors = embed(loaded, sentences, operation).double()
+    first, second = ([place[one] for one in side] for side in (pairs.first, pairs.second))
+    return (vectors[first] * vectors[second]).sum(-1).numpy()
+
+
+def spearman(a: ndarray, b: ndarray) -> float:
+    """Spearman's rank correlation, ties at their mean rank."""
+    x, y = (rankdata(values) - (len(values) + 1) / 2 for values in (a, b))
+    return float((x @ y) / np.sqrt((x @ x) * (y @ y)))
+
+
+def resampled(values: ndarray, label: ndarray, draws: ndarray) -> Float[ndarray, " R"]:
+    """Spearman's correlation on each resample of the pairs; draws: (R, P) places."""
+    return np.array([spearman(values[draw], label[draw]) for draw in draws])
+
+
+def measure_surgery(
+    loaded: Loaded,
+    pairs: Pairs,
+    *,
+    task: str = "stsb",
+    chosen: Sequence[Operation] | None = None,
+    name: str | None = None,
+    each: Iterable[Operation] | None = None,
+) -> Path:
+    """Every operation on the task, written as one results file; returns its path.
+
+    Intervals: percentile bootstrap of 95 % over pairs, the same resamples for every operation, so that differences
+    from the intact model are paired. each: the operations again, where somebody watches them go by.
+    """
+    started = time.perf_counter()
+    wanted = list(operations() if chosen is None else chosen)
+    if not wanted or wanted[0].name != "intact":
+        raise ValueError("The intact model comes first: every difference is from it.")
+    count = len(pairs.label)
+    if count < FEWEST:
+        raise TextError(f"{count} pairs of sentences were given; expected at least {FEWEST}, to draw resamples from.")
+    draws = np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
+    rows: list[dict[str, Any]] = []
+    intact: tuple[float, ndarray] | None = None
+    paces = {}
+    for operation in wanted if each is None else each:
+        begun = time.process_time()
+        values = similarities(loaded, pairs, operation)
+        paces[f"{operation.name}:{operation.rank}:{operation.draw}"] = round(time.process_time() - begun, 2)
+        result, spread = spearman(values, pairs.label), resampled(values, pairs.label, draws)
+        intact = intact or (result, spread)
+        low, high = np.percentile(spread, [2.5, 97.5])
+        less, more = np.percentile(spread - intact[1], [2.5, 97.5])
+        rows.append(
+            {
+                "task": task,
+                "operation": operation.name,
+                "said": operation.said,
+                "rank": operation.rank,
+                "draw": operation.draw,
+                "value": result,
+                "low": float(low),
+                "high": float(high),
+                "difference": result - intact[0],
+                "difference_low": float(less),
+                "difference_high": float(more),
+                "pairs": count,
+            }
+        )
+    run = files.Run(
+        kind="surgery",
+        command=f"python -m analysis surgery {model_options(loaded.source.name, loaded.source.revision)} "
+        f"--stsb {quote('STS-B/dev.tsv')}",
+        **loaded.facts(),
+        seed=SEED,
+        config={"resamples": RESAMPLES, "measure": "Spearman", "pooling": "mean", "seconds_of_each": paces},
+        seconds=time.perf_counter() - started,
+    )
+    columns = {column: [row[column] for row in rows] for column in files.KINDS["surgery"].schema.names}
+    return files.write("surgery", columns, run, name=name)

@@ -1,0 +1,126 @@
+"""Changes of a model's embedding tables, undone afterwards: for models that add word and position vectors.
+
+Shapes: V vocabulary, L positions, E hidden size, K directions.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from analysis.core.errors import InterventionError
+from analysis.encodings import encode
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The word and position tables of a model, in float64."""
+
+    words: Float[Tensor, "V E"]
+    positions: Float[Tensor, "L E"]
+
+
+def modules(model: Any) -> tuple[torch.nn.Embedding, torch.nn.Embedding]:
+    """The model's word and position embeddings. Raises InterventionError where it does not add such tables."""
+    embeddings = getattr(model.base_model, "embeddings", None)
+    words, positions = (getattr(embeddings, name, None) for name in ("word_embeddings", "position_embeddings"))
+    if (
+        not isinstance(words, torch.nn.Embedding)
+        or not isinstance(positions, torch.nn.Embedding)
+        or words.weight.shape[1] != positions.weight.shape[1]
+    ):
+        raise InterventionError(
+            f"{type(model).__name__} does not add a table of positions to a table of words of the same width, so there "
+            "is nothing to operate on. Choose a model such as BERT, RoBERTa or MiniLM."
+        )
+    return words, positions
+
+
+def tables(model: Any) -> Tables:
+    """Copies of both tables."""
+    return Tables(*(module.weight.detach().double() for module in modules(model)))
+
+
+@contextmanager
+def with_tables(model: Any, new: Tables) -> Iterator[None]:
+    """Within, the model has these tables."""
+    pairs = list(zip(modules(model), (new.words, new.positions), strict=True))
+    kept = [module.weight.data for module, _ in pairs]
+    try:
+        for module, table in pairs:
+            module.weight.data = table.to(module.weight.dtype)
+        yield
+    finally:
+        for (module, _), data in zip(pairs, kept, strict=True):
+            module.weight.data = data
+
+
+def directions(table: Float[Tensor, "rows E"], count: int) -> Float[Tensor, "E K"]:
+    """The orthonormal directions in which a table varies most: right singular vectors of the centred table."""
+    if not 1 <= count <= table.shape[1]:
+        raise InterventionError(
+            f"{count} directions were asked for; expected 1 to {table.shape[1]}, the model's width."
+        )
+    _, _, right = torch.linalg.svd(table - table.mean(0), full_matrices=False)
+    return right[:count].T
+
+
+def random_directions(width: int, count: int, seed: int) -> Float[Tensor, "E K"]:
+    """Orthonormal directions drawn at random: the Q of a matrix of normal numbers."""
+    drawn = np.random.default_rng([seed, count]).normal(size=(width, count))
+    return torch.from_numpy(np.linalg.qr(drawn)[0])
+
+
+def kept_out(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:
+    """The table with no variation inside a subspace: there, every row has the mean row's part."""
+    return table - (table - table.mean(0)) @ basis @ basis.T
+
+
+def kept_inside(table: Float[Tensor, "rows E"], basis: Float[Tensor, "E K"]) -> Float[Tensor, "rows E"]:
+    """The table with variation inside a subspace alone: outside, every row has the mean row's part."""
+    mean = table.mean(0)
+    return mean + (table - mean) @ basis @ basis.T
+
+
+def separated(of: Tables, basis: Float[Tensor, "E K"]) -> Tables:
+    """Words kept out of a subspace, and positions kept inside it.
+
+    Up to a rotation this sum is a concatenation: E - K dimensions of words beside K of positions, each with a constant.
+    """
+    return Tables(kept_out(of.words, basis), kept_inside(of.positions, basis))
+
+
+def words_kept_out(of: Tables, basis: Float[Tensor, "E K"]) -> Tables:
+    """Words kept out of a subspace, positions as they are."""
+    return Tables(kept_out(of.words, basis), of.positions)
+
+
+def mean_position(of: Tables) -> Tables:
+    """Every position the mean of the table."""
+    return Tables(of.words, of.positions.mean(0).expand_as(of.positions).clone())
+
+
+def no_position(of: Tables) -> Tables:
+    """Every position zero."""
+    return Tables(of.words, torch.zeros_like(of.positions))
+
+
+def permuted(of: Tables, seed: int) -> Tables:
+    """The rows of the position table in another order."""
+    order = np.random.default_rng(seed).permutation(len(of.positions))
+    return Tables(of.words, of.positions[torch.from_numpy(order)])
+
+
+def sinusoidal(of: Tables) -> Tables:
+    """Sinusoids in place of the learned table: centred, scaled to its variation, around its mean."""
+    length, width = of.positions.shape
+    waves = torch.from_numpy(encode("sinusoidal", length=length, dim=width))
+    mean = of.positions.mean(0)
+    waves = waves - waves.mean(0)
+    scale = (of.positions - mean).norm() / waves.norm()
+    return Tables(of.words, mean + waves * scale)

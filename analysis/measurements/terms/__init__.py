@@ -1,0 +1,35 @@
+"""The cross terms of attention: what each pair of sources adds to a score."""
+
+from typing import Any
+
+from analysis.measurements.terms.result import FOUR, SOURCES, TERMS, Decomposition
+
+__all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
+
+
+def decompose(
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    layer: int = 0,
+    *,
+    method: str = "frozen",
+    basis: Any = None,
+    freeze: str = "activation",
+    truncate: bool = False,
+) -> Decomposition:
+    """The scores of one layer on a text, or a pair of texts, as a sum of sixteen terms (and a score bias).
+
+    model: a transformers model of a supported architecture; tokenizer: its tokenizer.
+    layer: zero-based; layer 0 is exact. Deeper, the sources are followed with patterns, normalisation
+    statistics and gates held at their true values, and still add up exactly.
+    method: "frozen", as above, or "mean": what enters the layer is split into context, position, residual and mean by
+    `basis` (analysis.measurements.means.stored.Stored), which stored_basis(model, revision, layer) reads from the
+    store. freeze: what is held of a gated unit act(gate) * up: "activation", "other" (up) or "half" of each.
+    truncate: cut a text that is longer than the model's positions instead of refusing it.
+    Raises TextError for an empty or over-long text, ModelError for a model that cannot be decomposed.
+    """
+    from analysis.measurements.terms.run import decompose as run
+
+    return run(model, tokenizer, text, text_pair, layer, method=method, basis=basis, freeze=freeze, truncate=truncate)

@@ -1,0 +1,106 @@
+"""Runs a model on an image and takes the scores between its patches apart."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+from numpy import ndarray
+from PIL import Image
+from torch import Tensor
+
+from analysis.core.errors import ImageError
+from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.measurements.terms.result import TokenInfo
+from analysis.measurements.terms.run import check_layer, checked_family, decompose_layer, provenance
+from analysis.models.families.patches import Patches
+
+MOST_PATCHES = 2_500
+"""Of one image: every head's scores are this squared."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An image as a model is given it, and as a reader should see it."""
+
+    inputs: dict[str, Any]
+    grid: tuple[int, int]
+    kept: Int[ndarray, " patch"]
+    pixels: UInt8[ndarray, "height width 3"]
+
+
+def decompose_image(
+    model: Any,
+    processor: Any,
+    picture: Image.Image,
+    layer: int = 0,
+    *,
+    freeze: str = "activation",
+    masked: bool = False,
+    title: str = "image",
+    name: str | None = None,
+    revision: str | None = None,
+) -> ImageDecomposition:
+    """The scores of one layer between the patches of an image, as a sum of sixteen terms.
+
+    processor: the model's image processor. masked: whether a masked autoencoder hides patches, as it did in
+    training. title: what the image is called. The rest is as in `analysis.measurements.terms.decompose`.
+    Raises ModelError for a model that reads no images, ImageError for an image of too many patches.
+    """
+    family: Patches = checked_family(model, name, reads="image")
+    check_layer(model, family, layer)
+    with family.showing(model, masked=masked):
+        given = prepare(model, family, processor, picture)
+        started = time.perf_counter()
+        alone = family.by_itself(model, given.inputs)
+        entries, dtype = decompose_layer(model, family, given.inputs, layer, freeze, alone=alone)
+    seconds = time.perf_counter() - started
+    positions = family.patch_positions(model, given.inputs["pixel_values"])
+    return ImageDecomposition(
+        **entries,
+        token_info=tokens(family, given),
+        provenance=provenance(model, name, revision, dtype, seconds, title),
+        grid=given.grid,
+        kept=given.kept,
+        pixels=given.pixels,
+        positions=positions.cpu().numpy().copy(),  # not the weights
+        trained=family.trained(model),
+        specials=len(family.specials),
+        masked=family.hides and masked,
+    )
+
+
+def prepare(model: Any, family: Patches, processor: Any, picture: Image.Image) -> Prepared:
+    """An image brought to the size and range that the model takes."""
+    result: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
+    inputs, grid = family.inputs(model, result.to(model.device, model.dtype))
+    down, across = family.patch(model)
+    if grid.rows * grid.columns > MOST_PATCHES or not grid.rows * grid.columns:
+        raise ImageError(
+            f"The model's processor makes {grid.rows} by {grid.columns} patches of this image; expected 1 to "
+            f"{MOST_PATCHES:,}. Crop the image nearer to a square."
+        )
+    return Prepared(
+        {key: value.to(model.device) if isinstance(value, Tensor) else value for key, value in inputs.items()},
+        (grid.rows, grid.columns),
+        grid.kept,
+        visible_image(processor, result[0], grid.rows * down, grid.columns * across),
+    )
+
+
+def visible_image(
+    processor: Any, result: Float[Tensor, "3 height width"], height: int, width: int
+) -> UInt8[ndarray, "height width 3"]:
+    """What the model sees, as an image again: height and width are what its whole patches cover."""
+    image = result.permute(1, 2, 0).float().numpy()
+    if getattr(processor, "do_normalize", True):
+        image = image * np.asarray(processor.image_std) + np.asarray(processor.image_mean)
+    return (image[:height, :width].clip(0, 1) * 255).round().astype(np.uint8)
+
+
+def tokens(family: Patches, given: Prepared) -> tuple[TokenInfo, ...]:
+    """The special tokens, then the patches by row and column, both from 0."""
+    special = [TokenInfo(text, None, 0) for text in family.specials]
+    columns = given.grid[1]
+    return (*special, *(TokenInfo(f"r{at // columns} c{at % columns}", (0, int(at)), 0) for at in given.kept))

@@ -1,0 +1,83 @@
+"""Every layer of a model on one text: each term's share or effect, and the sources of the hidden states."""
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from numpy import ndarray
+from torch import Tensor
+
+from analysis.core.term_names import SOURCES
+from analysis.measurements.terms import measures
+from analysis.measurements.terms.result import Layers
+from analysis.measurements.terms.run import checked_family, encode, error_of, provenance
+from analysis.models.trace_sources import Layer, trace_sources
+from analysis.streams.tensor import stacked, total
+
+
+def layers(
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    measure: str = "share",
+    freeze: str = "activation",
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+) -> Layers:
+    """One forward pass with every source followed; no map is kept. Arguments and errors as `decompose`."""
+    family = checked_family(model, name)
+    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    started = time.perf_counter()
+    values: list[ndarray] = []
+    names: list[tuple[str, ...]] = []
+    errors: list[tuple[float, float]] = []
+    cancelled: list[ndarray] = []
+    carried: list[ndarray] = []
+    off: list[float] = []
+
+    def each(seen: Layer) -> None:
+        factors, mask = seen.factors(), seen.attended()
+        names.append(factors.terms)
+        given = (factors.query, factors.key, factors.scale, mask, factors.bias)
+        own, total = seen.call.scores[0], measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
+        errors.append(error_of(total, own))
+        parts, power = measures.share_parts(*given, total)
+        squares = measures.centred_squares(*given)
+        cancelled.append(measures.cancellation(squares, power).cpu().numpy())
+        result = (
+            measures.withhold_meaningless(parts, power, squares) if measure == "share" else measures.effects(*given)[0]
+        )
+        values.append(result.cpu().numpy())
+
+    def states(_: int, hidden: Tensor) -> None:
+        parts, whole = stacked(hidden, len(SOURCES)).flatten(1), total(hidden).flatten()
+        carried.append((parts @ whole / (whole @ whole)).cpu().numpy())
+        off.append(float((parts.sum(0) - whole).abs().max() / (whole.max() - whole.min())))
+
+    with torch.inference_mode():
+        trace_sources(model, family, inputs, each, states=states, freeze=freeze)
+    return Layers(
+        measure=measure,
+        terms=names[0],
+        values=np.stack(values),
+        carried=np.stack(carried),
+        errors=np.asarray(errors),
+        cancellation=np.stack(cancelled),
+        state_error=max(off),
+        tokens=len(tokens),
+        freeze=freeze if family.gated(model.config) else "",
+        provenance=provenance(
+            model,
+            name,
+            revision,
+            str(model.dtype).removeprefix("torch."),
+            time.perf_counter() - started,
+            text,
+            text_pair=text_pair or None,
+            truncated_from=cut_from,
+        ),
+    )

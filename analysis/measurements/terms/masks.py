@@ -1,0 +1,43 @@
+"""Which keys each query attends to: as an array, and as the few words that a saved probe keeps."""
+
+import re
+
+import numpy as np
+from jaxtyping import Bool
+from numpy import ndarray
+
+ALL = "all"
+
+
+def attended_keys(attends: str, length: int) -> Bool[ndarray, "query key"] | None:
+    """The keys that each query attends to; None where that is every one.
+
+    attends: "all"; "causal" (none after it); "near 8" (eight on each side); "causal near 8"; "window 8" (eight
+    on each side, and the first token by all and to all); or "keys " and the array's bits in hexadecimal.
+    """
+    if attends == ALL:
+        return None
+    if attends.startswith("keys "):
+        bits = np.frombuffer(bytes.fromhex(attends.removeprefix("keys ")), dtype=np.uint8)
+        return np.unpackbits(bits, count=length * length).reshape(length, length).astype(bool)
+    ahead = np.arange(length)[None] - np.arange(length)[:, None]
+    seen = ahead <= 0 if "causal" in attends else np.ones((length, length), dtype=bool)
+    if size := re.search(r"\d+", attends):
+        seen &= np.abs(ahead) <= int(size[0])
+    if attends.startswith("window"):
+        seen[0, :] = seen[:, 0] = True
+    return seen
+
+
+def describe_mask(seen: Bool[ndarray, "query key"] | None) -> str:
+    """The words for an array of attended keys, such that `attended_keys` gives it again."""
+    if seen is None or seen.all():
+        return ALL
+    length = len(seen)
+    # A window's size is how far some query sees, the first token apart.
+    sizes = {int(np.abs(np.flatnonzero(row[1:]) + 1 - at).max(initial=0)) for at, row in enumerate(seen) if at}
+    known = ["causal", *(f"{kind} {size}" for size in sorted(sizes) for kind in ("near", "causal near", "window"))]
+    for words in known:
+        if np.all(attended_keys(words, length) == seen):
+            return words
+    return f"keys {np.packbits(seen).tobytes().hex()}"

@@ -1,0 +1,38 @@
+"""Attention probabilities of every layer on a text, of a model whose architecture has no terms."""
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from analysis.measurements.terms.result import Patterns
+from analysis.measurements.terms.run import encode, provenance
+from analysis.models.patterns import patterns
+from analysis.models.trace_sources import Layer
+
+
+def text_patterns(
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+) -> Patterns:
+    """Every layer's pattern. Raises ModelError where the model's attention cannot be seen, and as `decompose`."""
+    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    started = time.perf_counter()
+    items: list[ndarray] = []
+
+    def each(seen: Layer) -> None:
+        items.append(seen.pattern[0].float().cpu().numpy())
+
+    patterns(model, inputs, each)
+    dtype, seconds = str(model.dtype).removeprefix("torch."), time.perf_counter() - started
+    about = provenance(
+        model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
+    )
+    return Patterns(np.stack(items), tokens, about)

@@ -1,0 +1,319 @@
+"""Runs a model on a text and takes the scores of a layer apart."""
+
+import copy
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from analysis.core import settings
+from analysis.core.errors import ModelError, TextError, TextTooLong, UnknownName
+from analysis.core.provenance import git_sha, library_versions, now
+from analysis.core.term_names import MEAN_SOURCES
+from analysis.measurements.means.split import Basis, split
+from analysis.measurements.means.states import split_entering
+from analysis.measurements.means.stored import StoredBasis, stored_basis
+from analysis.measurements.terms import measures
+from analysis.measurements.terms.masks import describe_mask
+from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.measurements.terms.tokens import tokens_of
+from analysis.models.families import Family, family_of, longest
+from analysis.models.trace_sources import Factors, Layer, trace_sources
+
+HALF = (torch.float16, torch.bfloat16)
+
+PRECISE_FROM = 100.0
+"""Where the terms of a head are so many times as large as the scores that they add up to, they are computed again in
+float64: in float32 their sum would be rounded at a hundredth of their size."""
+PRECISE_BYTES = 2_000_000_000
+"""Of a model's weights in float64, up to which that is done: larger ones would not leave room for others."""
+
+METHODS = ("frozen", "mean")
+"""How hidden states are split into sources; see analysis/models/trace_sources.py and
+analysis/measurements/means/split.py."""
+
+
+def decompose(
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    text_pair: str | None = None,
+    layer: int = 0,
+    *,
+    method: str = "frozen",
+    basis: StoredBasis | None = None,
+    freeze: str = "activation",
+    truncate: bool = False,
+    name: str | None = None,
+    revision: str | None = None,
+    stored: torch.dtype | None = None,
+) -> Decomposition:
+    """See `analysis.measurements.terms.decompose`; `name` and `revision` say what the model is to be called.
+
+    stored: the half precision that the weights were stored in, where they were read as float32: the scores are
+    then those of the model at its own precision, and so are the errors shown.
+    method: `frozen` (exact at layer 0) or `mean`. basis: the means that `mean` splits by; the store's for this
+    revision when not given.
+    """
+    if method not in METHODS:
+        raise UnknownName(f"There is no method {method!r}; known: {', '.join(METHODS)}.")
+    family = checked_family(model, name)
+    check_layer(model, family, layer)
+    inputs, tokens, cut_from = encode(tokenizer, text, text_pair or None, model, truncate)
+    if method == "frozen":
+        basis = None
+    elif basis is None:
+        basis = stored_basis(name or model.name_or_path, revision or "unknown", layer)
+    started = time.perf_counter()
+    parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
+    entries, dtype = decompose_layer(model, family, inputs, layer, freeze, stored, parts)
+    if basis is not None:
+        entries |= {
+            "freeze": "",
+            "sources": MEAN_SOURCES,
+            "reference": f"{basis.corpus}, {basis.windows} windows of {len(basis.basis.position)} tokens",
+            "frozen_gap": basis.frozen_gap,
+        }
+    seconds = time.perf_counter() - started
+    about = provenance(
+        model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
+    )
+    return Decomposition(**entries, token_info=tokens, provenance=about)
+
+
+def decompose_layer(
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Any],
+    layer: int,
+    freeze: str,
+    stored: torch.dtype | None = None,
+    parts: Callable[[Tensor], Tensor] | None = None,
+    alone: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, Any], str]:
+    """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores.
+
+    alone: what the model is given where it does as it does by itself: the scores, and so the errors, are then of that
+    pass, and the terms of the one with `inputs`.
+    """
+    with torch.inference_mode():
+        seen, factors = _layer(model, family, inputs, layer, freeze, stored, parts, alone)
+        own, total = seen.call.scores[0], sum_of_terms(factors)
+        attended = seen.attended()
+        hidden = torch.zeros_like(own[0], dtype=torch.bool) if attended is None else ~attended
+        max_error = (total - own).abs().max()
+        pattern_error = (total.masked_fill(hidden, -torch.inf).softmax(-1) - seen.pattern[0]).abs().max()
+    query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
+    fields = {
+        "query": query,
+        "key": key,
+        "scale": factors.scale,
+        "added": {} if factors.bias is None else dict(zip(factors.bias_terms, factors.bias.cpu().numpy(), strict=True)),
+        "layer": layer,
+        "layers": len(family.attentions(model)),
+        "position_kind": family.position_kind(model.config),
+        "freeze": freeze if family.gated(model.config) else "",
+        "scores": scores,
+        "max_error": float(max_error),
+        "pattern_error": float(pattern_error),
+        "attends": describe_mask(None if attended is None else attended.cpu().numpy()),
+    }
+    return fields, str(seen.call.query.dtype).removeprefix("torch.")
+
+
+def provenance(
+    model: Any, name: str | None, revision: str | None, dtype: str, seconds: float, text: str, **more: Any
+) -> Provenance:
+    """Where a decomposition comes from; `text` is what the model was given, in words."""
+    return Provenance(
+        model=name or model.name_or_path or type(model).__name__,
+        revision=revision or "unknown",
+        device=str(model.device),
+        dtype=dtype,
+        seconds=seconds,
+        text=text,
+        created=now(),
+        git_sha=git_sha(),
+        versions=library_versions(),
+        **{"text_pair": None, **more},
+    )
+
+
+def _counted(tokens: Sequence[TokenInfo]) -> Bool[np.ndarray, " token"]:
+    """The tokens over which a text's context is averaged: neither the first nor special; all where that is none."""
+    counted = np.asarray([index > 0 and not token.special for index, token in enumerate(tokens)])
+    return counted if counted.any() else ~counted
+
+
+def _parts(
+    hidden: Float[Tensor, "one token dim"], basis: Basis, counted: Bool[np.ndarray, " token"]
+) -> Float[Tensor, "source one token dim"]:
+    """What enters a layer, split by a basis. Raises TextTooLong where the text has more tokens than it has slots."""
+    slots = len(basis.position)
+    if hidden.shape[1] > slots:
+        raise TextTooLong(
+            f"The text has {hidden.shape[1]} tokens and method mean's means were measured over windows of {slots}. "
+            f"Shorten it, or measure over longer windows: python -m analysis measure-means --texts FILE --length N"
+        )
+    items = split(hidden[0].float().cpu().numpy(), basis, counted)
+    return torch.from_numpy(items).to(hidden.device, hidden.dtype)[:, None]
+
+
+def _layer(
+    model: Any,
+    family: Family,
+    inputs: Mapping[str, Tensor],
+    layer: int,
+    freeze: str,
+    stored: torch.dtype | None,
+    parts: Callable[[Tensor], Tensor] | None,
+    alone: Mapping[str, Any] | None = None,
+) -> tuple[Layer, Factors]:
+    """What the model did at a layer at its own precision, and its sources, in float32 where that is half.
+
+    parts: splits what enters the layer, under method `mean`; None follows the sources from the input.
+    """
+    items: list[Layer] = []
+
+    def take(seen: Layer) -> None:
+        if seen.index == layer:
+            items.append(seen)
+
+    own, single = model, model
+    if model.dtype in HALF:
+        single = _at(model, torch.float32).float()
+    elif stored in HALF:
+        own = _at(model, stored)
+    if own is not single or alone is not None:
+        trace_sources(own, family, _cast(alone or inputs, own.dtype), take, last=layer, sources=False)
+    single_inputs = _cast(inputs, torch.float32) if own is not single else inputs
+    with nullcontext() if parts is None else split_entering(single, family, layer, parts):
+        trace_sources(single, family, single_inputs, take, last=layer, freeze=freeze, sources=parts is None)
+    if parts is None and single.dtype == torch.float32 and _cancels(items[-1]) and _fits(single):
+        precise = _at(single, torch.float64).double()
+        trace_sources(precise, family, _cast(inputs, torch.float64), take, last=layer, freeze=freeze)
+    return items[0], items[-1].factors()
+
+
+def _cancels(seen: Layer) -> bool:
+    """Whether the terms of some head are so large beside their sum that float32 would round it."""
+    factors, mask = seen.factors(), seen.attended()
+    given = (factors.query, factors.key, factors.scale, mask, factors.bias)
+    _, power = measures.share_parts(*given)
+    result = measures.cancellation(measures.centred_squares(*given), power)
+    return bool((result > PRECISE_FROM).any())
+
+
+def _fits(model: Any) -> bool:
+    return 8 * sum(weights.numel() for weights in model.parameters()) <= PRECISE_BYTES
+
+
+def _cast(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    """Pixels at a precision; ids stay, and what is no tensor."""
+    floating = {name: x.to(dtype) for name, x in inputs.items() if isinstance(x, Tensor) and x.is_floating_point()}
+    return {**inputs, **floating}
+
+
+def _at(model: Any, dtype: torch.dtype) -> Any:
+    """The model at another precision, as transformers loads it: parameters alone, not the angles of rotations."""
+    converted = {id(w): nn.Parameter(w.detach().to(dtype), requires_grad=False) for w in model.parameters()}
+    return copy.deepcopy(model, converted)
+
+
+def sum_of_terms(factors: Factors) -> Float[Tensor, "head query key"]:
+    """All terms, each added on its own as a reader would: products of summed sources prove nothing."""
+    _, heads, tokens, _ = factors.query.shape
+    total = factors.query.new_zeros(heads, tokens, factors.key.shape[2])
+    for query in factors.query:
+        for key in factors.key:
+            total.baddbmm_(query, key.transpose(-1, -2), alpha=factors.scale)
+    return total if factors.bias is None else total + factors.bias.sum(0)
+
+
+def error_of(total: Float[Tensor, "head query key"], own: Float[Tensor, "head query key"]) -> tuple[float, float]:
+    """The largest difference of a sum of terms to the model's own scores, and the same over the scores' range."""
+    error, reach = float((total - own).abs().max()), float(own.max() - own.min()) or float(own.abs().max())
+    return error, error / reach if reach else 0.0
+
+
+READS = {
+    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure-images",
+    "image": "reads text, not images. Open it on the Live probe page",
+}
+"""What to say of a model that is not of those that read text, or images."""
+
+
+def checked_family(model: Any, name: str | None, reads: str = "text") -> Any:
+    """The family of a model that is ready. Raises ModelError where there is none, or the model is training."""
+    config = model.config.to_dict() | {"model_type": model.config.model_type}
+    family = family_of(config, name or "The model")
+    if family.reads != reads:
+        raise ModelError(f"{name or 'The model'} ({family.title}) {READS[reads]}.")
+    if model.training:
+        raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
+    return family
+
+
+def check_layer(model: Any, family: Family, layer: int) -> None:
+    """Refuses a layer that does not exist."""
+    layers = len(family.attentions(model))
+    if not 0 <= layer < layers:
+        raise ModelError(f"There is no layer {layer}: this model has layers 0 to {layers - 1}.")
+
+
+def encode(
+    tokenizer: Any, text: str, text_pair: str | None, model: Any, truncate: bool, tokens: int | None = None
+) -> tuple[Mapping[str, Tensor], tuple[TokenInfo, ...], int | None]:
+    """Model inputs on the model's device, what each token is, and the length before truncation if any was cut.
+
+    tokens: the most that are taken, where that is fewer than the model has positions for.
+    """
+    if not text.strip():
+        raise TextError("The text is empty; type at least one word.")
+    if text_pair is not None and not text_pair.strip():
+        raise TextError("The second text is blank; type at least one word, or leave it out.")
+    try:
+        kilobytes, most = len(f"{text}{text_pair or ''}".encode()) / 1000, settings.number("ADDEND_TEXT_KB")
+    except UnicodeEncodeError:
+        raise TextError("The text holds half of a character (a lone surrogate); type it anew.") from None
+    if kilobytes > most:  # before it is made into tokens, which takes its time
+        raise TextError(f"The text has {kilobytes:,.0f} kB; at most {most} kB are taken (ADDEND_TEXT_KB). Shorten it.")
+    # Whatever the model takes: every head's scores are this squared.
+    own, most = longest(model.config) or sys.maxsize, min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
+    limit, whose = (own, f"the model {own} positions") if own <= most else (most, f"at most {most} are taken")
+    encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
+    result, cut_from = encoded["input_ids"].shape[1], None
+    if result > limit:
+        if not truncate:
+            raise TextTooLong(f"The text has {result} tokens and {whose}. Shorten it, or have it cut to {limit}.")
+        cut_from = result
+        encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
+    ids = encoded["input_ids"]
+    words = model.get_input_embeddings()
+    if not isinstance(words, nn.Embedding):
+        raise ModelError(f"{type(model).__name__} has no table of words, and reads no text. Choose a model of text.")
+    vocabulary = words.num_embeddings
+    if int(ids.max()) >= vocabulary:
+        raise ModelError(
+            f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "
+            "they do not belong together. Load both from one checkpoint."
+        )
+    kinds = int(getattr(model.config, "type_vocab_size", 0) or 0)
+    types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist() if kinds else [0] * ids.shape[1]
+    if kinds and max(types) >= kinds:
+        raise ModelError(
+            f"The tokenizer marks segment {max(types)} and the model has segments 0 to {kinds - 1}; "
+            "give one text, or choose a model that takes pairs."
+        )
+    found_tokens = tokens_of(tokenizer, encoded, (text, text_pair), types)
+    inputs = {key: value.to(model.device) for key, value in encoded.items() if isinstance(value, Tensor)}
+    if not kinds:  # GPT-2, for one, would look them up among its words
+        inputs.pop("token_type_ids", None)
+    return inputs, found_tokens, cut_from

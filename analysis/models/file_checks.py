@@ -1,0 +1,196 @@
+"""What may lie in a model's folder: nothing that leads out of it or would fetch code, and no more than is taken.
+
+transformers refuses some of this itself; a folder of a stranger's is checked before anything in it is opened, and a
+repository of a hub before it is fetched.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from analysis.core import settings
+from analysis.core.errors import ModelError
+
+WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
+"""The files that are fetched from a hub."""
+UNWANTED = ("*/*", "consolidated*", "trainer_state.json")
+"""Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again; a trainer's state is
+read by trainers alone."""
+ADAPTER = "adapter_config.json"
+LARGEST_TOKENIZER = 100_000_000
+"""Bytes of a tokenizer.json, which a child process tries first (tokenizer_sandbox.py)."""
+LARGEST_TEXT_FILE = 20_000_000
+"""Bytes of any other vocabulary, config or index. JSON can take 25 times as much memory as it is read."""
+LARGEST_HEADERS = 10_000_000
+"""Bytes in which all weights files say what they hold, of 100,000 tensors. Read, they take 15 times as much memory."""
+MOST_ADDED = 20_000
+"""Tokens that are added to a vocabulary one by one, each kept as an object of its own."""
+TOKENIZER_CONFIG, SPECIALS = "tokenizer_config.json", "special_tokens_map.json"
+ELSEWHERE = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
+"""What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
+lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
+PROCESSORS = ("preprocessor_config.json", "processor_config.json")
+PROCESSOR = re.compile(r"(ViT|DeiT|Bit|CLIP)(ImageProcessor(Fast|Pil)?|FeatureExtractor)")
+"""Image processors of the families there are; another one opens a file that its config names."""
+LARGEST_SIDE = 1_024
+"""Pixels of a side to which an image processor may bring an image."""
+SPARE_DISK_BYTES = 1_000_000_000
+"""A download leaves that much free."""
+
+
+def is_fetched(file: str) -> bool:
+    """Whether a file of a hub's repository is fetched."""
+    return any(fnmatch(file, p) for p in WANTED) and not any(fnmatch(file, p) for p in UNWANTED)
+
+
+def is_weights(file: str) -> bool:
+    """Whether a file holds weights that transformers reads: Mistral's folders hold them twice."""
+    return file.endswith(".safetensors") and not file.startswith("consolidated")
+
+
+def check(folder: Path, name: str) -> None:
+    """Refuses a folder whose files lead elsewhere: links, shards outside of it, adapters.
+
+    Raises ModelError, naming the file.
+    """
+    # The hub's cache keeps files beside its snapshots, under ../../blobs, and links to them.
+    cached = folder.parent.name == "snapshots"
+    root = (folder.parent.parent if cached else folder).resolve()
+    files = [path for path in folder.iterdir() if is_fetched(path.name)]
+    for path in files:
+        if not path.resolve().is_relative_to(root):
+            raise ModelError(
+                f"{path.name} of {name} is a link that leads out of its folder, so it is not followed. "
+                "Put the file itself into the folder."
+            )
+    if (folder / ADAPTER).exists():
+        raise ModelError(
+            f"{name} is an adapter ({ADAPTER}), which names another model to be loaded. "
+            "Merge the two and save the result with save_pretrained."
+        )
+    _check_headers([path for path in files if path.suffix == ".safetensors" and path.is_file()], name)
+    for path in files:
+        if path.name.endswith(".index.json"):
+            _check_shards(path, name)
+        elif path.name in (TOKENIZER_CONFIG, SPECIALS):
+            _check_tokenizer(path, name)
+        elif path.name in PROCESSORS:
+            _check_processor(path, name)
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise ModelError(f"The {path.name} of {name} is not valid JSON; save the model again.") from None
+    if not isinstance(result, dict):
+        raise ModelError(f"The {path.name} of {name} holds no JSON object; save the model again.")
+    return result
+
+
+def _check_headers(weights: Sequence[Path], name: str) -> None:
+    stated = 0
+    for path in weights:
+        with path.open("rb") as file:
+            # One that says more than there is is refused as it is opened, unread.
+            stated += min(int.from_bytes(file.read(8), "little"), path.stat().st_size)
+    if stated > LARGEST_HEADERS:
+        raise ModelError(
+            f"The weights files of {name} have headers of {stated / 1e6:,.0f} MB; at most {LARGEST_HEADERS / 1e6:.0f} "
+            "MB are taken. Choose another model, or an intact copy of it."
+        )
+
+
+def _check_shards(path: Path, name: str) -> None:
+    shards = _read(path, name).get("weight_map")
+    named = set(map(str, shards.values())) if isinstance(shards, dict) else set()
+    if outside := sorted(shard for shard in named if Path(shard).name != shard or "\\" in shard):
+        raise ModelError(
+            f"The {path.name} of {name} names {outside[0][:100]!r}, which does not lie in its folder. "
+            "Choose a model whose weights lie beside its config.json."
+        )
+
+
+def _check_tokenizer(path: Path, name: str) -> None:
+    held = _read(path, name)
+    added = held.get("added_tokens_decoder")
+    if isinstance(added, dict) and len(added) > MOST_ADDED:
+        raise ModelError(
+            f"The {path.name} of {name} adds {len(added):,} tokens to its vocabulary; at most {MOST_ADDED:,} are "
+            "taken. "
+            "Put them into the vocabulary itself, or choose another model."
+        )
+    odd = [key for key in ELSEWHERE if held.get(key)]
+    if path.name == SPECIALS:
+        odd = [key for key in held if not key.endswith(("token", "tokens"))]
+    if odd:
+        raise ModelError(
+            f"The {path.name} of {name} says {odd[0][:100]!r}, which could have another file opened in place of the "
+            "tokenizer's own. Save the tokenizer again with save_pretrained."
+        )
+
+
+def _check_processor(path: Path, name: str) -> None:
+    for key, value, is_size in _entries(_read(path, name)):
+        if key in ("image_processor_type", "feature_extractor_type") and not PROCESSOR.fullmatch(str(value)):
+            raise ModelError(
+                f"The {path.name} of {name} names the image processor {str(value)[:100]!r}; expected that of ViT, "
+                "DeiT, CLIP or Bit (DINOv2). Choose another model."
+            )
+        if is_size and isinstance(value, int | float) and value > LARGEST_SIDE:
+            raise ModelError(
+                f"The {path.name} of {name} brings images to {value:,} pixels a side; at most {LARGEST_SIDE:,} are "
+                "taken. Choose another model."
+            )
+
+
+def _entries(held: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Every value that stands in JSON, however deep, with the name it has and whether it is, or is part of, a size."""
+    waiting: list[tuple[str, Any, bool]] = [("", held, False)]
+    while waiting:
+        name, value, is_size = waiting.pop()
+        yield name, value, is_size
+        if isinstance(value, dict):
+            waiting += [(inner, one, is_size or "size" in inner) for inner, one in value.items()]
+        elif isinstance(value, list):
+            waiting += [(name, one, is_size) for one in value]
+
+
+def check_text_files(files: Mapping[str, int], name: str) -> None:
+    """Refuses a config, an index or a tokenizer that nobody would write. files: name -> bytes."""
+    for file, size in files.items():
+        if not is_fetched(file) or is_weights(file):
+            continue
+        most = LARGEST_TOKENIZER if file == "tokenizer.json" else LARGEST_TEXT_FILE
+        if size > most:
+            raise ModelError(
+                f"{name} holds a {file} of {size / 1e6:,.0f} MB; at most {most / 1e6:.0f} MB are taken of such a file. "
+                "Choose another model."
+            )
+
+
+def check_megabytes(files: Mapping[str, int], name: str) -> None:
+    """Refuses a model of more than ADDEND_MODEL_MB."""
+    most = settings.number("ADDEND_MODEL_MB")
+    megabytes = sum(size for file, size in files.items() if is_fetched(file)) / 1e6
+    if most and megabytes > most:
+        raise ModelError(
+            f"{name} has {megabytes:,.0f} MB of files; this server takes models of up to {most} MB (ADDEND_MODEL_MB). "
+            "Choose a smaller one, or run Addend yourself."
+        )
+
+
+def check_download(files: Mapping[str, int], name: str, cache: Path) -> None:
+    """Refuses what is larger than this server takes, or than the disk under the hub's cache."""
+    check_megabytes(files, name)
+    wanted = sum(size for file, size in files.items() if is_fetched(file))
+    free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.is_dir())).free
+    if wanted + SPARE_DISK_BYTES > free:
+        raise ModelError(
+            f"{name} has {wanted / 1e9:.1f} GB of files and {free / 1e9:.1f} GB of disk are free. "
+            "Choose a smaller model, or free space."
+        )

@@ -1,0 +1,76 @@
+"""A stranger's tokenizer, each of whose texts a child process tries first.
+
+A tokenizer.json holds regular expressions and replacements, which its author may have written to take hours or all
+memory, in native code that nothing can stop: it would end or block the whole server.
+"""
+
+import json
+import subprocess
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from analysis.core.errors import ModelError
+
+CHILD = Path(__file__).with_name("tokenizer_worker.py")
+SECONDS = 10
+"""By the clock, and of the processor."""
+MEMORY_MIB = 1_024
+ENVIRONMENT = {"LANG": "C.UTF-8", "TOKENIZERS_PARALLELISM": "false"}
+"""All that the child gets of ours: no path, no token."""
+
+
+class SandboxedTokenizer:
+    """A fast tokenizer that takes a text once a child process has made tokens of it, and read them back."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._own = tokenizer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+    def __len__(self) -> int:
+        return len(self._own)
+
+    @cached_property
+    def _written(self) -> str:
+        return self._own.backend_tokenizer.to_str()
+
+    def __call__(self, text: str, text_pair: str | None = None, **more: Any) -> Any:
+        """What the tokenizer makes of a text. Raises ModelError where the child did not live to say that it can."""
+        check(self._written, text, text_pair)
+        return self._own(text, text_pair, **more)
+
+
+def check_folder(folder: Path) -> None:
+    """The same of a folder's tokenizer.json, before it is opened here: its own tokens go through its replacements."""
+    path = folder / "tokenizer.json"
+    if path.is_file():
+        check(path.read_text(encoding="utf-8", errors="replace"), "a")
+
+
+def check(written: str, text: str, pair: str | None = None) -> None:
+    """Raises ModelError unless a child process lives through making a tokenizer, as it is written, and using it."""
+    request = json.dumps([written, text, pair], ensure_ascii=False)
+    limits = [str(SECONDS), str(MEMORY_MIB), str(Path(tokenizers.__file__).parents[1])]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-B", str(CHILD), *limits],
+            input=request.encode("utf-8", "replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=ENVIRONMENT,
+            timeout=SECONDS,
+            check=False,
+        )
+        lived = done.returncode == 0
+    except subprocess.TimeoutExpired:
+        lived = False
+    if not lived:
+        raise ModelError(
+            f"The tokenizer of this model fails on this text or on any, or takes more than {SECONDS} s or "
+            f"{MEMORY_MIB} MiB. Shorten the text or choose another model."
+        )

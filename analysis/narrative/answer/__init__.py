@@ -1,0 +1,47 @@
+"""The answer to "why add and not concatenate?", sentence by sentence, computed from the store.
+
+One file a sentence under `sentences/`: each turns the verdicts of some statements, and at most one query, into a
+sentence with its number. So the answer changes when verdicts do. `tables(ask)` gives the rows of the table `answers`,
+which the store holds and the view `answer` shows; `analysis.narrative.answer.stored` reads them back.
+"""
+
+import json
+from typing import Any
+
+from analysis.claims.statements.base import Ask, Judgement
+from analysis.core.registry import import_all
+from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Sentence
+
+__all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
+
+import_all("analysis.narrative.answer.sentences")
+
+
+def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the table `answers`. A sentence whose data are not stored is left out."""
+    facts = {one.id: one for one in statements}
+    sentences = []
+    for sentence in sorted((one for _, one in SENTENCES.items()), key=lambda one: one.order):
+        try:
+            text = sentence.tell(facts, ask)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            text = None  # Data that it did not foresee: the others are told all the same.
+        if text is not None:
+            sentences.append(_row(len(sentences), sentence, text))
+    return {"answers": sentences}
+
+
+def _row(place: int, sentence: Sentence, text: ComputedSentence) -> dict[str, Any]:
+    return {
+        "place": place,
+        "name": sentence.name,
+        "sentence": text.sentence,
+        "bold": text.bold,
+        "against": text.against,
+        "claim": sentence.claim,
+        "value": text.value,
+        "query": text.query,
+        "link": sentence.link,
+        "page": sentence.page,
+        "parameters": json.dumps(dict(sentence.values)),
+    }

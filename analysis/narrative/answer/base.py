@@ -1,0 +1,49 @@
+"""What the answer is made of: sentences, each computed from the store and tied to a claim and a query."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from analysis.claims.statements.base import Ask, Judgement
+from analysis.core.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputedSentence:
+    """One sentence as the store has it now. value: its number, in the unit that the sentence says; None for none.
+
+    bold: the words of the sentence that carry its number or its point; "" for none. against: whether it speaks against
+    adding, or qualifies it.
+    """
+
+    sentence: str
+    value: float | None
+    query: str
+    bold: str = ""
+    against: bool = False
+
+
+Facts = Mapping[str, Judgement]
+"""Every statement of the ledger, by its id."""
+Tell = Callable[[Facts, Ask], ComputedSentence | None]
+"""What the store says; None where it holds nothing of it yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """One step of the answer. claim: the statement or claim that it rests on. page: where its evidence is shown."""
+
+    name: str
+    order: int
+    claim: str
+    link: str
+    page: str
+    values: Mapping[str, str]
+    tell: Tell
+
+
+SENTENCES: Registry[Sentence] = Registry("sentence of the answer")
+
+
+def register(sentence: Sentence) -> Sentence:
+    """Adds a sentence under its name."""
+    return SENTENCES.add(sentence.name, sentence)

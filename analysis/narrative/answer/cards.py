@@ -1,0 +1,133 @@
+"""What stands under the answer: what is certain, what was measured, and what is open, each with its numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.claims.statements import stored as statements
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.core import embedded
+from analysis.core.formatting import significant
+from analysis.narrative.answer.stored import answer
+from analysis.store import read
+
+OPERATIONS = {
+    "intact": "as trained",
+    "separated": "words and positions apart",
+    "mean_position": "no position",
+    "permuted": "positions shuffled",
+}
+"""Which operations of the surgery are shown, and their names in a few words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """One number. strong: drawn in the ink of the page, as what the card speaks of."""
+
+    name: str
+    value: float
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One kind of knowledge. kind: certain, measured or open. page, values: where all of it is shown."""
+
+    kind: str
+    sentence: str
+    link: str
+    page: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    bars: tuple[Bar, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separated:
+    """The default model intact, and with its words kept out of `rank` of `width` directions and its positions inside.
+
+    Both numbers are sentence similarity: Spearman's correlation on the dev set of STS-B.
+    """
+
+    rank: int
+    width: int
+    intact: float
+    separated: float
+
+
+def separated() -> Separated | None:
+    """The surgery of the default model at 14 directions; None where it is not stored."""
+    entries = {row.operation: row.value for row in _operations().itertuples()}
+    width = read.query("SELECT hidden_size FROM models WHERE model = ?", [embedded.NAME])
+    if not {"intact", "separated"} <= entries.keys() or width.empty:
+        return None
+    return Separated(
+        rank=14, width=int(width.hidden_size.iloc[0]), intact=entries["intact"], separated=entries["separated"]
+    )
+
+
+def cards() -> tuple[Card, ...]:
+    """The three cards in order; one whose numbers are not stored is left out."""
+    return tuple(card for card in (_certain(), _measured(), _open()) if card is not None)
+
+
+def _certain() -> Card | None:
+    step = next((step for step in answer() if step.name == "algebra"), None)
+    if step is None or step.value is None:
+        return None
+    return Card(
+        kind="certain",
+        sentence="Adding is concatenating with the two blocks of the matrix tied. Checked to "
+        f"{significant(step.value)}.",
+        link=step.link,
+        page=step.page,
+        values=step.values,
+    )
+
+
+def _operations() -> Any:
+    return read.query(
+        "SELECT operation, avg(value) AS value FROM newest_surgery WHERE model = ? AND coalesce(rank, 14) = 14 "
+        "GROUP BY operation",
+        [embedded.NAME],
+    )
+
+
+def _measured() -> Card | None:
+    entries = {row.operation: float(row.value) for row in _operations().itertuples()}
+    if not OPERATIONS.keys() <= entries.keys():
+        return None
+    verdict = next((one.verdict for one in statements.parts("C10") if one.id == "C10d"), OPEN)
+    texts = {
+        SUPPORTED: "A real model keeps its skill at sentence similarity when its sum is made a concatenation.",
+        CONTRADICTED: "A real model loses skill at sentence similarity when its sum is made a concatenation.",
+    }
+    return Card(
+        kind="measured",
+        sentence=texts.get(verdict, "Sentence similarity of a real model when its sum is made a concatenation."),
+        link="The experiment",
+        page="claims",
+        values={"claim": "C10"},
+        bars=tuple(
+            Bar(name=name, value=entries[key], text=f"{entries[key]:.3f}", strong=key in ("intact", "separated"))
+            for key, name in OPERATIONS.items()
+        ),
+    )
+
+
+def _open() -> Card | None:
+    counts = statements.counts()
+    total = sum(counts.values())
+    if not total:
+        return None
+    return Card(
+        kind="open",
+        sentence=f"{counts[OPEN]} of {total} statements are not decided yet. Each says which experiment would decide "
+        "it.",
+        link="What would decide them",
+        page="claims",
+        values={"verdict": OPEN, "by": "verdict"},
+        bars=tuple(
+            Bar(name=word, value=count / total, text=str(count), strong=word == OPEN) for word, count in counts.items()
+        ),
+    )

@@ -1,0 +1,35 @@
+"""Both can be read from the sum again."""
+
+from analysis.claims.statements.base import SUPPORTED, Ask
+from analysis.core import embedded
+from analysis.core.formatting import percent
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+
+QUERY = (
+    "SELECT target, max(value) AS value FROM newest_decoding WHERE layer = 0 AND measure IN ('top1', 'exact') "
+    f"AND target IN ('word', 'position') AND model = '{embedded.NAME}' GROUP BY target"
+)
+
+
+def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
+    """Word and position decoded from the states entering layer 0 of a real model."""
+    entries = {row["target"]: row["value"] for row in ask(QUERY)}
+    if entries.keys() != {"word", "position"}:
+        return None
+    word, place = percent(entries["word"]), percent(entries["position"])
+    kept = facts["C13a"].verdict == SUPPORTED
+    but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models position is read less well."
+    return ComputedSentence(
+        sentence=f"{'Nothing is lost' if kept else 'Not all survives'} in the sum: a simple decoder reads the word "
+        f"from it in {word} of cases and the position in {place}.{but}",
+        bold="Nothing is lost" if kept else "Not all survives",
+        value=entries["position"],
+        query=QUERY,
+    )
+
+
+register(
+    Sentence(
+        name="read_back", order=50, claim="C13", link="Decoding", page="depth", values={"part": "decoding"}, tell=tell
+    )
+)

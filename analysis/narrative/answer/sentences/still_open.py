@@ -1,0 +1,38 @@
+"""What is open."""
+
+from analysis.claims.statements.base import OPEN, Ask
+from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+
+QUERY = "SELECT count(*) FILTER (verdict = 'open') AS open, count(*) AS statements FROM claims WHERE rules_version = 2"
+
+
+def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
+    """How many statements are open, and what would decide one of them."""
+    del ask
+    undecided = [one for one in facts.values() if one.verdict == OPEN]
+    if not facts:
+        return None
+    if not undecided:
+        return ComputedSentence(
+            sentence=f"All {len(facts)} statements of the ledger are decided.", value=0.0, query=QUERY
+        )
+    return ComputedSentence(
+        sentence=f"{len(undecided)} of {len(facts)} statements are open. Each says which experiment would decide it.",
+        bold=f"{len(undecided)} of {len(facts)}",
+        value=float(len(undecided)),
+        query=QUERY,
+        against=True,
+    )
+
+
+register(
+    Sentence(
+        name="still_open",
+        order=90,
+        claim="",
+        link="Every open statement",
+        page="claims",
+        values={"verdict": "open", "by": "verdict"},
+        tell=tell,
+    )
+)

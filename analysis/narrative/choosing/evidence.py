@@ -1,0 +1,136 @@
+"""What the store holds of each method: costs, own losses, longer texts, published comparisons, verdicts."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from analysis.claims import stored
+from analysis.core.errors import NoResults
+from analysis.core.formatting import signed, signed_percent
+from analysis.figures.training.data import MASKED, UNIT, Trained, plural, select_trainings, title
+from analysis.literature import tables as published
+from analysis.narrative.choosing.methods import Method, Pair
+from analysis.statistics import difference
+from analysis.store import read
+
+FOR, AGAINST, OPEN = "for", "against", "open"
+
+
+class Finding(NamedTuple):
+    """A sentence, where its numbers come from, and the page that shows them."""
+
+    text: str
+    source: str
+    page: str = ""
+    values: dict[str, Any] | None = None
+    side: str = ""
+
+
+def costs(method: Method, preset: str) -> dict[str, Finding]:
+    """measure -> cost, of the newest measurement; parameters and arithmetic against added positions."""
+    rows: Any = read.query("SELECT * FROM newest_costs WHERE preset = ?", [preset])
+    entries: dict[str, Finding] = {}
+    for row in rows[rows.variant == method.variant].itertuples():
+        base = rows[(rows.variant == "bert_a") & (rows.measure == row.measure)].value
+        against = f" ({signed_percent(row.value / base.iloc[0] - 1, 1)})" if len(base) else ""
+        text = f"{row.value:.2f}" if row.measure == "step_ratio" else f"{row.value:,.0f}{against}"
+        where = f", {row.device}" if row.measure in ("step_ratio", "tokens_per_second", "peak_memory_mib") else ""
+        entries[row.measure] = Finding(
+            text, f"run {row.run_id}{where}", "training", {"part": "costs", "preset": preset}
+        )
+    return entries
+
+
+def own_trainings(preset: str) -> Trained | None:
+    """Our own masked pre-trainings of a preset; None where there are none."""
+    try:
+        return select_trainings({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
+    except NoResults:
+        return None
+
+
+def loss(method: Method, trainings: Trained) -> Finding | None:
+    """The final loss against added positions, paired by seed; which side it is on only where the interval says so."""
+    if method.variant == trainings.baseline or not {method.variant, trainings.baseline} <= set(trainings.variants):
+        return None
+    gap = difference(trainings.finals(method.variant), trainings.finals(trainings.baseline))
+    if not gap.n:
+        return None
+    text = f"{signed(gap.mean)} {UNIT} against {title(trainings.baseline)}"
+    values = {"part": "gap", "preset": trainings.preset}
+    source = f"own training, preset {trainings.preset}, {plural(gap.n, 'paired seed')}"
+    if gap.low != gap.low:
+        return Finding(f"{text}; {gap.note}", source, "training", values, OPEN)
+    side = FOR if gap.high < 0 else AGAINST if gap.low > 0 else OPEN
+    return Finding(f"{text} (95 % interval {signed(gap.low)} to {signed(gap.high)})", source, "training", values, side)
+
+
+def longer(method: Method, trainings: Trained | None) -> list[Finding]:
+    """The loss on longer texts: ours, and as published."""
+    sentences = []
+    if trainings and method.variant in trainings.variants:
+        rows = trainings.curves(*(f"final_loss_{times}x" for times in (1, 2, 4)), variants=[method.variant])
+        if len(rows):
+            means = rows.groupby("metric").value.mean()
+            times = [str(name).removeprefix("final_loss_").removesuffix("x") + "×" for name in means.index]
+            text = ", ".join(f"{value:.2f} at {many}" for many, value in sorted(zip(times, means, strict=True)))
+            seeds = plural(rows.seed.nunique(), "seed")
+            values = {"part": "length", "preset": trainings.preset, "variants": ("bert_a", method.variant)}
+            sentences.append(
+                Finding(f"loss in {UNIT}: {text} the training length", f"own training, {seeds}", "training", values)
+            )
+    for table_id, row in method.longer:
+        table = _table(table_id)
+        cells = table.scores[table.scores.row == row]
+        ends = cells.iloc[[0, -1]] if len(cells) > 1 else cells
+        text = " → ".join(f"{cell.printed} ({cell.column})" for cell in ends.itertuples())
+        measure = cells.metric_title.iloc[0].lower()
+        sentences.append(Finding(f"{measure} {text}", table.title, "published", {"table": table_id}))
+    return sentences
+
+
+def compared(pair: Pair) -> list[Finding]:
+    """In how many columns of a published table a row is ahead of added positions, and in how many behind."""
+    table = _table(pair.table)
+    result: Any = published.differences(table, pair.baseline)
+    result = result[(result.row == pair.row) & result.higher_is_better.notna()]
+    result = result[(result.task != published.GLUE_AVERAGE) & (result.metric != published.GLUE_AVERAGE)]
+    better = result[(result.difference > 0) == result.higher_is_better.astype(bool)]
+    better = better[better.difference != 0]
+    worse = result[(result.difference != 0) & ~result.index.isin(better.index)]
+    sentences = []
+    for rows, side, word in ((better, FOR, "better"), (worse, AGAINST, "worse")):
+        if rows.empty:
+            continue
+        most = rows.loc[rows.difference.abs().idxmax()]
+        sentences.append(
+            Finding(
+                f"{word} than {pair.baseline} in {len(rows)} of {plural(len(result), 'column')}, by up to "
+                f"{abs(most.difference):.3g} {most.unit} ({most.column})",
+                f"{table.title}, {table.kinds}, {plural(len(table.notes), 'caveat')} there",
+                "published",
+                {"table": pair.table, "baseline": pair.baseline, "view": "difference"},
+                side,
+            )
+        )
+    return sentences
+
+
+def verdicts(ids: Iterable[str]) -> list[Finding]:
+    """What the ledger makes of claims."""
+    wanted = set(ids)
+    return [
+        Finding(f"{entry.title}: {entry.verdict}", f"claim {entry.id}", "claims", {"claim": entry.id}, OPEN)
+        for entry in stored.ledger()
+        if entry.id in wanted
+    ]
+
+
+def _table(table: str) -> published.Table:
+    return _tables(table, stored.version())
+
+
+@lru_cache(maxsize=64)
+def _tables(table: str, version: tuple[str, int, int]) -> published.Table:
+    del version  # Only tells one store from another.
+    return published.load(table)

@@ -1,0 +1,120 @@
+"""What follows from a variant's settings: what it needs, and where it ends. Nothing is measured here."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from analysis.narrative.choosing.methods import Method
+
+Settings = Mapping[str, Any]
+
+
+def learned_table(settings: Settings) -> bool:
+    """Whether training must have reached a row for every position."""
+    added = settings.get("position") == "learned" and settings.get("combine", "none") != "none"
+    return added or settings.get("untied", "none") != "none"
+
+
+def changes_attention(settings: Settings) -> bool:
+    """Whether the scores are made otherwise than from one vector a token."""
+    named = ("relative_buckets", "alibi", "rotary", "disentangled", "window", "blocked")
+    return settings.get("untied", "none") != "none" or any(settings.get(name) for name in named)
+
+
+def causal(settings: Settings) -> bool:
+    """Whether a decoder can have it: no token is told of later ones, and no [CLS] is needed."""
+    return not settings.get("recurrent") and not settings.get("untie_cls")
+
+
+def tells_order(settings: Settings) -> bool:
+    """Whether an encoder, which has no causal mask, can tell one order of its words from another."""
+    named = ("relative_buckets", "alibi", "rotary", "disentangled", "window", "recurrent")
+    table = settings.get("combine", "none") != "none" or settings.get("untied", "none") != "none"
+    return table or any(settings.get(name) for name in named)
+
+
+class Need(NamedTuple):
+    """Something that an engineer may need: what the button says, what it means, and who has it."""
+
+    title: str
+    means: str
+    met: Callable[[Method], bool]
+
+
+NEEDS: dict[str, Need] = {
+    "longer": Need(
+        "Longer texts than in training",
+        "No learned table with a row a position: every position of a longer text has a code. How well it then does is "
+        "another question; see Longer texts.",
+        lambda method: not learned_table(method.setup.settings),
+    ),
+    "order": Need(
+        "Tells order without a causal mask",
+        "An encoder, in which every token sees all, can tell one order from another.",
+        lambda method: tells_order(method.setup.settings),
+    ),
+    "causal": Need(
+        "Works in a causal decoder",
+        "No token is told of later ones, and no [CLS] token is needed.",
+        lambda method: causal(method.setup.settings),
+    ),
+    "attention": Need(
+        "No change to attention code",
+        "Attention takes one vector a token, as in the first transformer.",
+        lambda method: not changes_attention(method.setup.settings),
+    ),
+    "width": Need(
+        "Words keep the whole width",
+        "No dimensions of the words are given to positions.",
+        lambda method: not method.setup.position_share,
+    ),
+}
+
+
+def needed(method: Method) -> list[str]:
+    """What a method needs besides the words, in words."""
+    settings, items = method.setup.settings, []
+    if settings.get("combine", "none") != "none":
+        items.append("a learned table" if settings.get("position") == "learned" else "a computed table")
+        items.append(
+            {
+                "add": "one addition at the input",
+                "concat": "concatenation at the input",
+                "multiply": "a product at the input",
+            }[settings["combine"]]
+        )
+    if (untied := settings.get("untied", "none")) != "none":
+        items.append("a learned table")
+        items.append(
+            "projections of positions, added to queries and keys"
+            if untied == "added"
+            else "a position-to-position score with projections of its own"
+        )
+    if settings.get("blocked"):
+        items.append("projections kept in blocks")
+    if settings.get("untie_cls"):
+        items.append("scores of its own for [CLS]")
+    if settings.get("relative_buckets"):
+        items.append(f"a learned bias on the scores, {settings['relative_buckets']} numbers a head")
+    if settings.get("alibi"):
+        items.append("a fixed bias on the scores")
+    if settings.get("rotary"):
+        items.append("a rotation of queries and keys")
+    if settings.get("disentangled"):
+        items.append("relative position vectors, compared with words in the scores")
+    if settings.get("window"):
+        items.append(f"an attention mask of {settings['window']} neighbours a side")
+    if settings.get("recurrent"):
+        items.append("a bidirectional recurrent network before the first layer")
+    return items or ["nothing"]
+
+
+def limit(method: Method) -> str:
+    """How long a text may be."""
+    settings = method.setup.settings
+    if learned_table(settings):
+        return "as many positions as its table has rows that training reached"
+    if settings.get("relative_buckets"):
+        return "no limit: distances beyond the largest share a bucket"
+    if settings.get("disentangled"):
+        return f"no limit: distances beyond {settings['disentangled']} share a vector"
+    return "no limit: computed for every position" if tells_order(settings) else "no limit: there is nothing to compute"

@@ -1,0 +1,122 @@
+"""The cells of the page Choosing: for each method and column, what is known and where from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.core.errors import LinkError
+from analysis.core.formatting import capitalised
+from analysis.narrative.choosing import evidence
+from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
+from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, needed
+from analysis.narrative.choosing.methods import METHODS, Method
+
+__all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
+
+NOT_MEASURED = Finding("not measured", "")
+NONE_COMPARED = Finding("none of what was compared", "")
+PARTS: dict[str, dict[str, str]] = {
+    "needs": {"needs": "What it needs", "attention": "Attention code", "limit": "Longest text"},
+    "cost": {
+        "parameters": "Parameters (against BERT-A)",
+        "flops_per_token": "FLOPs a token (against BERT-A)",
+        "step_ratio": "Step time (× BERT-A)",
+        "peak_memory_mib": "Peak memory, MiB (against BERT-A)",
+    },
+    "length": {"limit": "Longest text", "longer": "Beyond the training length"},
+    "evidence": {FOR: "For", AGAINST: "Against", OPEN: "Not resolved, and what the ledger says"},
+}
+"""Part of the page -> column -> its heading."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is said in one cell; never empty."""
+
+    said: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodRow:
+    """One method: its name, what it is, the paper's key, and its cells by column."""
+
+    name: str
+    title: str
+    summary: str
+    key: str | None
+    cells: Mapping[str, Cell]
+
+
+def lines(part: str, preset: str, needs: Sequence[str] = ()) -> list[MethodRow]:
+    """The methods that meet every need, each with the cells of a part. LinkError for what is not offered."""
+    if part not in PARTS:
+        raise LinkError(f"The link says part={part!r}; expected one of: {', '.join(PARTS)}.")
+    if unknown := [need for need in needs if need not in NEEDS]:
+        raise LinkError(f"The link says needs={unknown[0]!r}; expected one of: {', '.join(NEEDS)}.")
+    kept = [method for method in METHODS if all(NEEDS[need].met(method) for need in needs)]
+    make = {"needs": _needs, "cost": _cost, "length": _length, "evidence": _evidence}[part]
+    return [
+        MethodRow(
+            name=method.variant,
+            title=method.setup.title,
+            summary=method.setup.summary,
+            key=method.setup.key,
+            cells={column: Cell(tuple(text) or (NOT_MEASURED,)) for column, text in results.items()},
+        )
+        for method, results in zip(kept, make(kept, preset), strict=True)
+    ]
+
+
+Made = list[dict[str, Any]]
+
+
+def _settings(method: Method) -> str:
+    return f"settings of the variant {method.variant}"
+
+
+def _needs(methods: list[Method], preset: str) -> Made:
+    del preset  # What a method needs does not depend on its size.
+    return [
+        {
+            "needs": [Finding(capitalised("; ".join(needed(method))), _settings(method))],
+            "attention": [
+                Finding("changed" if changes_attention(method.setup.settings) else "unchanged", _settings(method))
+            ],
+            "limit": [Finding(capitalised(limit(method)), _settings(method))],
+        }
+        for method in methods
+    ]
+
+
+def _cost(methods: list[Method], preset: str) -> Made:
+    results = []
+    for method in methods:
+        entries = evidence.costs(method, preset)
+        results.append({column: [entries[column]] if column in entries else [] for column in PARTS["cost"]})
+    return results
+
+
+def _length(methods: list[Method], preset: str) -> Made:
+    trainings = evidence.own_trainings(preset)
+    return [
+        {
+            "limit": [Finding(capitalised(limit(method)), _settings(method))],
+            "longer": evidence.longer(method, trainings),
+        }
+        for method in methods
+    ]
+
+
+def _evidence(methods: list[Method], preset: str) -> Made:
+    trainings = evidence.own_trainings(preset)
+    results = []
+    for method in methods:
+        own = evidence.loss(method, trainings) if trainings else None
+        sentences = [own] if own else []
+        sentences += [one for pair in method.pairs for one in evidence.compared(pair)]
+        sentences += evidence.verdicts(method.claims)
+        by_side = {side: [one for one in sentences if one.side == side] for side in (FOR, AGAINST, OPEN)}
+        if by_side[FOR] or by_side[AGAINST]:
+            by_side = {side: found_here or [NONE_COMPARED] for side, found_here in by_side.items()}
+        results.append(by_side)
+    return results

@@ -1,0 +1,71 @@
+"""The moving picture of the answer: concatenating becomes adding, in five stages. It runs in the browser alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.narrative.answer.cards import Separated
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage. label: on its button. formula: what the query is. note: under the query; `=` or `≠` the last one's."""
+
+    name: str
+    label: str
+    formula: str
+    says: str
+    note: str
+
+
+STAGES = (
+    Stage(
+        "Concatenate",
+        "Concatenate",
+        "W · [word ; position]",
+        "Word and position stand one above the other. One wide matrix turns them into a query: 6 × 12 = 72 weights.",
+        "",
+    ),
+    Stage(
+        "Split the matrix",
+        "Split",
+        "W₁ · word + W₂ · position",
+        "Cut the matrix where the two meet. Nothing changes, to the last digit: concatenation was a sum all along.",
+        "= the same query",
+    ),
+    Stage(
+        "Tie the blocks",
+        "Tie",
+        "W · word + W · position",
+        "Use one block for both. This is the only step that gives something up: position loses a matrix of its own.",
+        "≠ another query",
+    ),
+    Stage(
+        "Add",
+        "Add",
+        "W · (word + position)",
+        "Take the block out of the bracket. Nothing changes: this is the addition that BERT makes, with 6 × 8 = 48 "
+        "weights.",
+        "= the same query",
+    ),
+)
+
+
+def after_training(apart: Separated | None) -> Stage:
+    """The fifth stage: what was measured of a trained model; in words alone where nothing is stored."""
+    return Stage(
+        "What training makes of it",
+        "After training",
+        "W · [word ; position]",
+        f"Keep the words of a trained MiniLM out of {apart.rank} of its {apart.width} directions and its positions "
+        "inside, rotate, and its sum is a concatenation."
+        if apart
+        else "Training gives positions few directions; where words keep out of them, the sum is a concatenation again.",
+        f"measured: {apart.intact:.3f} → {apart.separated:.3f}" if apart else "",
+    )
+
+
+def asset(name: str) -> str:
+    """The text of `hero.html`, `hero.css` or `hero.js`."""
+    return (HERE / name).read_text(encoding="utf-8")

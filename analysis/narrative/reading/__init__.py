@@ -1,0 +1,8 @@
+"""The guided reading: one file a step. A new step is one new file that registers one object."""
+
+from analysis.core.registry import import_all
+from analysis.narrative.reading.base import STEPS, Step, Touch, Way, ordered
+
+__all__ = ["STEPS", "Step", "Touch", "Way", "ordered"]
+
+import_all(__name__)

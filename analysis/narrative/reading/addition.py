@@ -1,0 +1,50 @@
+"""Step 2: the sum as a real model makes it."""
+
+from analysis.core import embedded
+from analysis.core.errors import NoResults
+from analysis.core.formatting import percent
+from analysis.figures.reading.sum import WORDS
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.store import read
+
+
+def says(values: Values) -> str:
+    """How large position is among what the first layer takes in."""
+    rows = read.query(
+        "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [embedded.NAME]
+    )
+    if rows.empty:
+        raise NoResults("No position basis is stored yet. Run: python -m analysis measure-means --texts TEXT")
+    row = rows.iloc[0]
+    return (
+        f"Over {row.windows:,} windows of {row.length} tokens, what belongs to the position alone is "
+        f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {embedded.NAME}'s first "
+        f"layer; the mean of all, common to every token, is {percent(row.mean_share, 1)} of it."
+    )
+
+
+register(
+    Step(
+        place=2,
+        name="sum",
+        title="The sum",
+        text=(
+            "A transformer of BERT's kind keeps a table with a vector for every word, one for every position and one "
+            "for each of two segments. What enters its first layer is their plain sum, dimension by dimension. "
+            "Documents 001 and 003 worry that the position spoils the first dimensions of the word; document 003 "
+            "asks whether one word with a pattern added may become another word. Here are the vectors of a real model: "
+            "pick a word, move it through the text, and see what changes."
+        ),
+        documents=("001", "003"),
+        claims=("C02", "C12"),
+        figure="reading_sum",
+        touches=(
+            Touch(field="word", label="Word", options=lambda: WORDS, slides=False),
+            Touch(field="position", label="Position in the text", options=lambda: list(range(0, 512, 7))),
+        ),
+        says=says,
+        more=Way(
+            page="encodings", says="Tables of positions of every kind", values=lambda values: {"encoding": "learned"}
+        ),
+    )
+)

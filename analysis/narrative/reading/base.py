@@ -1,0 +1,78 @@
+"""What a step of the guided reading is: our text, one chart with something to touch, one computed sentence."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.core.registry import Registry
+
+Values = Mapping[str, Any]
+"""What the reading's link says, by field."""
+
+PAGE = "read"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Touch:
+    """What a reader can change in a step's chart: one field of the reading's link.
+
+    options: what there is to choose, asked when the step is shown. slides: a slider, else a drop-down.
+    show: how an option is written. label: says what it changes.
+    """
+
+    field: str
+    label: str
+    options: Callable[[], Sequence[Any]]
+    slides: bool = True
+    show: Callable[[Any], str] = str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """Where a step leads on to: a page, the state it opens in, and what the reader finds there."""
+
+    page: str
+    says: str
+    values: Callable[[Values], dict[str, Any]] = lambda values: {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step.
+
+    place: its number, from 1. text: one paragraph of Markdown, ours, which names who claims what.
+    documents: the source documents that say it (`analysis.claims.documents`); claims: those of the ledger it is about;
+    citations: BibTeX keys of the papers it names.
+    figure: the figure's name; page: the page that it belongs to, whose fields `params` gives from the reading's;
+    figures made for the reading belong to the reading itself and take its fields as they are.
+    moving: what the moving picture above the figure draws (`analysis.narrative.shift`), where the step has one.
+    says: one sentence, computed from the store. Raises NoResults where that holds nothing of the kind yet.
+    """
+
+    place: int
+    name: str
+    title: str
+    text: str
+    figure: str
+    touches: tuple[Touch, ...]
+    says: Callable[[Values], str]
+    more: Way
+    page: str = PAGE
+    params: Callable[[Values], dict[str, Any]] = dict
+    moving: Callable[[Values], dict[str, Any]] | None = None
+    documents: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    citations: tuple[str, ...] = ()
+
+
+STEPS: Registry[Step] = Registry("step")
+
+
+def register(step: Step) -> Step:
+    """Adds a step under its own name."""
+    return STEPS.add(step.name, step)
+
+
+def ordered() -> list[Step]:
+    """The steps as they are read."""
+    return sorted((step for _, step in STEPS.items()), key=lambda step: step.place)

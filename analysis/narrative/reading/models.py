@@ -1,0 +1,65 @@
+"""Step 6: what real models do with the four questions."""
+
+from typing import Any
+
+from analysis.core import embedded
+from analysis.core.errors import NoResults
+from analysis.core.formatting import signed_percent
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.store import read
+
+CROSS = ("word_to_position", "position_to_word")
+
+
+def layers() -> list[int]:
+    """Those of the embedded model that are stored."""
+    rows = read.query("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [embedded.NAME])
+    return [int(layer) for layer in rows.layer]
+
+
+def says(values: Values) -> str:
+    """The cross terms of every stored model that adds positions to words."""
+    layer = int(values["layer"])
+    result: Any = read.query(
+        "SELECT model, sum(share) AS share FROM newest_terms WHERE layer = ? AND aggregation = 'mean_over_heads' "
+        "AND corpus = 'probe_set' AND term IN (?, ?) GROUP BY model HAVING min(rms) > 0",
+        [layer, *CROSS],
+    )
+    if result.empty:
+        raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure")
+    low, high = result.loc[result.share.idxmin()], result.loc[result.share.idxmax()]
+    return (
+        f"At layer {layer}, the two cross terms together are {signed_percent(low.share, 1)} ({low.model}) to "
+        f"{signed_percent(high.share, 1)} ({high.model}) of what varies in the scores, mean over heads, of "
+        f"{len(result)} stored models that have them."
+    )
+
+
+def params(values: Values) -> dict[str, Any]:
+    """The embedded model at a layer."""
+    return {"layer": int(values["layer"])}
+
+
+register(
+    Step(
+        place=6,
+        name="models",
+        title="What real models do with them",
+        text=(
+            "Do models use all four questions? Document 004 reports, after Ke et al. (2021), that the two **cross "
+            "terms**, word asking position and position asking word, contribute little. That can be measured: here is "
+            "the share of each term in what varies in a real model's scores, layer by layer. Two ways of "
+            "averaging over heads stand side by side because they tell different stories, and deeper layers need an "
+            "assumption, which the caption names. Small on average does not mean small in every head or every model."
+        ),
+        documents=("004",),
+        claims=("C09",),
+        citations=("ke2021tupe",),
+        figure="terms_aggregates",
+        page="terms",
+        params=params,
+        touches=(Touch(field="layer", label="Layer", options=layers),),
+        says=says,
+        more=Way(page="depth", says="The same against depth, in every head", values=lambda values: {"part": "terms"}),
+    )
+)

@@ -1,0 +1,48 @@
+"""Step 1: what would have to be wrong with adding a meaning and a place."""
+
+from analysis.core import embedded
+from analysis.core.formatting import percent
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.narrative.reading.stored import decoded, reading
+
+
+def says(values: Values) -> str:
+    """What can be read back from the sum in a real model."""
+    rows = decoded(embedded.NAME)
+    word = reading(rows, 0, "word", "nearest", "top1")
+    place = reading(rows, 0, "position", "nearest", "exact")
+    return (
+        f"In {embedded.NAME}, from the sums that enter its first layer, the nearest mean names the word of "
+        f"{percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (words that occur often), and the exact "
+        f"position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % interval {percent(place.low, 1)} to "
+        f"{percent(place.high, 1)})."
+    )
+
+
+register(
+    Step(
+        place=1,
+        name="objection",
+        title="Can a meaning and a place be added?",
+        text=(
+            "The question that started this (document 000) objects as a physicist would: 2 metres and 3 kilograms do "
+            "not add up to anything, they make a pair. So a word and its place should be a pair too, "
+            "**concatenated**, not **added**. But a pair is itself a sum, once each part has an axis of its own: "
+            "(2 m, 3 kg) is (2, 0) + (0, 3). What loses information is not adding, it is **sharing an axis**. "
+            "Turn the positions' axis away from the words' and see when sums begin to tell their parts."
+        ),
+        documents=("000",),
+        claims=("C13",),
+        figure="reading_plane",
+        touches=(
+            Touch(
+                field="angle",
+                label="Angle between the words' axis and the positions' axis",
+                options=lambda: [0, 15, 30, 45, 60, 75, 90],
+                show=lambda angle: f"{angle}°",
+            ),
+        ),
+        says=says,
+        more=Way(page="depth", says="What can be read back at every layer"),
+    )
+)

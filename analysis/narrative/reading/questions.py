@@ -1,0 +1,53 @@
+"""Step 3: what attention then asks, all at once."""
+
+from analysis.core import embedded
+from analysis.core.formatting import signed_percent
+from analysis.core.term_names import FOUR
+from analysis.figures.terms.data import stored_terms, term_label
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+
+CORPUS = "probe_set"
+HEADS = range(12)
+
+
+def says(values: Values) -> str:
+    """The four shares of the chosen head over the probe set."""
+    head = int(values["head"])
+    result = stored_terms({"model": embedded.NAME, "corpus": CORPUS, "layer": 0}, ("head",))
+    rows = result[result["head"] == head].set_index("term")
+    shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
+    return (
+        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, of what varies in the scores of head {head}: "
+        f"{shares}; the rest is segments and biases."
+    )
+
+
+def params(values: Values) -> dict:
+    """The maps of a saved probe."""
+    return {"probe": "example-agreement", "head": int(values["head"])}
+
+
+register(
+    Step(
+        place=3,
+        name="questions",
+        title="Four questions at once",
+        text=(
+            "Attention compares a query with a key by a product, and a product of two sums is four products. With "
+            "positions added, document 002 points out, every score asks four things: how much this **word** wants "
+            "that **word**, this word that **position**, this position that word, and this position that position. "
+            "They go through the same two matrices. Below they are taken apart, for one sentence: rows ask, columns "
+            "answer, and the four (with segments and biases, not drawn) add up to the model's own score. Heads "
+            "differ: try some."
+        ),
+        documents=("002",),
+        claims=("C07", "C08"),
+        citations=("ke2021tupe",),
+        figure="probe_maps",
+        page="terms",
+        params=params,
+        touches=(Touch(field="head", label="Head", options=lambda: list(HEADS)),),
+        says=says,
+        more=Way(page="terms", says="All heads, all sixteen terms", values=params),
+    )
+)

@@ -1,0 +1,41 @@
+"""Step 4: the same words at later positions."""
+
+from analysis.core.formatting import percent
+from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
+from analysis.narrative import shift
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+
+
+def says(values: Values) -> str:
+    """What a shift by one and by a hundred does to the chosen head."""
+    head = int(values["head"])
+    first = percent(changes()[1, head], 1)
+    return f"Moved by a single position, head {head} sends {first} of its attention elsewhere. {summary(head)}"
+
+
+register(
+    Step(
+        place=4,
+        name="shift",
+        title="The same words, later in the text",
+        text=(
+            "Three of those four questions name a position by its number. So a model that adds positions can tell a "
+            "sentence at the start of a text from the same sentence further on, though every distance between its "
+            "words is the same. Document 004 says that **distances** matter more than numbers. Schemes that turn "
+            "queries and keys, or add a bias for the distance, know distances alone. Drag the sentence: the picture "
+            "is a real head of MiniLM's first layer. In a model that knows distances alone, it would stand still."
+        ),
+        documents=("004",),
+        claims=("C22",),
+        citations=("su2021roformer",),
+        figure="reading_shift",
+        touches=(Touch(field="head", label="Head", options=lambda: list(range(HEADS))),),
+        says=says,
+        more=Way(
+            page="interventions",
+            says="Shift the positions of any text, in any model",
+            values=lambda values: {"text": " ".join(SENTENCE[1:-1]), "do": ("shift_positions",)},
+        ),
+        moving=lambda values: shift.picture(int(values["head"])),
+    )
+)

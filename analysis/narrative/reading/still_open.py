@@ -1,0 +1,37 @@
+"""Step 11: what remains open."""
+
+from analysis.claims.statements import WORDS, stored
+from analysis.figures.reading.open_questions import ALL
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+
+
+def says(values: Values) -> str:
+    """How many statements have which verdict."""
+    counts = stored.counts()
+    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"Of {sum(counts.values())} statements, today: {text}. A verdict changes by itself when the store does."
+
+
+register(
+    Step(
+        place=11,
+        name="open",
+        title="What remains open",
+        text=(
+            "The documents make claims, guesses and doubts. Each is split into statements that say one thing, and for "
+            "each statement a rule was written down that turns measurements into a verdict: **supported**, "
+            "**contradicted**, **mixed** where good evidence conflicts, or **open**, with the experiment that would "
+            "decide it. Some things need no measurement: a pair of a word and a position is a sum of two vectors that "
+            "have axes of their own, and a concatenation becomes a sum as soon as a matrix follows. So whether to "
+            "add, untie, rotate or bias is a question of how models train and what they cost. Choose a verdict to see "
+            "which statements have it."
+        ),
+        documents=("000", "001", "002", "003", "004"),
+        figure="reading_open",
+        touches=(
+            Touch(field="verdict", label="Show the statements that are", options=lambda: [ALL, *WORDS], slides=False),
+        ),
+        says=says,
+        more=Way(page="choose", says="Choosing an encoding: what is known of each"),
+    )
+)

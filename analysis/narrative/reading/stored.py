@@ -1,0 +1,31 @@
+"""What several steps ask of the store."""
+
+from typing import Any
+
+from analysis.core.errors import NoResults
+from analysis.literature.tables import Frame
+from analysis.store import read
+
+
+def decoded(model: str) -> Frame:
+    """What decoders read from the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
+
+    A row a layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
+    """
+    result: Any = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
+    if result.empty:
+        raise NoResults(f"Nothing is stored yet of decoding {model}. Run: python -m analysis decode --texts TEXT")
+    return result[result.run_id == result.run_id.iloc[-1]]
+
+
+def reading(frame: Frame, layer: int, target: str, decoder: str, measure: str) -> Any:
+    """One of those rows."""
+    rows = frame[
+        (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)
+    ]
+    if rows.empty:
+        raise NoResults(
+            f"No {measure} of {target} by {decoder} is stored yet at layer {layer}. "
+            "Run: python -m analysis decode --texts TEXT"
+        )
+    return rows.iloc[0]

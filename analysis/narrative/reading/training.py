@@ -1,0 +1,97 @@
+"""Step 9: what happens when nothing but the combination changes."""
+
+from typing import Any
+
+from analysis.ablation.presets import ablate
+from analysis.claims.statements import stored
+from analysis.core.errors import NoResults, StoreError
+from analysis.core.formatting import signed
+from analysis.figures.training.data import MASKED, UNIT, Trained, plural, select_trainings, title
+from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+from analysis.rules import training_rules
+from analysis.statistics import difference
+
+EXPLORATORY = "cpu"
+"""The preset of the first trainings, which decided nothing; it has variants that the other lacks."""
+
+
+def _runs(preset: str) -> Trained | None:
+    try:
+        return select_trainings({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
+    except (NoResults, StoreError):  # none of these, or no store yet
+        return None
+
+
+def _presets() -> tuple[str, str]:
+    """The one that the frozen rules judge first."""
+    return training_rules().preset, EXPLORATORY
+
+
+def variants() -> list[str]:
+    """What was trained besides the baseline, in either preset."""
+    trainings = [runs for preset in _presets() if (runs := _runs(preset)) is not None]
+    return list(dict.fromkeys(name for runs in trainings for name in runs.variants if name != runs.baseline))
+
+
+def _preset(variant: str) -> str:
+    """Where a variant was trained: under the frozen rules, if it was."""
+    trainings = {preset: _runs(preset) for preset in _presets()}
+    return next(
+        (name for name, runs in trainings.items() if runs is not None and variant in runs.variants), EXPLORATORY
+    )
+
+
+def params(values: Values) -> dict[str, Any]:
+    """The baseline and one other."""
+    name = str(values["variant"])
+    shared = {"preset": _preset(name), "objective": MASKED, "recipe": "", "rate": ""}
+    return {**shared, "part": "curves", "variants": ("bert_a", name), "axis": "step"}
+
+
+def says(values: Values) -> str:
+    """The difference in final loss, with its interval, and what the ledger makes of it."""
+    name = str(values["variant"])
+    preset = _preset(name)
+    trainings = select_trainings({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
+    trainings.need_baseline()
+    if name not in trainings.variants:
+        raise NoResults(f"{title(name)} has not been trained yet. Run: {ablate(preset, [name])}")
+    gap = difference(trainings.finals(name), trainings.finals(trainings.baseline))
+    between = (
+        f"95 % interval {signed(gap.low)} to {signed(gap.high)}, {plural(gap.n, 'paired seed')}"
+        if gap.low == gap.low
+        else gap.note
+    )
+    text = f"{title(name)} ends {signed(gap.mean)} {UNIT} from {title(trainings.baseline)} ({between})"
+    judged = stored.standing(name, trainings.baseline) if preset == training_rules().preset else None
+    if judged is None or judged.missing:
+        return f"{text}; below zero is better. These runs were exploratory: by the rules they decide nothing."
+    return f"{text}: {judged.word}, by rules that were frozen before these trainings began."
+
+
+register(
+    Step(
+        place=9,
+        name="training",
+        title="What training says",
+        text=(
+            "Published tables differ in more than one thing at a time, and few print how much seeds differ. So we "
+            "train the same small encoder from scratch with every way of combining word and position, the same texts "
+            "in the same order. Document 003 reports rumours that concatenation wins and expects sinusoids and learned "
+            "tables to be alike; document 004 expects untying to be faster. Choose a way and compare it with plain "
+            "addition."
+        ),
+        documents=("003", "004"),
+        claims=("C15", "C16", "C17", "C18"),
+        figure="training_curves",
+        page="training",
+        params=params,
+        touches=(Touch(field="variant", label="Against plain addition", options=variants, slides=False, show=title),),
+        says=says,
+        more=Way(
+            page="training",
+            says="Every variant, with intervals",
+            values=lambda values: {"part": "gap", "preset": training_rules().preset},
+        ),
+    )
+)

@@ -1,0 +1,5 @@
+"""The report: the whole ledger with its charts as one HTML file that opens offline."""
+
+from analysis.narrative.report.page import html
+
+__all__ = ["html"]

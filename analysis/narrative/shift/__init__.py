@@ -1,0 +1,29 @@
+"""The moving picture of the tour: a sentence is dragged to later positions, and a head's attention follows."""
+
+from pathlib import Path
+from typing import Any
+
+from analysis.figures.reading.arithmetic import whole_number
+from analysis.figures.reading.shift import HEADS, SENTENCE, SHIFTS, changes, patterns
+
+HERE = Path(__file__).parent
+
+
+def picture(head: int) -> dict[str, Any]:
+    """What the picture draws: the tokens, and for every shift the pattern in thousandths and its change from shift 0.
+
+    Raises LinkError for a head that the model has not.
+    """
+    whole_number({"head": head}, "head", 0, HEADS - 1)
+    return {
+        "head": head,
+        "tokens": list(SENTENCE),
+        "shifts": list(SHIFTS),
+        "patterns": (patterns()[:, head] * 1000).round().astype(int).reshape(len(SHIFTS), -1).tolist(),
+        "changes": changes()[:, head].round(4).tolist(),
+    }
+
+
+def asset(name: str) -> str:
+    """The text of `shift.html`, `shift.css` or `shift.js`."""
+    return (HERE / name).read_text(encoding="utf-8")

@@ -1,0 +1,125 @@
+"""The files of the site, put into their templates. Knows nothing of how charts are drawn."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from analysis.claims.statements import stored as statements
+from analysis.core.colours import css_variables
+from analysis.core.errors import NoResults
+from analysis.figures import FIGURES, Figure
+from analysis.links import VIEWS
+from analysis.narrative import hero, report, shift
+from analysis.narrative.answer.cards import cards, separated
+from analysis.narrative.answer.stored import answer
+from analysis.narrative.reading import Step, ordered
+from analysis.narrative.report.page import prefix_ids
+from analysis.sql.examples import VIEWS as TABLES
+from analysis.store import read
+
+Link = Callable[[str, Mapping[str, Any]], str]
+Draw = Callable[[Figure, str], str]
+QUESTION = "Why do transformers add position to words instead of concatenating them?"
+CLAIMS = "claims.html"
+
+
+def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]:
+    """Path of every file -> its text. draw, link and faces: as for the report.
+
+    Links to claims stay inside the site; those to other views open the dashboard. Raises NoResults where the store
+    holds no claims.
+    """
+
+    def inside(page: str, values: Mapping[str, Any]) -> str:
+        if page != "claims":
+            return link(page, values)
+        return f"{CLAIMS}#{values['claim']}" if values.get("claim") else CLAIMS
+
+    ledger = report.html(draw=draw, link=link, faces=faces)
+    meta: Any = read.query("SELECT built, git_sha FROM meta").iloc[0]
+    common = {
+        "question": QUESTION,
+        "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
+        "about": f"Made from the store of {meta.built}, code {meta.git_sha}.",
+        "dashboard": link("", {}),
+        "inside": inside,
+        "palettes": _script([css_variables(dark=dark) for dark in (False, True)]),
+    }
+    steps = answer()
+    home = _template("index.html.j2").render(
+        **common,
+        here="index.html",
+        lead=steps[:1],
+        steps=[step for step in steps[1:] if step.name != "still_open"],
+        cards=cards(),
+        hero=_moving(hero, "hero"),
+        stages=_script({"stages": [asdict(stage) for stage in (*hero.STAGES, hero.after_training(separated()))]}),
+    )
+    tour = _template("tour.html.j2").render(
+        **common, here="tour.html", steps=[_step(step, draw, link) for step in ordered()], shift=_moving(shift, "shift")
+    )
+    tour = tour.replace("</style>", f"{faces(tour)}\n</style>", 1)
+    data = {f"data/{name}.json": _records(f"SELECT * FROM {name}") for name in (*TABLES, "answer")}
+    for heading in statements.headings():
+        data[f"data/claims/{heading.id}.json"] = _json([asdict(part) for part in heading.parts])
+    return {"index.html": home, "tour.html": tour, CLAIMS: ledger, **data}
+
+
+def _template(name: str) -> Any:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template(name)
+
+
+def _step(step: Step, draw: Draw, link: Link) -> dict[str, Any]:
+    """What the template says of one step: its text, its figure as it opens, and its computed sentence."""
+    values = VIEWS["read"].defaults()
+    params = {**VIEWS[step.page].defaults(), **step.params(values)}
+    drawn = figure = None
+    if FIGURES[step.figure].live is None:
+        figure = FIGURES[step.figure].make(params)
+        address = link("read", {"step": step.name})
+        drawn = Markup(prefix_ids(draw(figure, address), step.name))
+    try:
+        sentence = step.says(values)
+    except NoResults as missing:
+        sentence = str(missing)
+    return {
+        "step": step,
+        "text": Markup(MarkdownIt("js-default").render(step.text)),
+        "figure": figure,
+        "svg": drawn,
+        "moving": _script(step.moving(values)) if step.moving else None,
+        "says": sentence,
+        "address": link("read", {"step": step.name}),
+    }
+
+
+def _moving(picture: ModuleType, name: str) -> dict[str, Markup]:
+    """The markup, style and script of a moving picture, to be put into a page."""
+    return {
+        "html": Markup(picture.asset(f"{name}.html")),
+        "css": Markup(picture.asset(f"{name}.css")),
+        "js": _script(picture.asset(f"{name}.js")),
+    }
+
+
+def _script(value: Any) -> Markup:
+    """A value as JavaScript inside a page, which no `</script>` in it can end."""
+    return Markup(json.dumps(value, ensure_ascii=False).replace("<", r"\u003c"))
+
+
+def _records(sql: str) -> str:
+    return _json(json.loads(read.query(sql).to_json(orient="records", date_format="iso") or "[]"))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"

@@ -1,0 +1,1 @@
+"""Probes: what a reader asks of a model now. Each module has one kind of request; none imports torch until it runs."""

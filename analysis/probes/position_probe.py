@@ -1,0 +1,108 @@
+"""What a reader asks of a model: where position is in its attention, at every layer. Imports no torch."""
+
+import copy
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Any, ClassVar
+
+from analysis.core.errors import LinkError
+from analysis.core.provenance import model_options
+from analysis.measurements.positions.result import PositionMap
+from analysis.measurements.terms.result import Provenance
+from analysis.probes import text_probe
+
+BASELINES = {"random": "The same architecture, random weights", "shuffled": "The same words in another order"}
+"""What a map can stand beside."""
+SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionRequest(text_probe.Request):
+    """A model and a text, every layer at once. A model of any architecture will do.
+
+    baseline: of `BASELINES`, what is mapped in the model's or in the text's place; empty for neither.
+    """
+
+    baseline: str = ""
+    terms: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> "PositionRequest":
+        """What the parameters of a link ask; one run serves every layer."""
+        baseline = str(params.get("baseline", ""))
+        if baseline and baseline not in BASELINES:
+            raise LinkError(f"The link says baseline={baseline!r}; expected {' or '.join(BASELINES)}, or nothing.")
+        return cls(**vars(text_probe.Request.of({**params, "layer": 0})), baseline=baseline)
+
+    def run(self, loaded: Any = None) -> PositionMap:
+        """The position map of the text."""
+        from analysis.measurements.positions.measure import position_map
+
+        loaded = loaded or self.load()
+        shuffled = self.baseline == "shuffled"
+        return position_map(
+            _random(loaded.model) if self.baseline == "random" else loaded.model,
+            loaded.tokenizer,
+            _shuffled(self.text) if shuffled else self.text,
+            _shuffled(self.pair) if shuffled and self.pair else self.pair,
+            truncate=self.truncate,
+            name=loaded.source.name,
+            revision=loaded.source.revision,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnturnRequest(PositionRequest):
+    """What the model loses when a band of a layer is not turned: a pass for each."""
+
+    head: ClassVar[bool] = True
+
+    def run(self, loaded: Any = None) -> Any:
+        """`analysis.measurements.positions.result.Unturned`."""
+        from analysis.measurements.positions.unturn import unturn
+
+        loaded = loaded or self.load()
+        return unturn(
+            loaded.model,
+            loaded.tokenizer,
+            self.text,
+            truncate=self.truncate,
+            name=loaded.source.name,
+            revision=loaded.source.revision,
+        )
+
+
+def _shuffled(text: str) -> str:
+    words = text.split()
+    random.Random(SEED).shuffle(words)
+    return " ".join(words)
+
+
+def _random(model: Any) -> Any:
+    """The same architecture as its own code initialises it."""
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED)
+        fresh = type(model)._from_config(copy.deepcopy(model.config), dtype=model.dtype)
+    return fresh.eval().to(model.device)
+
+
+def obtain_with_baseline(params: Mapping[str, Any]) -> tuple[PositionMap, PositionMap | None]:
+    """The map that a link asks for, and the baseline beside it where it asks for one, run now."""
+    request = PositionRequest.of(params)
+    loaded = request.load()
+    return replace(request, baseline="").run(loaded), request.run(loaded) if request.baseline else None
+
+
+def obtain_unturned(params: Mapping[str, Any]) -> Any:
+    """What the model that a link names loses, band by band, run now."""
+    return UnturnRequest.of({**params, "baseline": ""}).run()
+
+
+def command(about: Provenance) -> str:
+    """The command that makes a map again."""
+    model = model_options(about.model, about.revision).removeprefix("--model ")
+    return f"python -m analysis positions {model} --text {quote(about.text)} --json"

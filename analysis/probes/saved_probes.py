@@ -1,0 +1,171 @@
+"""Probes that readers saved: each a results file of its own, read straight by its id.
+
+Where ADDEND_PROBES names a place, they lie there and nowhere else: not in the store, not where SQL or a download of
+the results reaches. Else they lie under `probes/` in the data folder, and the next sync puts them into the store too.
+An id is 128 random bits: who has the link has the probe, and nobody guesses one.
+"""
+
+import re
+import secrets
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core import settings
+from analysis.core.errors import StoreError
+from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
+from analysis.measurements.terms.masks import ALL
+from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.store import files
+from analysis.store.paths import data_folder
+from analysis.store.storage import Storage, is_address
+
+EXAMPLE = "example-"
+"""How the ids of those begin that come with Addend."""
+ID = re.compile(r"[\w-]{1,64}")
+RUN = ("model", "revision", "device", "dtype", "seconds", "created", "git_sha", "versions")
+
+
+def write(decomposition: Decomposition, command: str, title: str = "", *, name: str | None = None) -> str:
+    """Writes a probe as a results file and returns its id, which is `name` or a new one."""
+    about = decomposition.provenance
+    run = files.Run(
+        kind="probe",
+        command=command,
+        model=about.model,
+        revision=about.revision,
+        device=about.device,
+        dtype=about.dtype,
+        seconds=about.seconds,
+        created=about.created,
+        git_sha=about.git_sha,
+        versions=about.versions,
+        run_id=name or secrets.token_hex(16),
+        config={
+            "title": title or (name or "saved probe"),
+            "layer": decomposition.layer,
+            "text": about.text,
+            "text_pair": about.text_pair,
+            "tokens": [[token.text, token.word, token.segment] for token in decomposition.token_info],
+            "token_count": len(decomposition.token_info),
+            "scale": decomposition.scale,
+            "max_error": decomposition.max_error,
+            "pattern_error": decomposition.pattern_error,
+            "attends": decomposition.attends,
+            "held": decomposition.freeze,
+            "method": decomposition.method,
+            "reference": decomposition.reference,
+            "added": list(decomposition.added),
+            "frozen_gap": None if np.isnan(decomposition.frozen_gap) else decomposition.frozen_gap,
+            "truncated_from": about.truncated_from,
+        },
+    )
+
+    def by_head(measure: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        return list(np.stack(list(measure.values()), -1).astype(np.float32))
+
+    columns = {
+        "head": range(decomposition.heads),
+        "query": [decomposition.query[:, head].astype(np.float32).ravel() for head in range(decomposition.heads)],
+        "key": [decomposition.key[:, head].astype(np.float32).ravel() for head in range(decomposition.heads)],
+        "share": by_head(decomposition.shares()),
+        "effect": by_head(decomposition.effects()),
+        "top1": by_head(decomposition.top1_agreement()),
+        "rms": by_head(decomposition.raw_rms()),
+        "score_bias": [
+            np.asarray([added[head] for added in decomposition.added.values()], dtype=np.float32).ravel()
+            for head in range(decomposition.heads)
+        ],
+    }
+    place = settings.text("ADDEND_PROBES")
+    if is_address(place):
+        with tempfile.TemporaryDirectory() as folder:
+            path = files.write("probe", columns, run, folder=Path(folder))
+            Storage("ADDEND_PROBES", place).put(path, path.name)
+    else:
+        files.write("probe", columns, run, folder=Path(place) if place else None)
+    return run.run_id
+
+
+def read(probe_id: str) -> Decomposition:
+    """A probe that was saved. Raises StoreError for an id that there is none of. Needs no torch."""
+    place = settings.text("ADDEND_PROBES")
+    name = f"{probe_id}.parquet"
+    if not ID.fullmatch(probe_id):
+        raise _unknown(probe_id)
+    if not is_address(place) or probe_id.startswith(EXAMPLE):
+        own = data_folder() / files.KINDS["probe"].folder / name
+        elsewhere = Path(place or own.parent) / name
+        return _read(elsewhere if elsewhere.is_file() else own, probe_id)
+    storage = Storage("ADDEND_PROBES", place)
+    with tempfile.TemporaryDirectory() as folder:
+        if not storage.has(name):
+            raise _unknown(probe_id)
+        storage.get(name, Path(folder) / name)
+        return _read(Path(folder) / name, probe_id)
+
+
+def _unknown(probe_id: str) -> StoreError:
+    return StoreError(
+        f"There is no saved probe {probe_id!r} here. It may have been saved on another machine; run the text again on "
+        "the Live probe page."
+    )
+
+
+def _read(path: Path, probe_id: str) -> Decomposition:
+    if not path.is_file():
+        raise _unknown(probe_id)
+    kind, table, run = files.read(path)
+    try:
+        return _made(table.to_pandas().sort_values("head"), run, run["config"], probe_id)
+    except (LookupError, TypeError, ValueError) as wrong:
+        raise StoreError(
+            f"{path.name}, of kind {kind!r}, is not a saved probe as it should be ({wrong!r}). Restore or remove it."
+        ) from None
+
+
+def _made(heads: pd.DataFrame, run: Mapping[str, Any], about: Mapping[str, Any], probe_id: str) -> Decomposition:
+    tokens = tuple(TokenInfo(text, tuple(word) if word else None, segment) for text, word, segment in about["tokens"])
+
+    def factors(column: str) -> np.ndarray:
+        return np.stack([np.asarray(flat).reshape(len(SOURCES), len(tokens), -1) for flat in heads[column]], 1)
+
+    query, key = factors("query"), factors("key")
+    scale = float(about["scale"])
+    scores = scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
+    names = about.get("added") or ([SCORE_BIAS] if len(heads.score_bias.iloc[0]) else [])
+    maps = [np.asarray(flat).reshape(len(names), *scores.shape[1:]) for flat in heads.score_bias]
+    added = dict(zip(names, np.stack(maps, 1), strict=True))
+    for each in added.values():
+        scores = scores + each
+    return Decomposition(
+        query=query,
+        key=key,
+        scale=scale,
+        added=added,
+        layer=int(about["layer"]),
+        freeze=about.get("held") or "",
+        sources=MEAN_SOURCES if about.get("method") == "mean" else SOURCES,
+        reference=about.get("reference") or "",
+        frozen_gap=np.nan if about.get("frozen_gap") is None else float(about["frozen_gap"]),
+        token_info=tokens,
+        scores=scores,
+        max_error=float(about["max_error"]),
+        pattern_error=float(about["pattern_error"]),
+        provenance=Provenance(
+            text=about["text"],
+            text_pair=about.get("text_pair"),
+            truncated_from=about.get("truncated_from"),
+            **{name: run[name] for name in RUN},
+        ),
+        probe_id=probe_id,
+        attends=about.get("attends") or ALL,
+        _measured={
+            **{name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
+            "cancellation": np.full(len(heads["share"]), np.nan),  # which the file does not hold
+        },
+    )

@@ -1,5 +1,0 @@
-"""The report: the whole ledger with its charts as one HTML file that opens offline."""
-
-from analysis.report.page import html
-
-__all__ = ["html"]

@@ -1,0 +1,149 @@
+"""What the registries know, as rows of the store's dimension tables; and the store kept up to date with it."""
+
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from analysis.store.fill import Ask
+from analysis.store.paths import data_folder, store_path, version
+from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, sync
+
+
+@lru_cache(maxsize=1)
+def dimension_tables() -> dict[str, Rows]:
+    """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
+    from analysis.claims import rules
+
+    named = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
+    return {**named, **rules()}
+
+
+def _encodings() -> list[dict[str, Any]]:
+    from analysis.encodings import ENCODINGS
+
+    return [
+        {
+            "encoding": name,
+            "title": encoding.title,
+            "summary": encoding.summary,
+            "enters": encoding.enters,
+            "learned": encoding.learned,
+            "citation_key": encoding.key,
+            "note": encoding.note,
+        }
+        for name, encoding in ENCODINGS.items()
+    ]
+
+
+def _models() -> list[dict[str, Any]]:
+    import json
+
+    from safetensors import safe_open
+
+    from analysis.core import embedded
+
+    if not embedded.is_installed():  # stored results are shown without it, too
+        return []
+    folder = embedded.folder()
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    with safe_open(folder / "model.safetensors", framework="numpy") as weights:
+        shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118
+    parameters = 0
+    for shape in shapes:
+        size = 1
+        for extent in shape:
+            size *= extent
+        parameters += size
+    return [
+        {
+            "model": embedded.NAME,
+            "revision": embedded.REVISION,
+            "title": embedded.TITLE,
+            "family": config["model_type"],
+            "layers": config["num_hidden_layers"],
+            "heads": config["num_attention_heads"],
+            "hidden_size": config["hidden_size"],
+            "positions": config["max_position_embeddings"],
+            "parameters": parameters,
+            "citation_keys": ",".join(embedded.CITATION_KEYS),
+        }
+    ]
+
+
+def _variants() -> list[dict[str, Any]]:
+    """Our own, and the arms of surgery; those that only papers have stand in data/published/variants.csv."""
+    from analysis.ablation.variants import VARIANTS
+    from analysis.measurements.surgery.arms import ARMS
+
+    arms = [
+        {
+            "variant": arm.name,
+            "title": arm.title,
+            "combines": arm.combines,
+            "summary": arm.summary,
+            "citation_key": None,
+        }
+        for arm in ARMS.values()
+    ]
+    return arms + [
+        {
+            "variant": name,
+            "title": variant.title,
+            "combines": variant.combines,
+            "summary": variant.summary,
+            "citation_key": variant.key,
+        }
+        for name, variant in VARIANTS.items()
+    ]
+
+
+def _tasks() -> list[dict[str, Any]]:
+    """Those we fine-tune on; the published metrics add the others."""
+    from analysis.ablation.glue.tasks import TASKS
+
+    return [
+        {"task": name, "title": task.title, "glue": task.glue, "metric": task.metrics[0], "summary": task.summary}
+        for name, task in TASKS.items()
+    ]
+
+
+SPARED = 50
+"""The files are looked at again after so many times as long as looking at them took."""
+_looked: tuple[Path, float, str] | None = None
+"""The data folder that was looked at, until when that holds, and its fingerprint."""
+
+
+def is_current() -> bool:
+    """Whether the store exists and agrees with the files, as they were a moment ago. Cheap: every page asks."""
+    return store_path().is_file() and _stored(version()) == _wanted()
+
+
+@lru_cache(maxsize=4)
+def _stored(version: tuple[str, int, int]) -> str | None:
+    return stored_fingerprint(Path(version[0]))
+
+
+def _wanted() -> str:
+    global _looked
+    folder, now = data_folder(), time.monotonic()
+    if _looked is None or _looked[0] != folder or now > _looked[1]:
+        text, took = fingerprint(dimension_tables()), time.monotonic() - now
+        _looked = (folder, now + (1 + SPARED) * took, text)
+    return _looked[2]
+
+
+def refresh(*, rebuild: bool = False) -> Report:
+    """Builds the store where it is missing, older than the files, or unreadable."""
+    global _looked
+    _looked = None
+    return sync(dimension_tables(), judge=judged_tables, rebuild=rebuild)
+
+
+def judged_tables(ask: Ask) -> dict[str, Rows]:
+    """Rows of every table that follows from the rest of the store: both versions of the ledger's verdicts."""
+    from analysis.claims import statements, verdicts
+    from analysis.narrative import answer
+
+    judged = statements.judged(ask)
+    return {**verdicts(ask), **statements.tables(judged), **answer.tables(judged, ask)}

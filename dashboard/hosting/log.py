@@ -1,0 +1,76 @@
+"""What the server logs: lines of JSON on stderr, which say what happened and never what a reader wrote.
+
+An exception's message may quote a text, so that only its kind is logged, and where in the code it arose.
+"""
+
+import json
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from streamlit import config
+
+from analysis.core import settings
+from analysis.core.errors import AddendError
+from analysis.core.provenance import ROOT, now
+
+
+def log_event(event: str, **facts: Any) -> None:
+    """Logs an event, where ADDEND_LOG asks for it."""
+    if settings.switch("ADDEND_LOG"):
+        known = {name: value for name, value in facts.items() if value is not None}
+        # One write: print makes two, and another thread's line would come between a line and its end.
+        sys.stderr.write(json.dumps({"time": now(), "event": event, **known}) + "\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
+    """Logs how long a block took and how it ended; more facts may be put into what it gives."""
+    started = time.monotonic()
+    outcome = "left"
+    try:
+        yield facts
+        outcome = "ok"
+    except Exception as failed:
+        outcome = type(failed).__name__
+        if not isinstance(failed, AddendError):
+            facts["at"] = code_places(failed)
+        raise
+    finally:
+        log_event(event, **facts, outcome=outcome, seconds=round(time.monotonic() - started, 3))
+
+
+def code_places(failed: BaseException) -> str:
+    """The places in the code that an exception passed, the last one last, without a word of its message."""
+    steps = traceback.extract_tb(failed.__traceback__)
+    return " > ".join(f"{_short(step.filename)}:{step.lineno}" for step in steps[-6:])
+
+
+def _short(path: str) -> str:
+    file = Path(path)
+    return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else file.name
+
+
+def without_messages() -> None:
+    """Has every logger of the process name exceptions by kind and place alone. Does so once."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "keeps_texts_out", False):
+        return
+
+    def record(*arguments: Any, **more: Any) -> logging.LogRecord:
+        result = make(*arguments, **more)
+        if result.exc_info and result.exc_info[1] is not None:
+            failed = result.exc_info[1]
+            result.msg, result.args = f"{type(failed).__name__} at {code_places(failed)}", ()
+            result.exc_info = result.exc_text = None
+        return result
+
+    record.keeps_texts_out = True  # pyright: ignore[reportFunctionMemberAccess]
+    logging.setLogRecordFactory(record)
+    config.set_option("logger.enableRich", False)  # Streamlit would write exceptions in colour, past every logger

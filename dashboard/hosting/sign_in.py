@@ -1,0 +1,37 @@
+"""Signing in, where ADDEND_SIGN_IN asks for it: Streamlit's own OpenID Connect, set up in .streamlit/secrets.toml."""
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from analysis.core import settings
+from analysis.core.errors import SettingError
+
+
+def required() -> None:
+    """Lets those pass who are signed in, or everybody where nobody has to be; shows others the way in.
+
+    Raises SettingError where sign-in is asked for and not set up: then nobody passes.
+    """
+    if not settings.switch("ADDEND_SIGN_IN"):
+        return
+    if not _is_set_up():
+        raise SettingError(
+            "ADDEND_SIGN_IN is 1 and .streamlit/secrets.toml has no [auth] section. Add one (see Hosting in the "
+            "README), or set ADDEND_SIGN_IN=0."
+        )
+    if st.user.get("is_logged_in"):
+        st.sidebar.button("Sign out", icon=":material/logout:", on_click=st.logout)
+        return
+    st.title("Addend", anchor=False)
+    st.markdown(
+        "This server is for those who sign in. That leads to the front page: open a link you were given once more then."
+    )
+    st.button("Sign in", type="primary", icon=":material/login:", on_click=st.login)
+    st.stop()
+
+
+def _is_set_up() -> bool:
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError:
+        return False

@@ -1,0 +1,5 @@
+"""The live probe service: one owner of models, of the line before the device, and of results. Knows no Streamlit."""
+
+from dashboard.model_server.server import LiveRequest, ModelServer
+
+__all__ = ["LiveRequest", "ModelServer"]

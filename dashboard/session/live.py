@@ -1,0 +1,248 @@
+"""Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
+
+import gc
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from analysis.core import optional_dependencies, settings
+from analysis.core.errors import ModelNotDownloaded, ProbeStopped
+from analysis.figures import FIGURES, Figure
+from analysis.measurements.terms import Decomposition
+from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.probes import saved_probes, text_probe
+from analysis.probes.image_probe import ImageRequest
+from dashboard.hosting import log
+from dashboard.hosting.addresses import network
+from dashboard.model_server import LiveRequest, ModelServer
+from dashboard.model_server.rate_limits import ConcurrencyLimit, RateLimit
+from dashboard.model_server.results_cache import ResultsCache
+from dashboard.model_server.server import MB
+from dashboard.model_server.sizes import bytes_of, freeze
+from dashboard.session.markdown_escape import escape_markdown
+
+PRESSED = "live.pressed"
+"""In a session's state: the models whose download its reader asked for."""
+STOPPED = "live.stopped"
+"""In a session's state: the requests that its reader stopped."""
+ASKED = "live.asked"
+"""In a session's state: hashes of the requests that it was answered."""
+STOP_SECONDS = 1.0
+"""After so long a button to stop is offered."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all sessions share."""
+
+    service: ModelServer
+    sessions: RateLimit
+    addresses: RateLimit
+    places: ConcurrencyLimit
+    """Of one address in the line, at most half of it."""
+    saved: ResultsCache[Decomposition]
+    """Saved probes: reading one of these waits for no model."""
+
+
+@cache
+def _spare_libraries() -> None:
+    """Tells the collector of garbage that PyTorch stays: looking at all of it takes longer than loading a small model,
+    and it is looked at whenever a model makes room. Before any model is there, as what is there now is not looked at.
+    """
+    import_module("torch")
+    import_module("transformers")
+    gc.collect()
+    gc.freeze()
+
+
+def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
+    from analysis.models.cancellation import cancellable
+
+    return cancellable(check)
+
+
+def _finish(result: Any) -> None:
+    """Measures what every page shows while the device is ours, and makes the result unchangeable."""
+    if isinstance(result, Decomposition):
+        _ = result.shares(), result.effects(), result.pattern  # each is kept by the result
+    freeze(result)
+
+
+_number = settings.number
+_SHARED = Shared(
+    service=ModelServer(
+        models_mb=partial(_number, "ADDEND_MODELS_MB"),
+        results_mb=partial(_number, "ADDEND_RESULTS_MB"),
+        seconds=partial(_number, "ADDEND_SECONDS"),
+        most=partial(_number, "ADDEND_QUEUE"),
+        downloads=partial(_number, "ADDEND_DOWNLOADS"),
+        finish=_finish,
+        guard=_guard,
+        waited=lambda request, seconds: log.log_event("turn", request=type(request).__name__, waited=round(seconds, 3)),
+        before_load=_spare_libraries,
+    ),
+    sessions=RateLimit(partial(_number, "ADDEND_PROBES_A_MINUTE"), "session"),
+    addresses=RateLimit(partial(_number, "ADDEND_PROBES_A_MINUTE_ADDRESS"), "network address"),
+    places=ConcurrencyLimit(lambda: max(1, _number("ADDEND_QUEUE") // 2), "network address"),
+    saved=ResultsCache(lambda: _number("ADDEND_RESULTS_MB") * MB, bytes_of),
+)
+
+
+def shared() -> Shared:
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    return _SHARED
+
+
+def image_decomposition(
+    values: Mapping[str, Any],
+    uploaded: tuple[str, bytes] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ImageDecomposition:
+    """What a link's model gives of its image, or of a file (name, bytes) that is in no link."""
+    return run_request(ImageRequest.of(values, uploaded), progress)
+
+
+def run_request(request: LiveRequest, progress: Callable[[str], None] | None = None) -> Any:
+    """What a request gives, from memory where it was asked before.
+
+    progress: told in words what is waited for. Raises what the service raises, NotInstalled where
+    there is no PyTorch, and Busy where this session, or the address it is at, asks too often.
+
+    On a hosted server, what another reader asked before takes as long as its run took and counts as one probe of the
+    session: else whoever guesses a text could tell by the time, or by the count, that somebody asked it.
+    """
+    optional_dependencies.models_can_run()
+    service = shared().service
+    requested: set[int] = st.session_state.setdefault(ASKED, set())
+    if (kept := service.results.get(request)) is not None:
+        if settings.hosted() and hash(request) not in requested:
+            shared().sessions.check(session())
+            shared().sessions.count(session())
+            time.sleep(kept.seconds)
+            requested.add(hash(request))
+        return kept.result
+    if request in st.session_state.get(STOPPED, ()):
+        stopped = ProbeStopped("You stopped this, so that there is nothing to show yet.")
+        stopped.request = request
+        raise stopped
+    _count()
+    note = st.empty()
+    alone = shared().places.one(address()) if settings.hosted() else nullcontext()
+    with log.timed("probe", request=type(request).__name__) as facts:
+        pressed = request.place() in st.session_state.get(PRESSED, ())
+        try:
+            fetch = pressed or not settings.hosted()
+            result = service.ask(request, _teller(request, note, progress), fetch=fetch, place=alone)
+        except ModelNotDownloaded as absent:
+            absent.place = request.place()
+            raise
+        finally:
+            note.empty()
+        requested.add(hash(request))
+        facts["tokens"] = len(getattr(result, "token_info", ())) or None
+    return result
+
+
+def _teller(request: LiveRequest, note: Any, progress: Callable[[str], None] | None) -> Callable[[str], None]:
+    """Says where things stand, and offers to stop once that has taken a while.
+
+    It is called again and again though nothing changes: these are the moments at which Streamlit ends a page that its
+    reader left or stopped, which then leaves the line.
+    """
+    started = time.monotonic()
+    words: list[Any] = []
+
+    def stop() -> None:
+        st.session_state.setdefault(STOPPED, set()).add(request)
+
+    def tell(message: str) -> None:
+        if progress:
+            progress(message)
+        if not words and time.monotonic() - started > STOP_SECONDS:
+            place = note.container(horizontal=True, vertical_alignment="center")
+            place.button("Stop", icon=":material/stop_circle:", on_click=stop, key=f"live.stop.{hash(request)}")
+            words.append(place.empty())
+        if not progress:
+            (words[0] if words else note).caption(escape_markdown(message))
+
+    return tell
+
+
+def progress_reporter(status: Any) -> Callable[[str], None]:
+    """Tells of progress in a status box, which opens once there is something to press in it."""
+    started = time.monotonic()
+
+    def tell(message: str) -> None:
+        status.update(label=escape_markdown(message), expanded=time.monotonic() - started > STOP_SECONDS)
+
+    return tell
+
+
+def resume_button(stopped: ProbeStopped) -> None:
+    """The button that takes up what was stopped."""
+
+    def press() -> None:
+        st.session_state[STOPPED].discard(stopped.request)
+
+    st.button("Go on", icon=":material/play_arrow:", on_click=press, key=f"live.on.{hash(stopped.request)}")
+
+
+def folders() -> str:
+    """What forms say of models in folders, where this server opens them."""
+    return "" if settings.hosted() else "a folder on this machine, "
+
+
+def download(absent: ModelNotDownloaded) -> None:
+    """The button that fetches a model: opening a link does not."""
+
+    def press() -> None:
+        st.session_state.setdefault(PRESSED, set()).add(absent.place)
+
+    st.button("Download", icon=":material/download:", on_click=press, key=f"live.download.{hash(absent.place)}")
+
+
+def session() -> str:
+    """This session's name, which says nothing of its reader."""
+    return st.session_state.setdefault("live.session", uuid.uuid4().hex)
+
+
+def _count() -> None:
+    """One more probe of this session and of its address."""
+    ours, who, here = shared(), session(), address()
+    ours.sessions.check(who)
+    ours.addresses.check(here)
+    ours.sessions.count(who)
+    ours.addresses.count(here)
+
+
+def address() -> str:
+    """The network address that asks: the connection's, or what the trusted proxies say. Of IPv6, the network."""
+    forwarded = ",".join(st.context.headers.get_all("X-Forwarded-For"))
+    return network(st.context.ip_address or "", forwarded, settings.number("ADDEND_PROXIES"))
+
+
+def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | None = None) -> Decomposition:
+    """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
+    if probe_id := str(values.get("probe") or ""):
+        saved = shared().saved
+        if (one := saved.get(probe_id)) is None:
+            one = saved_probes.read(probe_id)
+            if settings.hosted() and one.provenance.model.startswith(("/", "~")):  # a folder of its owner's
+                one = replace(one, provenance=replace(one.provenance, model=Path(one.provenance.model).name))
+            freeze(one)
+            saved.put(probe_id, one)
+        return one
+    return run_request(text_probe.Request.of(values), progress)
+
+
+def figure(name: str, values: Mapping[str, Any], run: Any) -> Figure:
+    """A figure of one run."""
+    return FIGURES[name].build(values, run)

@@ -1,0 +1,38 @@
+"""Text from links, models and readers, made safe to stand in Markdown; and texts without this server's folders."""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from analysis.core import settings
+from analysis.core.provenance import ROOT
+
+ADDRESS = re.compile(r"(?i)(?=https?://|www\.)|(?<=@)")
+"""Where an address begins, or goes on after its @: the browser links these in a text whose escapes are resolved."""
+JOINER = "\u2060"
+"""A sign without a width, of which no address is made."""
+
+
+def escape_markdown(text: str) -> str:
+    """Text for Markdown that says itself and nothing more: no links, images, icons, formulas or emphasis."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-=.!|~$:^@&])", r"\\\1", ADDRESS.sub(JOINER, text))
+
+
+def hide_server_paths(text: str) -> str:
+    """On a hosted server, a text without the folders of the server; elsewhere the text itself."""
+    if not settings.hosted():
+        return text
+    for folder in _folders():
+        text = text.replace(f"{folder}/", "")
+    return text
+
+
+def _folders() -> list[str]:
+    """Where things lie here, the longest first."""
+    places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
+    given = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
+    places += [Path(place).absolute() for place in given if place]
+    if store := settings.text("ADDEND_STORE"):
+        places.append(Path(store).absolute().parent)
+    return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)

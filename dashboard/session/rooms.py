@@ -1,0 +1,47 @@
+"""The rooms of the dashboard: what the list at the left names, and the pages inside each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Room:
+    """One entry of the list. pages: their paths, as in addresses; the entry leads to the first."""
+
+    title: str
+    icon: str
+    pages: tuple[str, ...]
+
+    def shown(self, open_now: str) -> str:
+        """The page that the entry leads to: the one that is open, where it is in this room, so that it is marked."""
+        return open_now if open_now in self.pages else self.pages[0]
+
+
+ROOMS: Mapping[str, tuple[Room, ...]] = {
+    "": (Room("The answer", "home", ("",)), Room("Guided tour", "auto_stories", ("read",))),
+    "Evidence": (
+        Room("Claims", "fact_check", ("claims",)),
+        Room("Inside attention", "grid_on", ("terms", "depth", "positions")),
+        Room("Geometry and encodings", "architecture", ("geometry", "encodings")),
+        Room("Experiments", "show_chart", ("experiments", "training", "glue", "published")),
+    ),
+    "Try it": (Room("Lab", "experiment", ("probe", "compare", "interventions", "vision")),),
+    "Use it": (
+        Room("Which encoding?", "checklist", ("choose",)),
+        Room("Data", "database", ("runs", "sql", "import", "about")),
+    ),
+}
+"""By section, in the order of the list."""
+FOOTER = "status"
+"""The page that every page names at its end, and no room holds."""
+
+
+def room_of(page: str) -> Room | None:
+    """The room that a page is in; None for the page of the footer."""
+    return next((room for rooms in ROOMS.values() for room in rooms if page in room.pages), None)
+
+
+def path_of(address: str | None) -> str:
+    """The page that an address names: `depth` of https://host/base/depth?x=1. Empty where there is none."""
+    return urlsplit(address or "").path.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,72 @@
+"""What the server is doing, in names and numbers: nothing of what anybody asked."""
+
+import os
+import sys
+from importlib.metadata import version
+
+import pandas as pd
+import psutil
+
+from analysis import __version__
+from analysis.core import optional_dependencies, settings
+from analysis.core.provenance import git_sha, library_versions
+from dashboard.session import live
+from dashboard.session.markdown_escape import hide_server_paths
+
+MB = 1_000_000
+PLACES = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
+
+
+def versions() -> str:
+    """Addend, its code, Streamlit, and what numbers depend on."""
+    return f"Addend {__version__}, code {git_sha()}, streamlit {version('streamlit')}, {library_versions()}"
+
+
+def device() -> str:
+    """Where models run; PyTorch is not started to find out."""
+    if absent := optional_dependencies.missing_packages():
+        return f"no models run here: without {', '.join(absent)} (see requirements-results.txt)"
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return "not known yet: no model has been asked for since the start"
+    from analysis.models.load import best_device
+
+    name = best_device()
+    if name != "cuda":
+        return f"{name}, cores: {os.cpu_count()}, threads: {torch.get_num_threads()}"
+    free, total = torch.cuda.mem_get_info()
+    return f"{torch.cuda.get_device_name()}, {(total - free) / MB:,.0f} of {total / MB:,.0f} MB in use"
+
+
+def memory() -> tuple[float, float, float]:
+    """MB that this process holds, MB free on the machine, and MB it has."""
+    machine = psutil.virtual_memory()
+    return psutil.Process().memory_info().rss / MB, machine.available / MB, machine.total / MB
+
+
+def models() -> pd.DataFrame:
+    """Models in memory, the most recently asked for last."""
+    held = live.shared().service.models.contents()
+    return pd.DataFrame(
+        {"model": [hide_server_paths(str(key[0])) for key, _ in held], "MB": [size / MB for _, size in held]}  # type: ignore
+    )
+
+
+def results() -> tuple[int, float]:
+    """How many results are in memory, and their MB."""
+    held = live.shared().service.results
+    return len(held.contents()), held.bytes / MB
+
+
+def limits() -> pd.DataFrame:
+    """Every setting, what is in force, and whether the environment says so."""
+    rows = []
+    for name, setting in settings.SETTINGS.items():
+        is_set = bool(os.environ.get(name, "").strip())
+        value = settings.stated(name)
+        if name in PLACES and settings.hosted():
+            value = "set" if is_set else ""
+        if setting.unlimited and value == "0" and name != "ADDEND_PROXIES":
+            value = "no limit"
+        rows.append({"setting": name, "in force": value, "from": "environment" if is_set else "default"})
+    return pd.DataFrame(rows)

@@ -1,0 +1,47 @@
+"""Experiments: every way of combining word and position on one board, to sort and to filter."""
+
+import streamlit as st
+
+from analysis.core.errors import AddendError
+from dashboard.session import queries
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+
+PAGE = "experiments"
+
+show.header(
+    PAGE,
+    "What each way of combining word and position costs and what it gains, against adding. The other pages of this "
+    "room show the same experiments in full.",
+)
+picked = Pickers(PAGE)
+presets = queries.trained_presets()
+if presets:
+    picked.choice("preset", "Trainings of the preset", presets, width=220)
+else:
+    picked.get("preset")
+values = picked.done()
+show.copy_link(PAGE, values)
+try:
+    figure = queries.figure("experiments_board", values)
+except AddendError as problem:
+    show.show_problem(problem)
+    st.stop()
+show.show(figure, PAGE, values)
+
+st.header("The same as a table", anchor=False)
+table = figure.content["table"]
+ways = st.pills("Only those that are", sorted(set(table.Combines)), selection_mode="multi", key=f"{PAGE}.ways")
+shown = table[table.Combines.isin(ways)] if ways else table
+numbers = [name for name in shown.columns if shown[name].dtype.kind == "f"]
+st.dataframe(
+    shown,
+    hide_index=True,
+    height="content",
+    placeholder="",
+    column_config={
+        "Variant": st.column_config.Column(pinned=True, width=170),
+        **{name: st.column_config.NumberColumn(format="localized") for name in numbers},
+    },
+)
+st.caption("Press a column's head to sort by it. An empty cell was not measured.")

@@ -1,0 +1,119 @@
+"""The answer and its three cards as HTML: numbered sentences, each with a link to its evidence."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from analysis.core.colours import css_variables
+from analysis.narrative.answer.cards import Bar, Card
+from analysis.narrative.answer.stored import Step
+from dashboard.widgets import show
+
+STYLE = """
+<style>
+.answer { color: var(--ink); font-size: 1rem; line-height: 1.45; }
+.answer a { color: var(--accent); text-decoration: none; white-space: nowrap; font-size: 0.9rem; }
+.answer a:hover { text-decoration: underline; }
+.answer p { margin: 0; }
+.answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; }
+.answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
+.answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 5px 32px; }
+.answer li::before { content: counter(step); position: absolute; left: 0; top: 2px; width: 21px; height: 21px;
+  border-radius: 50%; background: var(--panel); border: 1px solid var(--line); color: var(--soft); font-size: 12px;
+  line-height: 19px; text-align: center; }
+.answer li.against::before { background: var(--ink); border-color: var(--ink); color: var(--ground); }
+.answer .cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 18px; }
+.answer .card { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; display: flex;
+  flex-direction: column; gap: 6px; }
+.answer .kind { font-size: 0.8rem; letter-spacing: 0.05em; text-transform: uppercase; color: var(--soft);
+  font-weight: 600; }
+.answer .card .below { margin-top: auto; }
+.answer .card p { font-size: 0.95rem; line-height: 1.4; }
+.answer .formula { text-align: center; font-size: 1.05rem; line-height: 1.6; padding: 2px 0; }
+.answer .formula .soft { font-size: 0.9rem; color: var(--soft); }
+.answer .word { color: var(--word); } .answer .position { color: var(--position); }
+.answer .bars { display: grid; grid-template-columns: max-content 1fr; gap: 4px 10px; font-size: 0.85rem;
+  align-items: center; line-height: 18px; }
+.answer .bars .name { text-align: right; color: var(--soft); }
+.answer .bars .row { display: flex; align-items: center; gap: 6px; min-width: 0; }
+.answer .bars .bar { height: 14px; border-radius: 2px; background: var(--soft); opacity: 0.65; }
+.answer .bars .strong { background: var(--ink); opacity: 1; }
+@media (max-width: 760px) { .answer .cards { grid-template-columns: 1fr; } }
+</style>
+"""
+QUESTION = "Why do transformers add position to words instead of concatenating them?"
+FORMULA = (
+    '<div class="formula">W · [ word ; position ]<br>= <span class="word">W₁ · word</span> + '
+    '<span class="position">W₂ · position</span><br><span class="soft">adding is the case W₁ = W₂</span></div>'
+)
+
+
+def question() -> None:
+    """The question of the product, as the title of the page: smaller than other titles, since it is long."""
+    st.html(
+        "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
+        "@media(min-width:900px){.stMainBlockContainer{padding-top:1.2rem}}"
+        ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}</style>"
+    )
+    with st.container(key="question"):
+        st.title(QUESTION, anchor=False)
+
+
+def lead(step: Step) -> None:
+    """The answer in one breath; its first sentence stands out."""
+    st.html(_page(f'<p class="lead">{_bold(step)}</p>'))
+
+
+def sentences(steps: Iterable[Step]) -> None:
+    """The numbered sentences; those that speak against adding have a dark number."""
+    items = "".join(
+        f'<li class="{"against" if step.against else ""}">{_bold(step)} {_link(step.link, step.page, step.values)}</li>'
+        for step in steps
+    )
+    st.html(_page(f"<ol>{items}</ol>"))
+
+
+def cards(result: Iterable[Card]) -> None:
+    """The cards, side by side, one under the other on a phone."""
+    st.html(_page(f'<div class="cards">{"".join(map(_card, result))}</div>'))
+
+
+def _page(content: str) -> str:
+    return f'{STYLE}<div class="answer" style="{css_variables(dark=show.look().dark)}">{content}</div>'
+
+
+def _bold(step: Step) -> str:
+    before, bold, after = step.sentence.partition(step.bold) if step.bold else (step.sentence, "", "")
+    return escape(before) + (f"<b>{escape(bold)}</b>" if bold else "") + escape(after)
+
+
+def _link(name: str, page: str, values: Mapping[str, Any]) -> str:
+    if not page:
+        return ""
+    address = escape(show.address(page, values), quote=True)
+    return f'<a href="{address}" target="_self">{escape(name)}</a>'
+
+
+def _card(card: Card) -> str:
+    drawn = FORMULA if card.kind == "certain" else _bars(card.bars)
+    return (
+        f'<div class="card"><div class="kind">{escape(card.kind)}</div><p>{escape(card.sentence)}</p>{drawn}'
+        f'<div class="below">{_link(card.link, card.page, card.values)}</div></div>'
+    )
+
+
+def _bars(bars: tuple[Bar, ...]) -> str:
+    top = max((bar.value for bar in bars), default=1.0) or 1.0
+
+    def width(bar: Bar) -> float:
+        return 80 * max(0.0, bar.value) / top
+
+    rows = "".join(
+        f'<span class="name">{escape(bar.name)}</span><span class="row">'
+        f'<span class="bar{" strong" if bar.strong else ""}" style="width:{width(bar):.1f}%"></span>'
+        f"{escape(bar.text)}</span>"
+        for bar in bars
+    )
+    return f'<div class="bars">{rows}</div>'

@@ -1,0 +1,49 @@
+"""Files that readers take away, made outside of any page's run and one at a time: a large map takes much memory on its
+way to a file. On a hosted server nobody has every place in that line, and nobody stands in it for long.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import streamlit as st
+
+from analysis.core import settings
+from analysis.core.errors import Busy
+from dashboard.model_server.rate_limits import ConcurrencyLimit
+from dashboard.session import live
+
+AT_ONCE = 2
+"""Files of one network address that are made or wait. The server has few threads for all that is asked of it so."""
+WAIT_SECONDS = 20.0
+
+_making = threading.Lock()
+_places = ConcurrencyLimit(lambda: AT_ONCE, "network address", "files")
+
+
+def on_press(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """What a download button is given, to make its file once it is pressed."""
+    here = live.address()
+    return lambda: take_turn(make, here)
+
+
+def export_notice() -> None:
+    """Says what a button cannot, which has one sentence of its own for all that may go wrong."""
+    if settings.hosted():
+        st.caption(
+            f"This server makes one file at a time, and takes {AT_ONCE} at once of one network address. Where a button "
+            "says that it failed, others were first: press it again in a moment."
+        )
+
+
+def take_turn(make: Callable[[], bytes], here: str) -> bytes:
+    """The file that `make` makes, when it is its turn. Raises Busy where it has none soon; here: who asks."""
+    with _places.one(here) if settings.hosted() else nullcontext():
+        if not _making.acquire(timeout=WAIT_SECONDS):
+            raise Busy(
+                f"Files for others are being made, for more than {WAIT_SECONDS:.0f} s now. Try again in a moment."
+            )
+        try:
+            return make()
+        finally:
+            _making.release()

@@ -1,0 +1,25 @@
+"""Own and published GLUE results on screen, in one table, with what must be said under it."""
+
+import pandas as pd
+import streamlit as st
+
+from analysis.figures.glue.table import Table
+from dashboard.session.markdown_escape import escape_markdown
+
+OWN = "background-color: rgba(0, 114, 178, 0.13)"
+
+
+def show_table(table: Table) -> None:
+    """The table; our own rows are shaded."""
+    cells = table.cells
+    shade = pd.DataFrame("", index=cells.index, columns=cells.columns)
+    shade.loc[cells["from"] == table.own, :] = OWN
+    st.dataframe(
+        cells.style.apply(lambda _: shade, axis=None),
+        hide_index=True,
+        height="content",
+        key="glue.table",
+        column_config={"variant": st.column_config.TextColumn(pinned=True)},
+    )
+    sentences = (["Shaded: our own."] if shade.to_numpy().any() else []) + list(table.notes)
+    st.caption("  \n".join(escape_markdown(note) for note in sentences))

@@ -1,0 +1,185 @@
+"""One claim in full: who says it, its statements one by one, the first verdict on the whole, and all behind them."""
+
+from typing import Any
+
+import streamlit as st
+
+from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.stored import Heading
+from analysis.claims.stored import Entry
+from analysis.core.errors import NoResults
+from analysis.core.formatting import interval_text, significant
+from analysis.links import Value
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show, statement_table
+from dashboard.widgets.claim_cards import badge, drawn_effect, effect_in_words, parameters
+
+HEADINGS = {
+    "for": "Speaks for it",
+    "against": "Speaks against it",
+    "beside": "Bears on it, decides nothing",
+}
+NONE = {
+    "for": "Nothing that is stored speaks for it.",
+    "against": "Looked for; nothing that is stored speaks against it.",
+}
+ROWS = 200
+AT_ONCE = 12
+"""Rows of evidence shown before a reader asks for more."""
+
+
+def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
+    """Everything about one claim: its statements with their readings, and the first verdict on the whole."""
+    st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
+    st.header(f"{heading.id}. {escape_markdown(heading.title)}", anchor=False)
+    entry = next((one for one in queries.claims() if one.id == heading.id), None)
+    if entry is not None:
+        st.markdown(f"> {escape_markdown(entry.statement)}")
+        _who(entry)
+    st.markdown(f"**{escape_markdown(f'Taken apart: {heading.lean}')}**")
+    for part in heading.parts:
+        _statement(part)
+    if entry is not None:
+        st.divider()
+        st.subheader("The first verdict, on the claim as a whole", anchor=False)
+        st.caption(
+            "Version 1 of the rules was exploratory: they were written after the first runs, and many were changed "
+            "while results came in. What follows is what they make of the store."
+        )
+        _first(entry, page, values)
+    with st.expander("How to cite this claim and its verdicts"):
+        first = f"; first verdict: {entry.verdict}" if entry is not None else ""
+        about = f"{heading.id}. {heading.title}: {heading.lean}{first}"
+        show.cite_this(heading.id, about, show.address(page, values))
+
+
+def _statement(one: Judgement) -> None:
+    """One statement: its row, the finding in words, the readings and the query behind it."""
+    statement_table.show_statements([one], linked=False)
+    st.markdown(escape_markdown(one.sentence))
+    name = statement_table.evidence(one)
+    box = st.expander(f"Behind {one.id}: {name}, rule and query", key=f"claims.statement.{one.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        written = (
+            "was written when most of these data were known" if one.exploratory else "was frozen before these runs"
+        )
+        st.caption(
+            escape_markdown(f"Version {one.rules_version} of the rules, SHA-256 {one.rules_sha[:12]}; it {written}.")
+        )
+        if one.readings:
+            columns = ("source", "standing", "value", "low", "high", "line", "note")
+            st.dataframe([{name: getattr(row, name) for name in columns} for row in one.readings], hide_index=True)
+        if one.page:
+            st.page_link(f"views/{one.page}.py", label="See it", icon=":material/arrow_forward:")
+        if one.command:
+            st.caption("This command makes what is lacking, and the verdict then turns by itself:")
+            st.code(one.command, language="bash", wrap_lines=True)
+        if one.query:
+            st.code(one.query, language="sql", wrap_lines=True)
+
+
+def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
+    """Version 1's verdict: the rule, the evidence for and against, and every query."""
+    badge(entry.verdict)
+    with st.container(border=True):
+        st.markdown(f"**{escape_markdown(entry.sentence)}**")
+        if words := effect_in_words(entry):
+            drawn_effect(entry)
+            st.caption(escape_markdown(words))
+        if entry.models:
+            st.caption(escape_markdown(f"Measured on: {', '.join(entry.models)}"))
+        if entry.command:
+            st.caption(
+                escape_markdown(f"Lacking: {entry.missing}. This makes it, and the verdict then turns by itself:")
+            )
+            st.code(entry.command, language="bash", wrap_lines=True)
+    st.subheader("Its rule", anchor=False)
+    st.markdown(escape_markdown(entry.rule))
+    if entry.changed:
+        st.markdown("**Changed after its verdict was known**")
+        st.markdown("\n".join(f"- {escape_markdown(one)}" for one in entry.changed))
+    st.caption(escape_markdown(f"Decided by: {entry.asks}"))
+    if entry.views:
+        st.markdown("**See it yourself**")
+        with st.container(horizontal=True):
+            for view in entry.views:
+                st.page_link(
+                    f"views/{view.page}.py",
+                    label=view.label,
+                    icon=":material/arrow_forward:",
+                    query_params=parameters(view.page, view.values),
+                )
+    try:
+        show.show(queries.figure("claim_evidence", {"claim": entry.id}), page, values)
+    except NoResults as missing:
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
+    _evidence(entry)
+    _queries(entry)
+
+
+def _who(entry: Entry) -> None:
+    documents = queries.claim_documents()
+    for key in entry.documents:
+        text = documents[key]
+        name = f"[{escape_markdown(text.title)}]({text.url})" if text.url else escape_markdown(text.title)
+        st.caption(f"Said in: {name}, {escape_markdown(text.kind)}, {escape_markdown(text.site)}")
+
+
+def _evidence(entry: Entry) -> None:
+    frame = queries.claim_evidence(entry.id)
+    for side, heading in HEADINGS.items():
+        rows: Any = frame[frame.side == side]
+        if rows.empty and side not in NONE:
+            continue
+        st.subheader(f"{heading} ({len(rows)})", anchor=False)
+        if rows.empty:
+            st.caption(NONE[side])
+            continue
+        texts: dict[str, int] = {}
+        lines = [_line(row, texts) for row in rows.itertuples()]
+        st.markdown("\n".join(lines[:AT_ONCE]))
+        if rest := lines[AT_ONCE:]:
+            with st.expander(f"{len(rest)} more", key=f"claims.more.{side}"):
+                st.markdown("\n".join(rest))
+
+
+def _line(row: Any, texts: dict[str, int]) -> str:
+    """One piece of evidence as an item of a list: what, how much, whose, where to see it, what to be told.
+
+    texts: which row said a caveat first; those after it only name that row.
+    """
+    parts = [f"{row.number}. {escape_markdown(row.says)}"]
+    if row.value == row.value:
+        parts.append(
+            f"**{significant(row.value)}**"
+            f"{escape_markdown(interval_text(row.low, row.high, '.3g'))} {escape_markdown(row.unit)}"
+        )
+    parts.append(escape_markdown(row.source) + (" (published)" if row.kind == "published" else ""))
+    if isinstance(row.page, str):
+        parts.append(f"[see it]({show.address(row.page, row.values)})")
+    first = texts.setdefault(row.caveat, row.number)
+    caveat = (
+        ""
+        if not row.caveat
+        else f" *{escape_markdown(row.caveat)}*"
+        if first == row.number
+        else f" *Caveat: see {first}.*"
+    )
+    return " · ".join(parts) + caveat
+
+
+def _queries(entry: Entry) -> None:
+    st.subheader("Every row behind it", anchor=False)
+    st.caption("Each query runs as it stands, here and on the command line.")
+    for name, sql in entry.queries.items():
+        box = st.expander(name.replace("_", " "), key=f"claims.query.{name}", on_change="rerun")
+        if not box.open:
+            continue
+        with box:
+            st.code(f'python -m analysis query "{sql}"', language="bash", wrap_lines=True)
+            rows = queries.rows(sql)
+            st.caption(f"{len(rows):,} rows" + (f", the first {ROWS}" if len(rows) > ROWS else ""))
+            st.dataframe(rows.head(ROWS), hide_index=True)

@@ -1,0 +1,191 @@
+"""The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis import store_build
+from analysis.core import embedded, settings
+from analysis.core.errors import AddendError, NotInstalled, TextTooLong
+from analysis.links import TEXT_LIMIT_BYTES, Value
+from analysis.measurements.terms import Decomposition
+from analysis.probes import text_probe
+from analysis.store import checkpoints
+from dashboard.session import live, queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+from dashboard.widgets.pickers import Pickers
+
+REVISION = "A branch, tag or commit, on a hub."
+
+
+def form(picked: Pickers) -> None:
+    """Asks for a model and a text; the URL changes when the form is sent."""
+    saved = str(picked.get("probe"))
+    if saved:
+        st.info(
+            f"Showing the saved probe {escape_markdown(saved)}. Send the form to probe anew.",
+            icon=":material/bookmark:",
+        )
+    with st.form("probe.form", border=True):
+        request, sent = text_inputs(picked, "Take it apart")
+        if sent:
+            for name, value in request.items():
+                picked.typed(name, value)
+            picked.set("probe", "")
+            picked.set("truncate", False)
+
+
+def text_inputs(picked: Pickers, send: str, *, more: str = "") -> tuple[dict[str, str], bool]:
+    """The boxes of a model and a text in one row, those used less often folded below; and whether the form was sent.
+
+    send: what the button says. more: what the box of the model says besides.
+    """
+    first, second = st.columns([4, 10])
+    request = {"model": _model_box(picked, first, more=more)}
+    request["text"] = second.text_area("Text", key=picked.box("text"), height=68) or ""
+    folded, last = st.columns([11, 3])
+    with last:
+        sent = st.form_submit_button(send, type="primary", width="stretch")
+    open_now = bool(picked.get("pair") or picked.get("revision"))
+    with folded.expander("A second text, or a revision of the model", expanded=open_now):
+        first, second = st.columns([3, 8])
+        request["revision"] = first.text_input("Revision", key=picked.box("revision"), help=REVISION) or ""
+        request["pair"] = second.text_area("Second text", key=picked.box("pair"), height=68) or ""
+    return request, sent
+
+
+def _model_box(picked: Pickers, place: DeltaGenerator, side: str = "", *, end: str = "", more: str = "") -> str:
+    help = (
+        f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
+        "or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
+        f"{more}"
+    )
+    empty = "as on the left" if side else None
+    return place.text_input(f"Model{end}", key=picked.box(f"model{side}"), help=help, placeholder=empty) or ""
+
+
+def two_sided(picked: Pickers) -> None:
+    """Asks for two models and two texts; what is left empty on the right is as on the left."""
+    request: dict[str, str] = {}
+    with st.form("compare.form", border=True):
+        sides = list(zip(st.columns(2, gap="large"), ("", "2"), (" (left)", " (right)"), strict=True))
+        for column, side, end in sides:
+            with column:
+                first, second = st.columns([2, 3])
+                request[f"model{side}"] = _model_box(picked, first, side, end=end)
+                empty = "as on the left" if side else None
+                request[f"text{side}"] = (
+                    second.text_area(f"Text{end}", key=picked.box(f"text{side}"), height=68, placeholder=empty) or ""
+                )
+        open_now = any(picked.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
+        with st.expander("Second texts, or revisions of the models", expanded=open_now):
+            for column, side, end in zip(st.columns(2, gap="large"), ("", "2"), (" (left)", " (right)"), strict=True):
+                with column:
+                    first, second = st.columns([2, 3])
+                    key = picked.box(f"revision{side}")
+                    request[f"revision{side}"] = first.text_input(f"Revision{end}", key=key, help=REVISION) or ""
+                    key = picked.box(f"pair{side}")
+                    request[f"pair{side}"] = second.text_area(f"Second text{end}", key=key, height=68) or ""
+        if st.form_submit_button("Compare", type="primary"):
+            for name, value in request.items():
+                picked.typed(name, value)
+
+
+def patterns(picked: Pickers) -> None:
+    """What can be shown of a model without terms: where it attends."""
+    try:
+        run = live.run_request(text_probe.PatternsRequest.of(picked.values()))
+    except AddendError as problem:
+        picked.done()
+        show.show_problem(problem)
+        offer_truncation(picked, problem)
+        return
+    layers, heads = run.patterns.shape[:2]
+    picked.slider("layer", "Layer", list(range(layers)))
+    picked.slider("head", "Head", list(range(heads)))
+    values = picked.done()
+    show.copy_link(
+        "probe", values, without=("text", "pair"), why_not=too_long(run.provenance.text, run.provenance.text_pair)
+    )
+    show.show(live.figure("probe_patterns", values, run), "probe", values)
+
+
+def offer_truncation(picked: Pickers, problem: AddendError) -> None:
+    """A button that cuts an over-long text to what the model can take."""
+    if isinstance(problem, TextTooLong) and st.button("Cut it and go on"):
+        picked.set("truncate", True)
+        picked.done()
+        st.rerun()
+
+
+def offer_button(picked: Pickers, label: str, value: Value, *fields: str) -> None:
+    """A button that sets fields to what every model can show, where something else was asked for."""
+    request = [field for field in fields if picked.get(field) != value]
+    if request and st.button(label):
+        for field in request:
+            picked.set(field, value)
+        picked.done()
+        st.rerun()
+
+
+def offer_ways_out(picked: Pickers, problem: AddendError, *sides: str) -> None:
+    """Buttons back to what every model has, where it was the method or the layer that failed."""
+    if not isinstance(problem, NotInstalled):
+        offer_frozen(picked, *(f"method{side}" for side in sides))
+        offer_layer_0(picked, *(f"layer{side}" for side in sides))
+
+
+def offer_frozen(picked: Pickers, *fields: str) -> None:
+    """A button back to the method that every model has."""
+    offer_button(picked, "Use method frozen", "frozen", *fields)
+
+
+def offer_layer_0(picked: Pickers, *fields: str) -> None:
+    """A button to the layer that every model has."""
+    offer_button(picked, "Use layer 0", 0, *fields)
+
+
+def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
+    """Why a link cannot carry these texts, and what to do; empty when it can."""
+    if len("".join(text or "" for text in texts).encode()) <= TEXT_LIMIT_BYTES:
+        return ""
+    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
+
+
+def saving_is_on() -> bool:
+    """Whether this server keeps probes: ADDEND_SAVE_PROBES, on unless it is 0."""
+    return settings.switch("ADDEND_SAVE_PROBES")
+
+
+def why_no_link(decomposition: Decomposition) -> str:
+    """Why a link cannot carry this probe's text, and what to do; empty when it can."""
+    if decomposition.probe_id:
+        return ""
+    remedy = (
+        "Save the probe: its link carries an id instead."
+        if saving_is_on()
+        else "Saving probes is off on this server (ADDEND_SAVE_PROBES=0), so this view has no link; shorten the text."
+    )
+    return too_long(decomposition.provenance.text, decomposition.provenance.text_pair, remedy=remedy)
+
+
+def save_button(picked: Pickers, decomposition: Decomposition) -> None:
+    """Keeps the probe in the store, where a link can find it."""
+    if decomposition.probe_id:
+        return
+    if not saving_is_on():
+        st.button("Save probe", disabled=True, help="Saving is off on this server (ADDEND_SAVE_PROBES=0).")
+        return
+    if st.button(
+        "Save probe", icon=":material/bookmark_add:", help="Keeps it, with its text, where its link finds it."
+    ):
+        probe_id = text_probe.save(decomposition)
+        store_build.refresh()
+        queries.ensure_store()
+        # The id stands for model and text: a shared link need not show them.
+        for name, default in picked.view.defaults().items():
+            if name in ("model", "revision", "text", "pair", "truncate"):  # not the layer: its slider is drawn
+                picked.set(name, default)
+        picked.set("probe", probe_id)
+        picked.done()
+        st.rerun()

@@ -1,0 +1,114 @@
+"""A published table on screen: the figures as printed, their caveats beside them, and where each one comes from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import show
+
+BADGES: dict[str, Any] = {"full text": "green", "transcription": "blue", "authors' repository": "blue"}
+"""Colours of the kinds of text a figure was read in; all others are orange."""
+SHADE = "background-color: rgba(0, 114, 178, 0.13)"
+
+
+def show_published(table: queries.Table, key: str) -> None:
+    """The table, its badge, its source and, once a cell is clicked, that cell's own."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for kind in table.kinds_read:
+            st.badge(f"Read in: {kind}", icon=":material/menu_book:", color=BADGES.get(kind, "orange"))
+        with st.popover("Source", icon=":material/format_quote:", key=f"{key}.source"):
+            _address(table.cells.iloc[0])
+            for source in table.sources:
+                st.text(f"Read in: {source}")
+            show.cite((table.citation,))
+    shown, numbers = table.printed()
+    grid = shown.fillna("")
+    heads = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
+    grid.columns = [head if heads.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(heads)]
+    grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
+    best = table.best()
+    shades = pd.DataFrame("", index=grid.index, columns=grid.columns)
+    shades.iloc[:, 1:] = numbers.map(lambda number: SHADE if number in best else "").to_numpy()
+    event = st.dataframe(
+        grid.style.apply(lambda _: shades, axis=None),
+        hide_index=True,
+        height="content",
+        on_select="rerun",
+        selection_mode="single-cell",
+        key=f"{key}.{table.id}",
+        column_config={"": st.column_config.TextColumn(pinned=True)},
+    )
+    sentence = "Click a figure to see where it comes from."
+    st.caption(sentence + (" Shaded: best of its column, by however little." if best else "") + _setting(table))
+    cells = event["selection"]["cells"] if event else []
+    if cells:
+        line, column = cells[0]
+        place = list(grid.columns).index(column) - 1
+        number = numbers.iat[line, place] if place >= 0 else None
+        if number is not None and not pd.isna(number):
+            _cell(table.cells[table.cells.row_number == number].iloc[0])
+
+
+def _setting(table: queries.Table) -> str:
+    rows = table.cells.setting.dropna().unique()
+    if len(rows) == 1:
+        return f" Setting: {escape_markdown(rows[0])}."
+    return f" {escape_markdown(table.shared)}." if table.shared else ""
+
+
+def _address(cell: pd.Series) -> None:
+    st.link_button(str(cell.short), str(cell.url), icon=":material/open_in_new:", type="tertiary")
+
+
+def _cell(cell: pd.Series) -> None:
+    """All that is known of one figure."""
+    with st.container(border=True):
+        row, column, figure = (escape_markdown(text) for text in (cell.row, cell.column, cell.printed))
+        st.markdown(f"**{row} · {column}: {figure}**")
+        facts = {
+            "Task and metric": f"{cell.task_title}; {cell.metric_title}",
+            "Standard deviation, as printed": "" if pd.isna(cell.sd) else cell.sd_text,
+            "Setting": cell.setting or "",
+            "Steps": cell.steps or "",
+            "Read in": cell.transcribed_from,
+            "File": f"data/published/figures/{cell.file}",
+            "Caveat": cell.caveat if isinstance(cell.caveat, str) else "",
+        }
+        for name, value in facts.items():
+            if value:
+                st.text(f"{name}: {value}")
+        _address(cell)
+        show.cite((str(cell.citation),))
+
+
+def caveats(table: queries.Table) -> None:
+    """What a reader must be told, marked as in the table."""
+    if not table.notes:
+        return
+    with st.container(border=True):
+        st.markdown("**Caveats**")
+        sentences = [
+            (f"{note.mark} **{escape_markdown(note.about)}** " if note.mark else "") + escape_markdown(note.text)
+            for note in table.notes
+        ]
+        st.markdown("  \n".join(sentences))
+
+
+def notes(matches: Sequence[tuple[str, str, str]]) -> None:
+    """(paper, row or table, caveat), under the paper's name, in two columns where there is room."""
+    papers: dict[str, list[str]] = {}
+    for paper, about, text in matches:
+        papers.setdefault(paper, []).append(f"*{escape_markdown(about)}:* {escape_markdown(text)}")
+    with st.container(border=True):
+        st.markdown("**Caveats**")
+        blocks = ["  \n".join((f"**{escape_markdown(paper)}**", *texts)) for paper, texts in papers.items()]
+        # Filled in turn to the same length of text.
+        half, left = sum(map(len, blocks)) / 2, 0
+        columns = st.columns(2)
+        for block in blocks:
+            columns[left >= half].markdown(block)
+            left += len(block)

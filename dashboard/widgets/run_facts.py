@@ -1,0 +1,46 @@
+"""One run in full: where it comes from, and every setting."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.figures.runs.data import KINDS, UNREADABLE, settings
+from analysis.figures.training.data import title
+from dashboard.session.markdown_escape import hide_server_paths
+
+
+def label(run: Any) -> str:
+    """A run in a line."""
+    what = [KINDS.get(run["kind"], run["kind"]), title(run["variant"]) if run["variant"] else run["model"]]
+    seed = f"seed {run['seed']:.0f}" if run["variant"] and pd.notna(run["seed"]) else ""
+    return " · ".join(part for part in (*what, seed, run["preset"], run["changed"], run["run_id"]) if part)
+
+
+def facts(run: Any) -> None:
+    """Its command, its code and versions, and every setting."""
+    left, right = st.columns(2)
+    with left:
+        st.markdown("**Where it comes from**")
+        if run["kind"] == UNREADABLE:
+            st.text(hide_server_paths(run["command"]))
+            return
+        st.code(hide_server_paths(run["command"]), language="bash", wrap_lines=True)
+        about = {
+            "status": run["status"],
+            "made": run["created"],
+            "took": f"{run['seconds']:,.0f} s" if pd.notna(run["seconds"]) else "",
+            "device": ", ".join(part for part in (run["device"], run["dtype"]) if part),
+            "model": " ".join(part for part in (run["model"], run["revision"]) if part),
+            "code": run["git_sha"],
+            "versions": run["versions"],
+            "file": run["file"],
+        }
+        st.text(hide_server_paths("\n".join(f"{name}: {value}" for name, value in about.items() if value)))
+    with right:
+        st.markdown("**Every setting**")
+        rows = settings(run["config"])
+        if rows.empty:
+            st.caption("None is stored with this run.")
+        else:
+            st.dataframe(rows, hide_index=True, height="content")

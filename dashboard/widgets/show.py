@@ -1,0 +1,364 @@
+"""Shows a figure: its panels, its caption, the data behind it, its exports and its sources."""
+
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from html import escape
+from shlex import quote
+from typing import Any
+
+import streamlit as st
+
+from analysis import links
+from analysis.core import settings
+from analysis.core.errors import AddendError, ModelNotDownloaded, NotInstalled, ProbeStopped
+from analysis.core.formatting import SENTENCE_END
+from analysis.figures import FIGURES, Figure, drawings, export
+from analysis.links import Value
+from dashboard.hosting import log
+from dashboard.session import live, queries, rooms
+from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from dashboard.widgets import exports
+from dashboard.widgets.glossary_hint import glossary_hint
+from dashboard.widgets.vega_specs import vega_specs
+
+ROWS_SHOWN = 5_000
+ONLY = "only"
+"""The parameter of an address that shows one figure alone."""
+CELL = {"name": "cell", "select": {"type": "point", "fields": ["row", "column"], "clear": "dblclick"}}
+"""What makes the cells of a map answer to a press."""
+LONG_PAGE = 3
+"""A page of so many figures gets a table of contents."""
+CARRIED = ("model", "revision", "text", "pair")
+"""What a page of a room hands to the others."""
+DOORS, LINK, CONTENTS, CONTENTS_PLACE = "show.doors", "show.link", "show.contents", "show.contents.place"
+"""Where, in the session, a page's own places are kept while it is drawn."""
+FORMAT_NAMES = {
+    "svg": "SVG",
+    "png": "PNG (2x)",
+    "pdf": "PDF",
+    "json": "Vega-Lite JSON",
+    "html": "HTML (interactive)",
+    "csv": "CSV (data)",
+    "md": "Markdown (table)",
+    "tex": "LaTeX (table)",
+}
+
+
+def look() -> drawings.Look:
+    """Light or dark, as the reader's browser has it."""
+    return drawings.Look(dark=st.context.theme.type == "dark", screen=True)
+
+
+def address(page: str, values: Mapping[str, Value]) -> str:
+    """The link to a page in a state, at the address the reader came by (which may end in the path of a page)."""
+    seen = (st.context.url or "").rstrip("/")
+    stem, _, last = seen.rpartition("/")
+    return links.link(page, values, stem if last in links.VIEWS else seen)
+
+
+def begin() -> None:
+    """Forgets the places of the page that was drawn before."""
+    for place in (DOORS, LINK, CONTENTS, CONTENTS_PLACE):
+        st.session_state.pop(place, None)
+
+
+def header(page: str, lead: str) -> None:
+    """A page's title and what it answers; on a hosted server, what becomes of the texts or images it takes."""
+    set_tab_title(links.VIEWS[page].title)
+    _doors(page)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title(links.VIEWS[page].title, anchor=False)
+        st.session_state[LINK] = st.container(width="content")
+    st.markdown(lead, help=glossary_hint(lead))
+    st.session_state[CONTENTS] = []
+    st.session_state[CONTENTS_PLACE] = st.empty()
+    if settings.hosted() and {"text", "image"} & set(links.VIEWS[page].defaults()):
+        kept = (
+            "Saved probes are kept with their text." if settings.switch("ADDEND_SAVE_PROBES") else "Nothing is saved."
+        )
+        st.caption(
+            f"This server is shared. What you type or upload is sent to it and held in its memory for a while, so that "
+            f"the same need not be computed twice; it is not logged. {kept} A text also stands in this page's address, "
+            "which your browser remembers. Do not probe what is private.",
+        )
+
+
+def set_tab_title(name: str) -> None:
+    """What the browser's tab and its history call the page."""
+    st.set_page_config(page_title=f"{name} · Addend")
+
+
+def _doors(page: str) -> None:
+    """Links to the other pages of a page's room."""
+    room = rooms.room_of(page)
+    if room is None or len(room.pages) < 2:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="doors"):
+        place = st.session_state[DOORS] = st.empty()
+        with place:
+            _door_links(page, {})
+
+
+def _door_links(page: str, values: Mapping[str, Value]) -> None:
+    room = rooms.room_of(page)
+    assert room is not None, f"{page} is in a room"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for other in room.pages:
+            view = links.VIEWS[other]
+            if other == page:
+                st.markdown(f"**{view.title}**", width="content")
+            else:
+                known = view.defaults() if "text" in view.defaults() else {}
+                taken = {field: values[field] for field in CARRIED if field in values and field in known}
+                parameters = [(name, value) for name, many in view.parameters(taken).items() for value in many]
+                st.page_link(f"views/{other}.py", label=view.title, query_params=parameters)
+
+
+def contents() -> None:
+    """Links to a long page's figures, under its lead: called when the page is drawn and its figures are known."""
+    figures = st.session_state.pop(CONTENTS, [])
+    place = st.session_state.pop(CONTENTS_PLACE, None)
+    if place is not None and len(figures) >= LONG_PAGE:
+        entries = " · ".join(f"[{escape_markdown(title)}](#{name})" for name, title in figures)
+        place.caption(f"On this page: {entries}")
+
+
+def carry(page: str, values: Mapping[str, Value]) -> None:
+    """Makes the links to the room's other pages take along what those can take: the model and the text."""
+    if DOORS in st.session_state:
+        with st.session_state[DOORS]:
+            _door_links(page, values)
+
+
+def below_the_list() -> None:
+    """What stands under the list of rooms."""
+    st.sidebar.page_link(f"views/{rooms.FOOTER}.py", label="Status", icon=":material/monitor_heart:")
+
+
+def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
+    """The control beside the title that gives the link to this very view; the room's doors take along what they can."""
+    carry(page, values)
+    with (
+        st.session_state.get(LINK) or st.container(),
+        st.popover("Copy link", icon=":material/link:", key=f"{page}.link"),
+    ):
+        if why_not:
+            st.info(why_not)
+        else:
+            st.caption("Opens this exact view. Use the copy button at the right of the box.")
+            st.code(address(page, values), language=None, wrap_lines=True)
+        if without and any(values.get(name) for name in without):
+            st.caption("Without your text: links reach server logs and previews, so a text in a link is not private.")
+            shared = {name: value for name, value in values.items() if name not in without}
+            st.code(address(page, shared), language=None, wrap_lines=True)
+
+
+def show(
+    figure: Figure,
+    page: str,
+    values: Mapping[str, Value],
+    *,
+    why_not: str = "",
+    under_heading: Callable[[], None] | None = None,
+    on_cell: Callable[[int, int], None] | None = None,
+) -> None:
+    """One figure with all that stands behind it. why_not: why no link opens this view, which its exports then say.
+
+    under_heading: draws what stands between the heading and the caption.
+    on_cell: what a press on a cell of its maps does, before the page is drawn anew; it is given row and column.
+    """
+    figure = _public(figure)
+    about, *how = SENTENCE_END.split(figure.caption, maxsplit=1)
+    st.header(escape_markdown(figure.heading), anchor=figure.name)
+    st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
+    named = f"**{escape_markdown(figure.title)}.** " if figure.finding else ""
+    if under_heading is not None:
+        under_heading()
+    st.caption(named + escape_markdown(about), help=glossary_hint(figure.title, figure.caption))
+    charts(figure, page, on_cell=on_cell)
+    with st.container(horizontal=True, gap="small"):
+        if how:
+            _how_measured(how[0], f"{page}.{figure.name}.how")
+        _data(figure, page)
+        link = why_not or address(page, values)
+        _exports(figure, page, link)
+        _sources(figure, page, link)
+    if how:
+        st.html(f'<p class="on-paper">{escape(how[0])}</p>')
+
+
+def charts(figure: Figure, page: str, *, on_cell: Callable[[int, int], None] | None = None) -> None:
+    """The panels of a figure, in its columns."""
+    drawn = vega_specs(figure, look())
+    columns = drawings.columns(figure)
+    for start in range(0, len(drawn), columns):
+        row = drawn[start : start + columns]
+        places = st.columns(columns) if columns > 1 else [st.container()]
+        for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
+            key = f"{page}.{figure.name}.{number}"
+            pressable: dict[str, Any] = {}
+            panel = dict(panel)
+            if on_cell and {"row", "column"} <= set(_fields(panel)):
+                panel["params"] = [CELL]
+                pressable = {"on_select": partial(_pressed, key, on_cell), "selection_mode": CELL["name"]}
+            place.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
+
+
+def _fields(panel: Mapping[str, Any]) -> list[str]:
+    """The columns of the data that the axes of a plain panel show."""
+    encoding = panel.get("encoding", {})
+    return [encoding[axis]["field"] for axis in ("x", "y") if "field" in encoding.get(axis, {})]
+
+
+def _pressed(key: str, on_cell: Callable[[int, int], None]) -> None:
+    cells = st.session_state[key]["selection"][CELL["name"]]
+    if cells:
+        on_cell(int(cells[0]["row"]), int(cells[0]["column"]))
+
+
+def _public(figure: Figure) -> Figure:
+    """On a hosted server, the figure without the server's folders in what is said of it."""
+    if not settings.hosted():
+        return figure
+    return replace(
+        figure,
+        caption=hide_server_paths(figure.caption),
+        command=hide_server_paths(figure.command),
+        provenance={name: hide_server_paths(value) for name, value in figure.provenance.items()},
+    )
+
+
+def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
+    """What a reader who cannot see the panel is told: which one it is, and what the figure shows."""
+    heading = panel.get("title")
+    text = heading.get("text", "") if isinstance(heading, dict) else heading or ""
+    name = ", ".join(text) if isinstance(text, list) else str(text)
+    return f"{name}. {figure.alt}" if name else figure.alt
+
+
+def _popover(figure: Figure, page: str, label: str, icon: str) -> Any:
+    """A popover whose content is made only while it is open."""
+    return st.popover(label, icon=icon, key=f"{page}.{figure.name}.{label.lower()}", on_change="rerun")
+
+
+def _how_measured(text: str, key: str) -> None:
+    """The rest of a caption, when it is asked for; on paper it always stands below."""
+    with st.popover("How measured", icon=":material/straighten:", key=key):
+        st.caption(escape_markdown(text))
+
+
+def _data(figure: Figure, page: str) -> None:
+    popover = _popover(figure, page, "Data", ":material/table:")
+    if not popover.open:
+        return
+    with popover:
+        frame = figure.frame()
+        if len(frame) > ROWS_SHOWN:
+            st.caption(f"The first {ROWS_SHOWN:,} of {len(frame):,} rows; the CSV export holds all.")
+        st.dataframe(frame.head(ROWS_SHOWN), hide_index=True)
+
+
+def _exports(figure: Figure, page: str, link: str) -> None:
+    popover = _popover(figure, page, "Export", ":material/download:")
+    if not popover.open:
+        return
+    with popover:
+        for form, (media, _) in export.FORMATS.items():
+            st.download_button(
+                FORMAT_NAMES[form],
+                data=exports.on_press(partial(export.render, figure, form, link)),
+                file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
+                mime=media,
+                on_click="ignore",
+                key=f"{page}.{figure.name}.export.{form}",
+                width="stretch",
+            )
+        st.download_button(
+            "Manifest (JSON)",
+            data=exports.on_press(lambda: json.dumps(export.manifest(figure, link), indent=2).encode()),
+            file_name=f"addend-{figure.name.replace('_', '-')}.manifest.json",
+            mime="application/json",
+            on_click="ignore",
+            key=f"{page}.{figure.name}.manifest",
+            width="stretch",
+        )
+        st.caption("Pictures and pages carry the manifest inside: link, versions, model, input, command.")
+        exports.export_notice()
+
+
+def _sources(figure: Figure, page: str, link: str) -> None:
+    popover = _popover(figure, page, "Source", ":material/format_quote:")
+    if not popover.open:
+        return
+    with popover:
+        if link.startswith("http") and FIGURES[figure.name].live is None:
+            st.caption("Embed it in a page of your own")
+            st.code(embedded_frame(figure, link), language="html", wrap_lines=True)
+        st.caption("The command that reproduces these numbers")
+        st.code(figure.command, language="bash", wrap_lines=True)
+        # Where no link opens this view, a sentence stands in its place.
+        if link.startswith("http") and figure.name in links.VIEWS[page].figures:
+            st.caption("The command that writes this very figure's data")
+            named = figure.name.replace("_", "-")
+            st.code(
+                f"python -m analysis export {quote(link)} --figure {figure.name} -o {named}.csv",
+                language="bash",
+                wrap_lines=True,
+            )
+        if figure.provenance:
+            st.caption("Where they come from")
+            for name, value in figure.provenance.items():
+                st.text(f"{name}: {value}")
+        cite_this(figure.name, figure.title, link)
+        cite(figure.citation_keys)
+
+
+def embedded_frame(figure: Figure, link: str) -> str:
+    """The HTML that shows a figure alone, in a frame of its size, in another page."""
+    rows = -(-len(vega_specs(figure, look())) // drawings.columns(figure))
+    tallest = max((panel.get("height", 0) for panel in vega_specs(figure, look())), default=0)
+    height = 150 + rows * (int(tallest) if isinstance(tallest, int | float) else 400)
+    address = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"
+    title = escape(figure.heading, quote=True)
+    return f'<iframe src="{escape(address, quote=True)}" title="{title}" width="100%" height="{height}"></iframe>'
+
+
+def cite_this(key: str, title: str, link: str) -> None:
+    """How to cite a chart or a claim, in plain text and in BibTeX: link, date, versions of store and code."""
+    about = queries.cited(key, title, link)
+    st.caption("Cite this")
+    st.code(about.plain(), language=None, wrap_lines=True)
+    st.code(about.bibtex(), language="latex", wrap_lines=True)
+
+
+def cite(keys: tuple[str, ...]) -> None:
+    """BibTeX of the works a figure rests on."""
+    if not keys:
+        return
+    st.caption("Works it rests on")
+    marks = ", ".join("?" for _ in keys)
+    frame = queries.rows(f"SELECT bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key", keys)
+    st.code("\n\n".join(frame.bibtex), language="latex", wrap_lines=True)
+
+
+def show_problem(problem: AddendError) -> None:
+    """What went wrong, in the page's own flow; the app goes on."""
+    text = escape_markdown(hide_server_paths(str(problem)))
+    if not isinstance(problem, ModelNotDownloaded | ProbeStopped | NotInstalled):
+        st.error(text, icon=":material/error:")
+        return
+    st.info(text, icon=":material/info:")  # nothing went wrong: it waits for a press, or for an installation
+    if isinstance(problem, ModelNotDownloaded):
+        live.download(problem)
+    elif isinstance(problem, ProbeStopped):
+        live.resume_button(problem)
+
+
+def show_failure(failed: Exception) -> None:
+    """Says that something of ours broke, and logs where. What the exception says may quote a reader: nobody sees it."""
+    reference = uuid.uuid4().hex[:8]
+    log.log_event("broken", reference=reference, kind=type(failed).__name__, at=log.code_places(failed))
+    st.error(f"Addend broke at this (reference {reference}, in the server's log). Change something, or start anew.")

@@ -1,0 +1,94 @@
+"""Statements in rows: verdict, what is said and of what, the measurement as a picture, and the way to its evidence."""
+
+from base64 import b64encode
+from collections.abc import Iterable
+from html import escape
+
+import streamlit as st
+
+from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.stored import Heading
+from analysis.core.colours import VERDICTS, css_variables
+from analysis.core.formatting import plural, significant
+from dashboard.widgets import show
+from dashboard.widgets.effect_sparkline import WIDTH, effect_sparkline
+
+SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
+"""The sign of every verdict; the word always stands beside it."""
+
+STYLE = """
+<style>
+.statements { width: 100%; border-collapse: collapse; font-size: 1rem; }
+.statements td { padding: 10px 12px 10px 0; vertical-align: top; border: 0; border-bottom: 1px solid var(--line); }
+.statements .verdict { width: 8.5rem; font-weight: 600; white-space: nowrap; }
+.statements .soft { color: var(--soft); font-size: 0.9rem; }
+.statements .measured { width: 310px; }
+.statements .more { width: 7rem; white-space: nowrap; }
+.statements a { color: var(--accent); }
+.statements img { max-width: 100%; display: block; }
+@media (max-width: 760px) {
+  .statements tr, .statements td { display: block; width: auto; }
+  .statements td { border-bottom: 0; padding: 2px 0; }
+  .statements tr { border-bottom: 1px solid var(--line); padding: 10px 0; }
+  .statements .verdict, .statements .measured, .statements .more { width: auto; }
+}
+</style>
+"""
+
+
+def tally(counts: dict[str, int]) -> str:
+    """How many statements have which verdict, in words: `24 supported, 13 contradicted, 3 mixed, 39 open`."""
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
+
+def show_statements(statements: Iterable[Judgement], *, linked: bool = True) -> None:
+    """The rows on screen. linked: whether each leads to the page of its claim."""
+    st.html(table(statements, linked=linked))
+
+
+def table(statements: Iterable[Judgement], *, linked: bool = True) -> str:
+    """The rows as HTML; every text in them is escaped."""
+    look = show.look()
+    rows = "".join(_row(one, linked=linked) for one in statements)
+    style = css_variables(dark=look.dark)
+    return f'{STYLE}<table class="statements" style="{style}"><tbody>{rows}</tbody></table>'
+
+
+def _row(one: Judgement, *, linked: bool) -> str:
+    look = show.look()
+    hue = look.colour(VERDICTS[one.verdict])
+    sentence = f"{one.id}: {one.sentence}"
+    drawn = effect_sparkline(one.effect, one.low, one.high, one.line, text=sentence, ink=look.ink, hue=look.series)
+    if drawn:
+        # As an image: the browser lets no drawing stand in a page's own text.
+        coded = b64encode(drawn.encode()).decode()
+        drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
+    size = f"{significant(one.effect)} {one.unit}" if one.effect is not None else ""
+    would = f'<div class="soft">Would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
+    link = ""
+    if linked:
+        address = escape(show.address("claims", {"claim": one.parent}), quote=True)
+        link = f'<a href="{address}" target="_self">{escape(evidence(one))}</a>'
+    return (
+        "<tr>"
+        f'<td class="verdict" style="color:{hue}"><span aria-hidden="true">{SIGNS[one.verdict]}</span> '
+        f"{escape(one.verdict)}</td>"
+        f'<td>{escape(one.statement)}<div class="soft">{escape(one.id)} · {escape(one.scope)}</div>{would}</td>'
+        f'<td class="measured">{drawn}<div class="soft">{escape(size)}</div></td>'
+        f'<td class="more">{link}</td>'
+        "</tr>"
+    )
+
+
+def evidence(one: Judgement) -> str:
+    """What stands behind a statement, by its number."""
+    if one.kind in ("final_loss", "steps_to_leave"):
+        return plural(one.seeds or 0, "seed")
+    if one.kind == "published":
+        return plural(len(one.readings), "figure")
+    return plural(len(one.readings), "reading") if one.readings else "why"
+
+
+def heading(result: Heading) -> str:
+    """A claim's name and how its parts stand."""
+    return f"{result.id}. {result.title} ({result.lean})"

@@ -1,0 +1,62 @@
+"""The pickers that the terms and probe pages share: which head, and how its maps are shown."""
+
+import streamlit as st
+
+from analysis.figures.heatmap import MOST_NAMES
+from analysis.figures.terms.cell import STRONGEST
+from analysis.measurements.terms import Decomposition
+from analysis.measurements.terms.token_view import labels
+from dashboard.widgets.pickers import Pickers
+
+METHODS = {"frozen": "frozen", "mean": "mean"}
+"""How hidden states are split into sources."""
+
+
+def map_pickers(picked: Pickers, heads: int) -> None:
+    """Head, terms, and the three ways of looking at a map."""
+    if heads < 1:
+        return
+    first, second = st.columns([2, 3])
+    with first:
+        picked.slider("head", "Head", list(range(heads)))
+    with second:
+        names = {"four": "The four of word and position", "all": "All"}
+        picked.segments("group", "Terms", list(names), names)
+    map_ways(picked)
+
+
+def part_pickers(picked: Pickers, decomposition: Decomposition) -> None:
+    """Which rows of the maps are shown. Up to 64 they have names, and cells that tell their value."""
+    names = _rows(picked, decomposition)
+    picked.span(
+        "from",
+        "to",
+        "Rows and columns of the maps",
+        len(names),
+        help=f"A part of at most {MOST_NAMES} shows its tokens, and the value of the cell that you point at.",
+    )
+
+
+def cell_pickers(picked: Pickers, decomposition: Decomposition) -> None:
+    """One query and one key among the rows shown."""
+    names = _rows(picked, decomposition)
+    first, last = int(picked.get("from")), int(picked.get("to"))
+    options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
+    shown = {
+        index: "where attention is strongest" if index == STRONGEST else f"{index} {names[index]}" for index in options
+    }
+    for place, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
+        with place:
+            picked.choice(name, label, options, shown)
+
+
+def _rows(picked: Pickers, decomposition: Decomposition) -> list[str]:
+    return labels(decomposition.token_info, words=bool(picked.get("words")), specials=bool(picked.get("specials")))
+
+
+def map_ways(picked: Pickers) -> None:
+    """The three ways of looking at a map."""
+    with st.container(horizontal=True, gap="medium"):
+        picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
+        picked.toggle("words", "Whole words", help="Merge word pieces: scores averaged, attention to pieces summed.")
+        picked.toggle("specials", "Special tokens", help="Show [CLS] and [SEP]. They take part either way.")

@@ -1,0 +1,82 @@
+"""The form of the vision page: model, layer and image, drawn or uploaded; then head and patch."""
+
+import streamlit as st
+
+from analysis.core import settings
+from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.models import random_vit_name as random_vit
+from analysis.probes.drawn_images import IMAGES
+from dashboard.session import live
+from dashboard.widgets.pickers import Pickers
+
+
+def form(picked: Pickers) -> tuple[str, bytes] | None:
+    """Asks for a model and an image; gives an uploaded file's name and bytes, which no link carries."""
+    with st.form("vision.form", border=True):
+        first, second, third = st.columns([3, 1, 1])
+        model = first.text_input(
+            "Model",
+            key=picked.box("model"),
+            help=f"{random_vit.NAME}, {live.folders()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
+            f"ViT-MAE or CLIP; safetensors only. {random_vit.NAME} is a {random_vit.TITLE}.",
+        )
+        revision = second.text_input("Revision", key=picked.box("revision"), help="A branch, tag or commit, on a hub.")
+        layer = third.number_input(
+            "Layer", min_value=0, step=1, key=picked.box("layer"), help="Layer 0 is exact; deeper, frozen."
+        )
+        names = list(IMAGES)
+        held = picked.get("image")
+        if held not in names:
+            st.warning("The link asks for an image that is not among the drawn ones; the first is offered.")
+        image = st.selectbox(
+            "Image",
+            names,
+            key=picked.box("image", held if held in names else names[0]),
+            format_func=lambda name: IMAGES[name].title,
+        )
+        file = st.file_uploader(
+            "Or an image of your own",
+            type=["png", "jpg", "jpeg", "webp", "gif"],
+            max_upload_size=settings.number("ADDEND_IMAGE_MB"),
+            help="It stays in this server's memory for as long as this view is open, and is in no link.",
+        )
+        masked = st.checkbox(
+            "Hide patches, as a masked autoencoder's training did", key=picked.box("masked"), help="ViT-MAE only."
+        )
+        if st.form_submit_button("Take it apart", type="primary") or held not in names:
+            for name, value in {
+                "model": model,
+                "revision": revision,
+                "layer": int(layer),
+                "image": image,
+                "masked": masked,
+            }.items():
+                picked.typed(name, value)
+    if picked.get("model").strip() == random_vit.NAME:
+        st.info(
+            f"This is the {random_vit.TITLE}. Give a model above to see one that was trained.",
+            icon=":material/casino:",
+        )
+    return None if file is None else (file.name, file.getvalue())
+
+
+def map_pickers(picked: Pickers, decomposition: ImageDecomposition) -> None:
+    """Head, the patch that asks, and whether scores are centred."""
+    first, second = st.columns(2)
+    with first:
+        picked.slider("head", "Head", list(range(decomposition.heads)))
+    with second:
+        picked.slider(
+            "patch",
+            "Query patch",
+            list(range(len(decomposition.tokens))),
+            format_func=lambda at: decomposition.tokens[at],
+        )
+    picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
+
+
+def why_no_link(uploaded: tuple[str, bytes] | None) -> str:
+    """Why a link cannot carry this image; empty when it can."""
+    if uploaded is None:
+        return ""
+    return "An uploaded image is in no link: it stays on this server, in memory. Take it away to link to a drawn one."

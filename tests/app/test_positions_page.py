@@ -1,0 +1,43 @@
+"""The page Position map: the map, its baseline, kernels where a model turns, and what cannot be mapped in a
+sentence."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "positions.duckdb"))
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=300)
+    app.run()
+    app.switch_page("views/positions.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def test_a_map_is_shown_and_a_baseline_beside_it():
+    app = opened()
+    assert not app.exception
+    assert app.header[0].value.startswith("At layer 0, ")
+    app = opened(baseline="shuffled")
+    assert not app.exception
+    assert any(
+        "the same words in another order" in one.value.lower() or "another order" in one.value for one in app.caption
+    )
+
+
+def test_what_cannot_be_mapped_is_said():
+    app = opened(model="no/such-model-anywhere")
+    assert not app.exception
+    assert app.error or app.info
+    app = opened(baseline="nothing")
+    assert not app.exception
+    assert "expected random or shuffled, or nothing" in app.error[0].value

@@ -1,0 +1,82 @@
+"""The moving pictures in a real browser: by button, slider and key, without a trip to the server."""
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from analysis.narrative.hero import STAGES
+from tests.browser.conftest import settled
+
+pytestmark = pytest.mark.browser
+
+
+def stage(page):
+    return page.locator("figure .stage b")
+
+
+def drawn(page) -> str:
+    return page.locator("figure svg").inner_html()
+
+
+def test_the_stages_are_reached_with_no_server(page, address):
+    page.goto(address)
+    settled(page)
+    expect(stage(page)).to_have_text(STAGES[0].name)
+    page.context.set_offline(True)
+    try:
+        seen = {drawn(page)}
+        for one in STAGES[1:]:
+            page.get_by_role("button", name=one.label, exact=True).click()
+            expect(stage(page)).to_have_text(one.name)
+            expect(page.locator("figure .says")).to_have_text(one.says)
+            seen.add(drawn(page))
+        assert len(seen) == len(STAGES), "every stage is another picture"
+        page.get_by_role("slider", name="From concatenating to adding").press("ArrowRight")
+        expect(stage(page)).to_have_text("What training makes of it")
+        expect(page.get_by_role("button", name="After training")).to_have_attribute("aria-pressed", "true")
+        page.get_by_role("slider", name="From concatenating to adding").press("ArrowLeft")
+        expect(stage(page)).to_have_text(STAGES[3].name)
+    finally:
+        page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_readers_who_want_no_motion_get_the_last_picture_at_once(browser, address, scheme):
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, reduced_motion="reduce", color_scheme=scheme, has_touch=True
+    )
+    page = context.new_page()
+    page.goto(address)
+    settled(page)
+    page.get_by_role("button", name="After training").tap()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    first = drawn(page)
+    time.sleep(0.3)
+    assert drawn(page) == first, "nothing moves"
+    expect(stage(page)).to_have_text("What training makes of it")
+    assert re.search(r"measured: 0\.\d{3}", first)
+    ink = page.locator("figure").evaluate("figure => getComputedStyle(figure).color")
+    assert ink == ("rgb(236, 238, 242)" if scheme == "dark" else "rgb(31, 36, 48)")
+    context.close()
+
+
+def test_the_sentence_of_the_tour_is_moved_with_no_server(page, address):
+    page.goto(f"{address}/read?step=shift&head=8")
+    settled(page)
+    slider = page.get_by_role("slider", name="Shift")
+    expect(stage(page)).to_have_text("Positions 0 to 12")
+    page.context.set_offline(True)
+    try:
+        before = drawn(page)
+        slider.press("ArrowRight")
+        expect(stage(page)).to_have_text("Positions 1 to 13")
+        expect(page.locator("figure .says")).to_have_text(re.compile(r"\d+\.\d % of the attention goes elsewhere"))
+        assert drawn(page) != before
+        slider.press("End")
+        expect(stage(page)).to_have_text("Positions 100 to 112")
+        slider.press("Home")
+        assert drawn(page) == before, "back where it began"
+    finally:
+        page.context.set_offline(False)

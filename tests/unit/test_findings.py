@@ -1,0 +1,42 @@
+"""The headings of figures: what they show, in a sentence that can be read aloud."""
+
+import re
+
+import pytest
+
+from analysis.core.errors import LinkError
+from analysis.figures import FIGURES
+from analysis.links import VIEWS
+
+pytestmark = pytest.mark.usefixtures("store")
+
+STORED = [(page, name) for page, view in VIEWS.items() for name in view.figures if FIGURES[name].live is None]
+BARE = {
+    "reading_plane", "reading_sum", "reading_orthogonal", "reading_concatenation", "reading_order", "reading_open",
+    "encoding_heat", "encoding_shift", "encoding_spectrum", "encoding_measures", "geometry_calls",
+    "geometry_collisions", "training_settings", "training_advantage", "training_scores", "sql_chart",
+}  # fmt: skip
+"""Figures whose heading says what is drawn: the tour says its finding in its own text, the others show several."""
+LONGEST = 175
+
+
+@pytest.mark.parametrize(("page", "name"), STORED)
+def test_a_heading_is_a_finding_with_its_numbers(page: str, name: str) -> None:
+    try:
+        figure = FIGURES[name].make(VIEWS[page].defaults() | ({"claim": "C09"} if page == "claims" else {}))
+    except LinkError as needed:
+        pytest.fail(f"{name} does not open by its page's own link: {needed}")
+    assert bool(figure.finding) == (name not in BARE)
+    assert not figure.heading[0].islower() or figure.heading.startswith("all-MiniLM") or not figure.finding
+    assert not figure.heading.endswith(".")
+    assert len(figure.heading) <= LONGEST
+    assert not re.search(r"\bnan\b|None|  |\{|-0\.0+\b", figure.heading)
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_the_leading_term_is_that_of_the_data(measure: str) -> None:
+    figure = FIGURES["terms_heads"].make(VIEWS["terms"].defaults() | {"measure": measure})
+    four = figure.content["table"].iloc[:, :4]
+    leads = four.idxmax(axis=1).value_counts()
+    assert f"in {leads.iloc[0]} of {len(four)} heads" in figure.finding
+    assert leads.index[0].replace("_to_", " → ") in figure.finding.lower()

@@ -1,0 +1,28 @@
+"""Proves that the glossary explains words that stand on screen, and finds them as words."""
+
+import re
+
+import pytest
+
+from analysis.core.provenance import ROOT
+from analysis.narrative.glossary import DEFINITIONS, definitions_in
+
+SHOWN = "\n".join(
+    path.read_text(encoding="utf-8")
+    for folder in ("analysis/figures", "analysis/measurements", "analysis/narrative", "dashboard/views")
+    for path in (ROOT / folder).rglob("*.py")
+    if path.name != "glossary.py"
+)
+
+
+@pytest.mark.parametrize("word", DEFINITIONS)
+def test_a_word_that_is_explained_stands_on_screen_and_is_explained_in_sentences(word: str) -> None:
+    assert re.search(rf"\b{re.escape(word)}\b", SHOWN, re.IGNORECASE)
+    assert DEFINITIONS[word][0].isupper()
+    assert DEFINITIONS[word].endswith(".")
+
+
+def test_words_are_found_whole_in_their_order_and_once() -> None:
+    text = "Key-centred scores are in NATS; a preseed, unfrozen seeds, nats again. KL 3."
+    assert list(definitions_in(text)) == ["key-centred", "nats", "seed", "KL"]
+    assert definitions_in("nothing of the kind") == {}

@@ -1,0 +1,112 @@
+"""Proves that the position map's figures say what was measured, and that the command fails where a model strays."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from family_specimens import GROUPED
+from family_specimens import _tiny as tiny
+from safetensors.torch import load_file, save_file
+from specimens import TEXT, tiny_tokenizer
+from typer.testing import CliRunner
+
+from analysis.commands import app
+from analysis.core.errors import LinkError, NoResults
+from analysis.figures import FIGURES, drawings
+from analysis.links import VIEWS
+from analysis.probes.position_probe import BASELINES, PositionRequest
+
+VALUES = VIEWS["positions"].defaults() | {"text": TEXT}
+
+
+def saved(folder: Path, **changes: Any) -> str:
+    tiny("Llama", head_dim=8, **GROUPED, **changes)().save_pretrained(folder)
+    tiny_tokenizer().save_pretrained(folder)
+    return str(folder)
+
+
+def test_a_map_names_the_layers_that_use_position_most_and_least(tmp_path: Path) -> None:
+    values = VALUES | {"model": saved(tmp_path / "llama"), "baseline": "random"}
+    figure = FIGURES["position_map"].make(values)
+    frame = figure.frame()
+    assert set(frame.of) == {values["model"], BASELINES["random"]}
+    mine = frame[frame.of == values["model"]]
+    np.testing.assert_allclose(mine.groupby("layer").share.sum(), 1, atol=1e-4)
+    by_position = mine[mine.part != "content"].groupby("layer").share.sum()
+    assert figure.finding.startswith(f"At layer {by_position.idxmax()}, {100 * by_position.max():.0f} % of the scores'")
+    assert figure.finding.endswith(f"at layer {by_position.idxmin()}, {100 * by_position.min():.0f} %")
+    assert "random weights (seed 0)" in figure.caption
+    assert len(drawings.panels(figure)) == 4
+    assert figure.command.startswith("python -m analysis positions ")
+
+
+def test_a_baseline_is_another_model_or_another_order(tmp_path: Path) -> None:
+    request = PositionRequest.of(VALUES | {"model": saved(tmp_path / "llama")})
+    loaded = request.load()
+    own = request.run(loaded)
+    for baseline in BASELINES:
+        other = PositionRequest.of(VALUES | {"model": request.model, "baseline": baseline}).run(loaded)
+        assert np.abs(other.shares() - own.shares()).max() > 1e-3, baseline
+    np.testing.assert_array_equal(own.shares(), request.run(loaded).shares())
+    with pytest.raises(LinkError, match="baseline='nothing'; expected random or shuffled, or nothing"):
+        PositionRequest.of(VALUES | {"baseline": "nothing"})
+
+
+def test_kernels_are_of_the_head_that_a_link_names(tmp_path: Path) -> None:
+    values = VALUES | {"model": saved(tmp_path / "llama"), "layer": 1, "head": 2}
+    figure = FIGURES["position_kernels"].make(values)
+    frame = figure.frame()
+    assert frame.distance.max() == 0, "a causal model looks back alone"
+    np.testing.assert_allclose(frame.groupby("band").score.mean(), 0, atol=1e-5)
+    assert figure.finding.startswith("Head 2 of layer 1")
+    assert len(drawings.panels(figure)) == 1
+    with pytest.raises(LinkError, match="layer=7; this model has layers 0 to 2"):
+        FIGURES["position_kernels"].make(values | {"layer": 7})
+
+
+def test_a_model_that_adds_positions_has_a_map_and_no_kernels() -> None:
+    figure = FIGURES["position_map"].make(VALUES)
+    assert "most by added positions" in figure.finding
+    assert "Positions are not turned but added" in figure.caption
+    with pytest.raises(NoResults, match="turns no queries and keys"):
+        FIGURES["position_kernels"].make(VALUES)
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["positions", *arguments])
+    return done.exit_code, done.stdout
+
+
+def test_the_command_says_that_a_model_does_what_its_config_says(tmp_path: Path) -> None:
+    model = saved(tmp_path / "llama")
+    code, text = run(model, "--text", TEXT)
+    assert code == 0
+    assert "It turns what its config says." in text
+    code, text = run(model, "--text", TEXT, "--json")
+    entries = json.loads(text)
+    assert entries["differences"] == []
+    assert entries["checked_against"] == "its config"
+    total = sum(np.asarray(entries["shares"][part], float).sum(-1) for part in ("content", "position", "both"))
+    np.testing.assert_allclose(total, 1, atol=1e-4)
+
+
+def test_two_exports_that_turn_otherwise_end_with_exit_code_1(tmp_path: Path) -> None:
+    """The same weights, and another base in one config: what a conversion that drops a setting leaves behind."""
+    one = saved(tmp_path / "one")
+    other = saved(tmp_path / "other", rope_parameters={"rope_type": "default", "rope_theta": 1e6})
+    save_file(load_file(Path(one) / "model.safetensors"), Path(other) / "model.safetensors", {"format": "pt"})
+    code, text = run(one, "--text", TEXT, "--against", other)
+    assert code == 1
+    assert "DIFFERENT at layer 0, wavelengths 128 to 512 tokens: a wavelength of 62.8 tokens" in text
+    assert run(one, "--text", TEXT, "--against", one)[0] == 0
+
+
+def test_what_is_lost_unturned_is_named_by_its_band(tmp_path: Path) -> None:
+    figure = FIGURES["position_unturned"].make(VALUES | {"model": saved(tmp_path / "llama")})
+    frame = figure.frame()
+    top = frame[frame.band != "all of them"].sort_values("outcome").iloc[-1]
+    assert figure.finding.startswith(f"Most is lost without wavelengths {top.band} tokens in layer {top.layer}: ")
+    assert len(frame[frame.band == "all of them"]) == 3
+    assert len(drawings.panels(figure)) == 1

@@ -1,0 +1,75 @@
+"""Proves that the static site is whole: every link inside it leads somewhere, nothing is fetched, the data are ours."""
+
+import json
+import re
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+import pytest
+
+from analysis import links
+from analysis.narrative import site
+from analysis.narrative.answer.stored import answer
+from analysis.narrative.reading import ordered
+from analysis.store import read
+from tests.unit.test_report import LOADS, STUB, Read
+
+EVIL = "</script><script>alert(1)</script>"
+
+
+pytestmark = pytest.mark.usefixtures("store")
+
+
+@pytest.fixture
+def files(store) -> dict[str, str]:
+    return site.files(draw=lambda figure, link: STUB, link=links.link, faces=lambda drawn: "")
+
+
+def pages(files: dict[str, str]) -> dict[str, Read]:
+    return {name: Read(text) for name, text in files.items() if name.endswith(".html")}
+
+
+def test_every_link_inside_leads_somewhere(files) -> None:
+    read_pages = pages(files)
+    anchors = {name: {attrs.get("id") for _, attrs in page.tags} for name, page in read_pages.items()}
+    followed = 0
+    for name, page in read_pages.items():
+        for tag, attrs in page.tags:
+            address = urlsplit(attrs.get("href", "") if tag == "a" else "")
+            if address.scheme or not (address.path or address.fragment):
+                continue
+            target = str(PurePosixPath(address.path)) if address.path else name
+            assert target in files, f"{name} links to {target}"
+            assert not address.fragment or address.fragment in anchors[target], f"{name} links to {attrs['href']}"
+            followed += 1
+    assert followed > 50
+
+
+def test_nothing_is_fetched(files) -> None:
+    for name, page in pages(files).items():
+        loads = [(tag, key) for tag, attrs in page.tags for key in attrs if key in LOADS or (tag == "link")]
+        assert not loads, name
+
+
+def test_the_answer_and_every_step_of_the_tour_are_there(files) -> None:
+    home, tour = Read(files["index.html"]).text, Read(files["tour.html"]).text
+    assert answer()
+    assert all(step.sentence in home for step in answer() if step.name != "still_open")
+    assert all(step.title in tour for step in ordered())
+
+
+def test_the_data_are_those_of_the_store(files) -> None:
+    claims = json.loads(files["data/claims.json"])
+    assert len(claims) == read.query("SELECT count(*) AS n FROM claims").n.iloc[0]
+    assert [row["sentence"] for row in json.loads(files["data/answer.json"])] == [step.sentence for step in answer()]
+    parts = [part["id"] for name in files if name.startswith("data/claims/C") for part in json.loads(files[name])]
+    assert len(parts) == len(set(parts)) == read.query("SELECT count(*) AS n FROM claims WHERE rules_version = 2").n[0]
+
+
+def test_no_text_ends_the_script(monkeypatch) -> None:
+    from analysis.narrative.site import pages as module
+
+    monkeypatch.setattr(module.hero, "asset", lambda name: EVIL if name.endswith("js") else "")
+    made = site.files(draw=lambda figure, link: STUB, link=links.link, faces=lambda drawn: "")
+    assert EVIL not in made["index.html"]
+    assert len(re.findall("</script>", made["index.html"])) == 1
