@@ -57,7 +57,7 @@ def eager_pattern(model: AddendModel, texts: tuple[str, str | None]) -> np.ndarr
 
 def test_which_variants_are_taken_is_what_is_promised() -> None:
     assert REFUSED == [
-        "deberta", "multiply", "recurrent", "tupe_r"
+        "causal_polar", "deberta", "multiply", "recurrent", "tupe_r"
     ]  # fmt: skip
 
 
