@@ -11,7 +11,7 @@ from analysis.statistics.examples import ExamplesInterval, examples_interval
 from analysis.statistics.improvement import Improvement, improvement
 from analysis.statistics.multiple import Corrected, holm
 from analysis.statistics.paired import Difference, MeanInterval, difference, mean_interval
-from analysis.statistics.power import power_of, smallest_detectable
+from analysis.statistics.power import power_of, seeds_needed, smallest_detectable
 from analysis.statistics.protocol import Choice, Rate, Row, Scores, choose, choose_rates, chosen
 from analysis.statistics.seeds import Gathered, PerSeed, Runs, Within, per_seed
 
@@ -51,6 +51,7 @@ __all__ = [
     "mean_interval",
     "per_seed",
     "power_of",
+    "seeds_needed",
     "smallest_detectable",
     "steps_ratio",
     "steps_to",

@@ -30,7 +30,7 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
     edges = np.array([0.0, *sorted(points), top])
     half, middle = np.diff(edges)[:, None] / 2, (edges[:-1, None] + edges[1:, None]) / 2
     s = middle + half * NODES
-    density = s ** (df - 1) * np.exp(-s * s / 2 - log_scale)
+    density = np.exp(special.xlogy(df - 1, s) - s * s / 2 - log_scale)
     at = critical * s / math.sqrt(df)
     result = density * (special.ndtr(shift - at) + special.ndtr(-shift - at))
     return float(min((half * result * WEIGHTS).sum(), 1))
@@ -53,3 +53,13 @@ def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0
         middle = (low + high) / 2
         low, high = (low, middle) if power_of(middle, 1, n, alpha) > power else (middle, high)
     return sd * high
+
+
+def seeds_needed(effect: float, sd: float, *, alpha: float = 0.05, power: float = 0.8, most: int = 1_000) -> int | None:
+    """The fewest seeds with which a two-sided paired t test finds this effect with chance `power`.
+
+    sd: of the paired differences, in the effect's unit. None if there is no sd, or where `most` would not do.
+    """
+    if not sd > 0 or not np.isfinite(sd):
+        return None
+    return next((n for n in range(2, most) if power_of(effect, sd, n, alpha) >= power), None)

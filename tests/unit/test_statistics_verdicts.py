@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import difference, equivalence, holm, improvement, power_of, smallest_detectable, tie
+from analysis.statistics import (
+    difference,
+    equivalence,
+    holm,
+    improvement,
+    power_of,
+    seeds_needed,
+    smallest_detectable,
+    tie,
+)
 
 A = {0: 0.812, 1: 0.835, 2: 0.828, 3: 0.841}
 B = {0: 0.806, 1: 0.822, 2: 0.829, 3: 0.827}
@@ -163,13 +172,26 @@ def test_the_smallest_detectable_is_that_of_statsmodels(n, alpha, power, effect)
     assert power_of(smallest_detectable(1, n, alpha, power), 1, n, alpha) == pytest.approx(power, abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 12])
-@pytest.mark.parametrize("effect", [1e-9, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    ("n", "effect"), [*itertools.product((2, 3, 5, 12), (1e-9, 0.5, 1.0, 2.0)), (400, 0.1), (999, 0.1)]
+)
 def test_power_is_the_tail_of_the_noncentral_t(n, effect):
     c, shift = stats.t.isf(0.025, n - 1), effect * math.sqrt(n)
     expected = stats.nct.sf(c, n - 1, shift) + stats.nct.cdf(-c, n - 1, shift)
     assert power_of(effect, 1, n) == pytest.approx(expected, abs=1e-8)
     assert power_of(-effect, 1, n) == power_of(effect, 1, n)
+
+
+@pytest.mark.parametrize(("n", "effect"), [(3, 3.264043552819638), (5, 1.6819970833232674), (30, 0.5292357045238948)])
+def test_the_seeds_needed_are_those_of_statsmodels(n, effect):
+    """The effects that statsmodels finds with a chance of 80 % in exactly so many seeds, from the table above."""
+    assert seeds_needed(1.0001 * effect, 1) == n
+    assert seeds_needed(0.9999 * effect, 1) == n + 1
+
+
+def test_seeds_that_no_number_of_runs_would_give_are_none():
+    assert seeds_needed(1, 0) is None
+    assert seeds_needed(0.001, 1) is None
 
 
 def test_power_is_how_often_our_own_test_finds_it():

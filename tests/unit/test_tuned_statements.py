@@ -61,7 +61,7 @@ def test_a_large_difference_contradicts_that_it_is_the_same_and_a_noisy_one_is_o
     noisy = judged(intact, rows("minilm_no_position", lambda seed: [0.0, 6.0, 1.0][seed]))[GONE]
     assert noisy.verdict == OPEN
     assert "neither no difference" in noisy.sentence
-    assert noisy.would_decide
+    assert "new seeds of each arm" in noisy.would_decide, "seeds that were looked at are not added to"
 
 
 def test_it_is_open_until_every_seed_of_both_is_stored() -> None:

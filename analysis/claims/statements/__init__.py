@@ -67,15 +67,7 @@ def _trained(one: Contest, runs: contests.JudgedRuns, rules: TrainingRules, p: f
     steps = one.kind == "steps_to_leave"
     verdict = OPEN if result.word == contests.NOT_RESOLVED else _verdict(result.word, one.expect)
     effect, low, high = _effect(result.found, ratio=steps)
-    would = ""
-    if verdict == OPEN:
-        seeds = max(result.needed or 0, len(one.seeds))
-        missing = result.missing or 2 * (seeds - len(one.seeds))
-        would = f"{plural(seeds, 'seed')} of {names[0]} and {names[1]}"
-        if missing:
-            would += f": {plural(missing, 'training')} more, about {missing * RUN_HOURS:.1f} hours of one core"
-        else:
-            would += " trained for longer"
+    would = _would_decide(one, result, names) if verdict == OPEN else ""
     return Judgement(
         id=one.id,
         parent=one.parent,
@@ -103,6 +95,22 @@ def _trained(one: Contest, runs: contests.JudgedRuns, rules: TrainingRules, p: f
 
 def _verdict(word: str, expect: str) -> str:
     return SUPPORTED if word in contests.ALLOWED[expect] else CONTRADICTED
+
+
+def _would_decide(one: Contest, result: contests.Standing, names: tuple[str, str]) -> str:
+    """The trainings that would settle an open contest, with their seeds and hours."""
+    if result.missing:
+        return (
+            f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]}: {plural(result.missing, 'training')} "
+            f"more, about {result.missing * RUN_HOURS:.1f} hours of one core"
+        )
+    if result.needed is None:
+        return f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
+    # The seeds that were looked at are not added to: nobody stops when a result pleases.
+    return (
+        f"{plural(result.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules: "
+        f"{plural(2 * result.needed, 'training')}, about {2 * result.needed * RUN_HOURS:.1f} hours of one core"
+    )
 
 
 def _effect(result: Any, *, ratio: bool) -> tuple[float | None, float | None, float | None]:

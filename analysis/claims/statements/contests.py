@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.claims.statements.base import Ask
 from analysis.rules import Contest, TrainingRules, rules_of, training_rules
-from analysis.statistics import Difference, difference, equivalence, holm, power_of
+from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed
 from analysis.statistics.paired import mean_interval
 from analysis.statistics.seeds import Runs
 
@@ -183,7 +183,7 @@ def _earlier(sides: Sequence[Side], result: Difference, rules: TrainingRules) ->
         word=NOT_RESOLVED,
         found=result,
         reason="the interval of the ratio of steps does not settle it",
-        needed=_needed(-math.log(rules.earlier), result.sd),
+        needed=seeds_needed(-math.log(rules.earlier), result.sd),
     )
 
 
@@ -208,7 +208,7 @@ def _final(
                 found=result,
                 reason=f"the final losses of {name} spread by {spread:.3f} nats over seeds, "
                 f"{rules.spread:g} at most is asked for",
-                needed=_needed(rules.margin, result.sd),
+                needed=seeds_needed(rules.margin, result.sd),
             )
     held = equivalence(result, rules.margin, p=p)
     if held.within_margin:
@@ -219,7 +219,7 @@ def _final(
         word=NOT_RESOLVED,
         found=result,
         reason="the interval excludes neither no difference nor one that matters",
-        needed=_needed(rules.margin, result.sd),
+        needed=seeds_needed(rules.margin, result.sd),
     )
 
 
@@ -246,13 +246,6 @@ def on_plateau(left: Sequence[int | None], steps: int, rules: TrainingRules | No
     stepped = [step for step in late if step is not None]
     ended = f"it left by step {max(stepped):,}" if len(stepped) == len(late) else "it never left"
     return f"was still on the plateau after half of the steps in {len(late)} of {len(left)} seeds ({ended})"
-
-
-def _needed(effect: float, sd: float) -> int | None:
-    """Seeds with which a paired t test finds this effect with a chance of 80 %; None beyond 1,000."""
-    if not sd > 0 or math.isnan(sd):
-        return None
-    return next((n for n in range(2, 1_000) if power_of(effect, sd, n) >= 0.8), None)
 
 
 def corrected(contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules | None = None) -> dict[str, float]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement, Reading
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
+from analysis.core.formatting import plural
 from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
-from analysis.statistics import Difference, difference, equivalence, holm
+from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed
 
 SCORES = (
     "SELECT s.variant, s.seed, s.task, s.value, s.run_id, r.config FROM scores s JOIN runs r USING (run_id) "
@@ -107,8 +108,6 @@ def _judged(
     if result.n:
         between = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"
         text = f"{names[0]} scores {result.mean:+.1f} points from {names[1]}{between}, {result.n} seeds"
-    hours = (missing or 2 * len(rules.seeds)) * ARM_HOURS
-    would = f"{missing or 2 * len(rules.seeds)} fine-tunings more, about {hours:.1f} hours of one core"
     verdict = OPEN if not word else SUPPORTED if word in ALLOWED[one.expect] else CONTRADICTED
     return Judgement(
         id=one.id,
@@ -124,7 +123,7 @@ def _judged(
         high=None if math.isnan(result.high) else result.high,
         line=rules.margin,
         seeds=result.n,
-        would_decide=would if verdict == OPEN else "",
+        would_decide=_would_decide(missing, result, rules) if verdict == OPEN else "",
         command=f"python -m analysis finetune-surgery --glue DIR --arms {one.arm},{one.baseline}",
         page="glue",
         query=SCORES,
@@ -136,4 +135,19 @@ def _judged(
             for arm in (one.arm, one.baseline)
             for seed, value in sorted(averages(values, arm).items(), key=str)
         ),
+    )
+
+
+def _would_decide(missing: int, result: Difference, rules: SurgeryRules) -> str:
+    """The fine-tunings that would settle an open statement, with their seeds and hours."""
+    if missing:
+        return f"{plural(missing, 'fine-tuning')} more, about {missing * ARM_HOURS:.1f} hours of one core"
+    # The least difference that the interval so far leaves possible, but none that would not matter.
+    nearest = max(result.low, -result.high, 0.0)
+    seeds = seeds_needed(max(nearest, rules.margin), result.sd, alpha=0.05 / len(rules.statements))
+    if seeds is None:
+        return "more than a thousand new seeds of each arm, under a next version of the rules"
+    return (
+        f"{plural(seeds, 'new seed')} of each arm, under a next version of the rules: {2 * seeds} fine-tunings, about "
+        f"{2 * seeds * ARM_HOURS:.1f} hours of one core"
     )
