@@ -1,34 +1,52 @@
-"""python -m analysis surgery: a sentence encoder's own task under every change of its positions and terms."""
+"""python -m analysis surgery: a model's own task under every change of its positions and terms."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from analysis.commands.options import EMBEDDED, Model, Revision
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revision
 
 
 def surgery(
-    stsb: Annotated[Path, typer.Option(help="The dev set of STS-B: TSV with label, sentence1 and sentence2.")],
+    stsb: Annotated[
+        Path | None,
+        typer.Option(help="The dev set of STS-B, for a sentence encoder, as a TSV file."),
+    ] = None,
+    texts: Annotated[
+        Path | None, typer.Option(help="UTF-8 text, articles apart by empty lines, for a masked language model.")
+    ] = None,
     model: Model = EMBEDDED,
     revision: Revision = None,
+    corpus: CorpusName = None,
+    length: Annotated[int, typer.Option(help="Tokens of a window of text, special ones included.")] = 64,
+    windows: Annotated[int, typer.Option(help="How many windows of text.")] = 512,
+    called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/surgery, without its ending.")] = None,
 ) -> None:
-    """Measures sentence similarity under every operation, with no training, into a results file."""
+    """Measures sentence similarity or the loss on masked words under every operation, with no training."""
     from rich.progress import Progress
 
     from analysis import store_build
+    from analysis.core.errors import AddendError
+    from analysis.measurements.surgery.masked_words import masked_words
+    from analysis.measurements.surgery.measure import measure_surgery
     from analysis.measurements.surgery.operations import operations
-    from analysis.measurements.surgery.similarity import measure_surgery, read_pairs
+    from analysis.measurements.surgery.similarity import read_pairs
     from analysis.models.load import load
     from analysis.models.source import resolve
 
-    pairs = read_pairs(stsb)
-    loaded = load(resolve(model, revision))
+    if (stsb is None) == (texts is None):
+        raise AddendError("Name either --stsb, for a sentence encoder, or --texts, for a masked language model.")
+    loaded = load(resolve(model, revision), head=texts is not None)
+    if texts is not None:
+        task = masked_words(loaded, texts, length=length, count=windows, corpus=corpus)
+    else:
+        assert stsb is not None
+        task = read_pairs(stsb)
     chosen = operations()
     with Progress() as progress:
-        path = measure_surgery(
-            loaded, pairs, chosen=chosen, name=name, each=progress.track(chosen, description="operations")
-        )
+        each = progress.track(chosen, description="operations")
+        path = measure_surgery(loaded, task, chosen=chosen, called=called, name=name, each=each)
     store_build.refresh()
     typer.echo(f"{path} written and in the store.")

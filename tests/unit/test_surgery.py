@@ -8,15 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from scipy.special import logsumexp
 from scipy.stats import spearmanr
 from transformers import BertConfig, BertModel
 
 from analysis.core import embedded
-from analysis.core.errors import InterventionError, TextError
+from analysis.core.errors import InterventionError, ModelError, TextError
 from analysis.measurements.surgery import tables as surgery
 from analysis.measurements.surgery.concatenated import ConcatenatedInput, concatenated_states
+from analysis.measurements.surgery.masked_words import masked_words
+from analysis.measurements.surgery.measure import measure_surgery
 from analysis.measurements.surgery.operations import operations
-from analysis.measurements.surgery.similarity import Pairs, measure_surgery, read_pairs, similarities, spearman
+from analysis.measurements.surgery.similarity import Pairs, read_pairs, similarities, spearman
 from analysis.models.load import load
 from analysis.models.source import resolve
 from analysis.store import files
@@ -188,6 +191,61 @@ def test_a_table_of_results(minilm, tmp_path, monkeypatch):
         measure_surgery(minilm, few, chosen=wanted)
     with pytest.raises(ValueError, match="intact model comes first"):
         measure_surgery(minilm, PAIRS, chosen=wanted[1:])
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return load(resolve("cpu-bert_a-0"), head=True)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    words = ["the", "city", "of", "london", "is", "on", "the", "river", "thames", "and", "was", "founded", "by", "the", "romans", "in", "the", "first", "century"]
+    random = np.random.default_rng(2)
+    file = tmp_path_factory.mktemp("text") / "articles.txt"
+    file.write_text("\n\n".join(" ".join(random.choice(words, 90)) for _ in range(14)), encoding="utf-8")
+    return file
+
+
+def test_losses_on_masked_words_are_the_models_own(encoder, text):
+    task = masked_words(encoder, text, length=24, count=12)
+    ids, expected = torch.from_numpy(task.windows.ids), []
+    for window, places in zip(ids, task.places, strict=True):
+        masked = window.clone()
+        masked[places] = encoder.tokenizer.mask_token_id
+        with torch.no_grad():
+            logits = encoder.model(input_ids=masked[None]).logits[0].double().numpy()
+        true = window.numpy()[places]
+        expected.append(np.mean(logsumexp(logits[places], axis=1) - logits[places, true]))
+    intact = operations()[0]
+    values = task.values(encoder, intact)
+    assert values == pytest.approx(expected, abs=1e-4)
+    assert task.summary(values) == pytest.approx(np.mean(expected), abs=1e-4)
+    frame = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
+    assert not frame & set(np.take_along_axis(task.windows.ids, task.places, 1).ravel().tolist())
+
+
+def test_a_table_of_losses(encoder, text, tmp_path, monkeypatch):
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
+    task = masked_words(encoder, text, length=24, count=12, corpus="romans")
+    wanted = [one for one in operations(ranks=(14,), controls=(14,), draws=1) if one.name != "permuted"]
+    _, table, run = files.read(measure_surgery(encoder, task, chosen=wanted, called="a name"))
+    columns = table.to_pydict()
+    assert set(columns["task"]) == {"masked_words"}
+    assert run["command"] == (
+        "python -m analysis surgery --model FOLDER --called 'a name' --texts romans --length 24 --windows 12"
+    )
+    by = dict(zip(columns["operation"], columns["value"], strict=True))
+    assert by["no_position"] != by["intact"]
+    assert by["no_cross"] != by["intact"]
+
+
+def test_what_has_no_such_task_or_tables_is_refused(minilm, text):
+    with pytest.raises(ModelError, match="has no head that predicts masked words"):
+        masked_words(minilm, text, length=24, count=12)
+    beside = load(resolve("cpu-concat_20-0"), head=True)
+    with pytest.raises(InterventionError, match="does not add a table of positions"):
+        masked_words(beside, text, length=24, count=12).values(beside, operations()[1])
 
 
 @pytest.mark.parametrize(

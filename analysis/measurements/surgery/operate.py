@@ -29,13 +29,13 @@ ATTENTION: dict[str, Callable[[Any, Tensor], nn.Module]] = {
 
 def operate(model: Any, arm: Arm, positions: Positions) -> None:
     """Changes a BERT-like model for good, and stops the training of its embedding tables."""
-    words, places = tables.modules(model)
+    words, places = tables.weights(model)
     if arm.tables:
         new = TABLES[arm.tables](tables.tables(model))
-        words.weight.data = new.words.to(words.weight.dtype)
-        places.weight.data = new.positions.to(places.weight.dtype)
-    for table in (words, places, model.base_model.embeddings.token_type_embeddings):
-        table.weight.requires_grad_(False)
+        words.data = new.words.to(words.dtype)
+        places.data = new.positions.to(places.dtype)
+    for table in (words, places, model.base_model.embeddings.token_type_embeddings.weight):
+        table.requires_grad_(False)
     model.base_model.set_attn_implementation(IMPLEMENTATION)
     if arm.attention:
         for layer, at in zip(model.base_model.encoder.layer, positions, strict=False):

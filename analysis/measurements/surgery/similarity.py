@@ -4,9 +4,7 @@ Shapes: N sentences, E hidden size, P pairs, R resamples.
 """
 
 import csv
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -14,34 +12,51 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from numpy import ndarray
 from scipy.stats import rankdata
 from torch import Tensor
 
 from analysis.core.errors import TextError
-from analysis.core.provenance import model_options
 from analysis.measurements.interventions.forward import forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.run import family_for
-from analysis.measurements.surgery.operations import Operation, operations
-from analysis.measurements.surgery.tables import tables, with_tables
+from analysis.measurements.surgery.operations import Operation
+from analysis.measurements.surgery.tables import operated
 from analysis.models.load import Loaded
-from analysis.store import files
 
-RESAMPLES = 1_000
-SEED = 0
 BATCH = 64
-FEWEST = 10
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of sentences with the similarity that people gave them."""
+    """Pairs of sentences with the similarity that people gave them; a task of `measure_surgery`."""
 
     first: list[str]
     second: list[str]
     label: Float[ndarray, " P"]
+
+    name = "stsb"
+    measure = "Spearman"
+    unit = "pairs of sentences"
+    option = f"--stsb {quote('STS-B/dev.tsv')}"
+
+    @property
+    def count(self) -> int:
+        """How many pairs."""
+        return len(self.label)
+
+    def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
+        """The cosine of the two sentences of each pair."""
+        return similarities(loaded, self, operation)
+
+    def summary(self, values: ndarray) -> float:
+        """Spearman's correlation of the cosines with what people said."""
+        return spearman(values, self.label)
+
+    def resampled(self, values: ndarray, draws: Int64[ndarray, "R P"]) -> Float[ndarray, " R"]:
+        """Spearman's correlation on each resample of the pairs."""
+        return np.array([spearman(values[draw], self.label[draw]) for draw in draws])
 
 
 def read_pairs(path: Path) -> Pairs:
@@ -68,10 +83,9 @@ def read_pairs(path: Path) -> Pairs:
 def embed(loaded: Loaded, sentences: Sequence[str], operation: Operation) -> Float[Tensor, "N E"]:
     """Mean-pooled, normalised last hidden states, as sentence-transformers computes them, under an operation."""
     model: Any = loaded.model.base_model
-    change = with_tables(model, operation.change(tables(model))) if operation.change else nullcontext()
     specs = [parse(f"drop_terms:{operation.terms}")] if operation.terms else []
     result = torch.empty(len(sentences), model.config.hidden_size)
-    with change:
+    with operated(model, operation.change):
         for batch, inputs in _batches(loaded, sentences):
             hidden = (
                 forward(model, family_for(loaded, inputs), inputs, specs).hidden
@@ -108,70 +122,3 @@ def spearman(a: ndarray, b: ndarray) -> float:
     """Spearman's rank correlation, ties at their mean rank."""
     x, y = (rankdata(values) - (len(values) + 1) / 2 for values in (a, b))
     return float((x @ y) / np.sqrt((x @ x) * (y @ y)))
-
-
-def resampled(values: ndarray, label: ndarray, draws: ndarray) -> Float[ndarray, " R"]:
-    """Spearman's correlation on each resample of the pairs; draws: (R, P) places."""
-    return np.array([spearman(values[draw], label[draw]) for draw in draws])
-
-
-def measure_surgery(
-    loaded: Loaded,
-    pairs: Pairs,
-    *,
-    task: str = "stsb",
-    chosen: Sequence[Operation] | None = None,
-    name: str | None = None,
-    each: Iterable[Operation] | None = None,
-) -> Path:
-    """Every operation on the task, written as one results file; returns its path.
-
-    Intervals: percentile bootstrap of 95 % over pairs, the same resamples for every operation, so that differences
-    from the intact model are paired. each: the operations again, where somebody watches them go by.
-    """
-    started = time.perf_counter()
-    wanted = list(operations() if chosen is None else chosen)
-    if not wanted or wanted[0].name != "intact":
-        raise ValueError("The intact model comes first: every difference is from it.")
-    count = len(pairs.label)
-    if count < FEWEST:
-        raise TextError(f"{count} pairs of sentences were given; expected at least {FEWEST}, to draw resamples from.")
-    draws = np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
-    rows: list[dict[str, Any]] = []
-    intact: tuple[float, ndarray] | None = None
-    paces = {}
-    for operation in wanted if each is None else each:
-        begun = time.process_time()
-        values = similarities(loaded, pairs, operation)
-        paces[f"{operation.name}:{operation.rank}:{operation.draw}"] = round(time.process_time() - begun, 2)
-        result, spread = spearman(values, pairs.label), resampled(values, pairs.label, draws)
-        intact = intact or (result, spread)
-        low, high = np.percentile(spread, [2.5, 97.5])
-        less, more = np.percentile(spread - intact[1], [2.5, 97.5])
-        rows.append(
-            {
-                "task": task,
-                "operation": operation.name,
-                "said": operation.said,
-                "rank": operation.rank,
-                "draw": operation.draw,
-                "value": result,
-                "low": float(low),
-                "high": float(high),
-                "difference": result - intact[0],
-                "difference_low": float(less),
-                "difference_high": float(more),
-                "pairs": count,
-            }
-        )
-    run = files.Run(
-        kind="surgery",
-        command=f"python -m analysis surgery {model_options(loaded.source.name, loaded.source.revision)} "
-        f"--stsb {quote('STS-B/dev.tsv')}",
-        **loaded.facts(),
-        seed=SEED,
-        config={"resamples": RESAMPLES, "measure": "Spearman", "pooling": "mean", "seconds_of_each": paces},
-        seconds=time.perf_counter() - started,
-    )
-    columns = {column: [row[column] for row in rows] for column in files.KINDS["surgery"].schema.names}
-    return files.write("surgery", columns, run, name=name)

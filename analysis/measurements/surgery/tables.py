@@ -3,8 +3,8 @@
 Shapes: V vocabulary, L positions, E hidden size, K directions.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +25,21 @@ class Tables:
     positions: Float[Tensor, "L E"]
 
 
-def modules(model: Any) -> tuple[torch.nn.Embedding, torch.nn.Embedding]:
-    """The model's word and position embeddings. Raises InterventionError where it does not add such tables."""
+def weights(model: Any) -> tuple[Tensor, Tensor]:
+    """The model's own word and position tables.
+
+    Raises InterventionError where the model does not add such tables: they are of different widths or none, or our own
+    encoder puts them beside each other or multiplies them.
+    """
     embeddings = getattr(model.base_model, "embeddings", None)
-    words, positions = (getattr(embeddings, name, None) for name in ("word_embeddings", "position_embeddings"))
+    words, positions = (
+        getattr(getattr(embeddings, name, None), "weight", None) for name in ("word_embeddings", "position_embeddings")
+    )
     if (
-        not isinstance(words, torch.nn.Embedding)
-        or not isinstance(positions, torch.nn.Embedding)
-        or words.weight.shape[1] != positions.weight.shape[1]
+        not isinstance(words, Tensor)
+        or not isinstance(positions, Tensor)
+        or words.shape[1:] != positions.shape[1:]
+        or getattr(model.config, "combine", "add") != "add"
     ):
         raise InterventionError(
             f"{type(model).__name__} does not add a table of positions to a table of words of the same width, so there "
@@ -43,21 +50,26 @@ def modules(model: Any) -> tuple[torch.nn.Embedding, torch.nn.Embedding]:
 
 def tables(model: Any) -> Tables:
     """Copies of both tables."""
-    return Tables(*(module.weight.detach().double() for module in modules(model)))
+    return Tables(*(weight.detach().double() for weight in weights(model)))
 
 
 @contextmanager
 def with_tables(model: Any, new: Tables) -> Iterator[None]:
     """Within, the model has these tables."""
-    pairs = list(zip(modules(model), (new.words, new.positions), strict=True))
-    kept = [module.weight.data for module, _ in pairs]
+    pairs = list(zip(weights(model), (new.words, new.positions), strict=True))
+    kept = [weight.data for weight, _ in pairs]
     try:
-        for module, table in pairs:
-            module.weight.data = table.to(module.weight.dtype)
+        for weight, table in pairs:
+            weight.data = table.to(weight.dtype)
         yield
     finally:
-        for (module, _), data in zip(pairs, kept, strict=True):
-            module.weight.data = data
+        for (weight, _), data in zip(pairs, kept, strict=True):
+            weight.data = data
+
+
+def operated(model: Any, change: Callable[[Tables], Tables] | None) -> AbstractContextManager[None]:
+    """Within, the model has its tables after a change of them; as they are where there is none."""
+    return with_tables(model, change(tables(model))) if change else nullcontext()
 
 
 def directions(table: Float[Tensor, "rows E"], count: int) -> Float[Tensor, "E K"]:

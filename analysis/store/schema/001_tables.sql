@@ -117,8 +117,9 @@ CREATE TABLE interventions (
     value DOUBLE, low DOUBLE, high DOUBLE, texts INTEGER, tokens INTEGER
 );
 
--- A sentence encoder's own task under every operation on its positions and terms, with no training. rank: directions
--- that the operation takes; draw: which random draw; difference: from the intact model, paired over the same resamples.
+-- A model's own task under every operation on its positions and terms, with no training. rank: directions that the
+-- operation takes; draw: which random draw; difference: from the intact model, paired over the same resamples; pairs:
+-- how many pairs of sentences, or where the task is masked_words how many windows of text.
 CREATE TABLE surgery (
     run_id VARCHAR, task VARCHAR, operation VARCHAR, said VARCHAR, rank INTEGER, draw INTEGER, value DOUBLE, low DOUBLE,
     high DOUBLE, difference DOUBLE, difference_low DOUBLE, difference_high DOUBLE, pairs INTEGER

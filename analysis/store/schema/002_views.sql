@@ -74,14 +74,18 @@ SELECT model, revision, corpus, intervention, outcome, layer, value, low, high, 
 FROM newest_interventions;
 
 -- The newest surgery on each model and revision over each task.
-CREATE VIEW newest_surgery AS
+CREATE VIEW newest_surgery_by_task AS
 SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, s.*
 FROM surgery s JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, s.task);
 
+-- Of sentence encoders (Spearman's correlation, higher is better), and of masked language models (loss, lower is better).
+CREATE VIEW newest_surgery AS SELECT * FROM newest_surgery_by_task WHERE task <> 'masked_words';
+CREATE VIEW newest_masked_surgery AS SELECT * FROM newest_surgery_by_task WHERE task = 'masked_words';
+
 CREATE VIEW surgery_effects AS
 SELECT model, revision, task, operation, rank, draw, value, low, high, difference, difference_low, difference_high, pairs
-FROM newest_surgery;
+FROM newest_surgery_by_task;
 
 -- The newest measurement of each model over each corpus; the vectors of means are left in their table.
 CREATE VIEW newest_means AS

@@ -1,0 +1,128 @@
+"""One task of a model under every operation, written as one results file.
+
+Shapes: P examples of the task (pairs of sentences, or windows of text), R resamples.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int64
+from numpy import ndarray
+
+from analysis.core.errors import TextError
+from analysis.core.provenance import model_options
+from analysis.measurements.surgery.operations import Operation, operations
+from analysis.models.load import Loaded
+from analysis.store import files
+
+RESAMPLES = 1_000
+SEED = 0
+FEWEST = 10
+
+
+class Task(Protocol):
+    """What a model is measured by."""
+
+    @property
+    def name(self) -> str:
+        """Of the task in the results."""
+        ...
+
+    @property
+    def measure(self) -> str:
+        """What the number is."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """What an example is, in the plural."""
+        ...
+
+    @property
+    def option(self) -> str:
+        """What the command is told of it."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many examples there are."""
+        ...
+
+    def values(self, loaded: Loaded, operation: Operation) -> Float[ndarray, " P"]:
+        """One number an example, under an operation."""
+        ...
+
+    def summary(self, values: Float[ndarray, " P"]) -> float:
+        """The number that stands for all examples."""
+        ...
+
+    def resampled(self, values: Float[ndarray, " P"], draws: Int64[ndarray, "R P"]) -> Float[ndarray, " R"]:
+        """That number on each resample; draws: places of examples."""
+        ...
+
+
+def measure_surgery(
+    loaded: Loaded,
+    task: Task,
+    *,
+    chosen: Sequence[Operation] | None = None,
+    called: str | None = None,
+    name: str | None = None,
+    each: Iterable[Operation] | None = None,
+) -> Path:
+    """Every operation on the task, written as one results file; returns its path.
+
+    Intervals: percentile bootstrap of 95 % over examples, the same resamples for every operation, so that differences
+    from the intact model are paired. called: the model's name in the
+    results. each: the operations again, where somebody watches them go by.
+    Raises TextError where the task has too few examples.
+    """
+    started = time.perf_counter()
+    wanted = list(operations() if chosen is None else chosen)
+    if not wanted or wanted[0].name != "intact":
+        raise ValueError("The intact model comes first: every difference is from it.")
+    count = task.count
+    if count < FEWEST:
+        raise TextError(f"{count} {task.unit} were given; expected at least {FEWEST}, to draw resamples from.")
+    draws = np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
+    rows: list[dict[str, Any]] = []
+    intact: tuple[float, ndarray] | None = None
+    paces = {}
+    for operation in wanted if each is None else each:
+        begun = time.process_time()
+        values = task.values(loaded, operation)
+        paces[f"{operation.name}:{operation.rank}:{operation.draw}"] = round(time.process_time() - begun, 2)
+        result, spread = task.summary(values), task.resampled(values, draws)
+        intact = intact or (result, spread)
+        low, high = np.percentile(spread, [2.5, 97.5])
+        less, more = np.percentile(spread - intact[1], [2.5, 97.5])
+        rows.append(
+            {
+                "task": task.name,
+                "operation": operation.name,
+                "said": operation.said,
+                "rank": operation.rank,
+                "draw": operation.draw,
+                "value": result,
+                "low": float(low),
+                "high": float(high),
+                "difference": result - intact[0],
+                "difference_low": float(less),
+                "difference_high": float(more),
+                "pairs": count,
+            }
+        )
+    named = model_options(loaded.source.name, loaded.source.revision, called)
+    run = files.Run(
+        kind="surgery",
+        command=f"python -m analysis surgery {named} {task.option}",
+        **loaded.facts(called),
+        seed=SEED,
+        config={"resamples": RESAMPLES, "measure": task.measure, "examples": task.unit, "seconds_of_each": paces},
+        seconds=time.perf_counter() - started,
+    )
+    columns = {column: [row[column] for row in rows] for column in files.KINDS["surgery"].schema.names}
+    return files.write("surgery", columns, run, name=name)
