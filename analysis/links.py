@@ -346,6 +346,7 @@ VIEWS: dict[str, View] = {
                 "intervention_permutation",
                 "intervention_effects",
                 "surgery",
+                "masked_surgery",
             ),
         ),
         View(

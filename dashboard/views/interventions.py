@@ -16,7 +16,11 @@ show.header(
 )
 
 
-STORED = {"surgery": "On a sentence encoder's own task", "intervention_effects": "Over many texts"}
+STORED = {
+    "surgery": "On a sentence encoder's own task",
+    "masked_surgery": "On masked words, in our own encoders",
+    "intervention_effects": "Over many texts",
+}
 
 
 def stored(values) -> None:

@@ -144,6 +144,7 @@ def test_spearman_is_scipys():
     assert spearman(a, b) == pytest.approx(spearmanr(a, b).statistic, abs=1e-14)
 
 
+LONDON = "the city of london is on the river and was founded by the romans in the first century"
 FIRST = ["A cat sat on the mat.", "Rain.", "The market fell sharply on Monday.", "Two dogs run across a field."]
 SECOND = ["A cat is sitting.", "It is raining heavily today, as it was.", "Shares dropped.", "A man eats soup."]
 # Every sentence of the first with every one of the second, as alike as they share words: labels of some kind.
@@ -200,7 +201,7 @@ def encoder():
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
-    words = ["the", "city", "of", "london", "is", "on", "the", "river", "thames", "and", "was", "founded", "by", "the", "romans", "in", "the", "first", "century"]
+    words = LONDON.split()
     random = np.random.default_rng(2)
     file = tmp_path_factory.mktemp("text") / "articles.txt"
     file.write_text("\n\n".join(" ".join(random.choice(words, 90)) for _ in range(14)), encoding="utf-8")

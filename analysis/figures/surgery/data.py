@@ -1,10 +1,12 @@
-"""A sentence encoder's own task under every operation on its positions and terms: rows, and by number of directions."""
+"""A model's own task under every operation on its positions and terms: sentence similarity, and masked words."""
 
 import json
 from typing import Any
 
+from analysis.claims.statements.rows import readable
 from analysis.core import embedded
 from analysis.core.errors import NoResults
+from analysis.core.formatting import join_names, signed
 from analysis.figures.figure import Figure, Params, figure
 from analysis.store import read
 
@@ -80,4 +82,63 @@ def surgery(params: Params) -> Figure:
         },
         citation_keys=CITE,
         content={"rank": RANK, "order": list(ROWS.values()), "curves": CURVES, "intact": float(mean["intact"])},
+    )
+
+
+@figure("masked_surgery")
+def masked_surgery(params: Params) -> Figure:
+    """The loss on masked words of every stored encoder of ours under every operation, less the intact encoder's."""
+    result: Any = read.query("SELECT * FROM newest_masked_surgery ORDER BY model, operation, rank, draw")
+    if result.empty:
+        raise NoResults(
+            "No surgery on a masked language model is stored. It is measured on one's own text: "
+            "python -m analysis surgery --help"
+        )
+    shown = result[result["rank"].isna() | (result["rank"] == RANK)]
+    shown = shown.assign(done=shown.operation.map(ROWS), encoder=shown.model.map(readable))
+    columns = ["encoder", "operation", "done", "rank", "draw", "value", "difference", "difference_low"]
+    frame = shown[[*columns, "difference_high", "pairs"]]
+    costs = shown.groupby("operation").difference.mean()
+    encoders = sorted(frame.encoder.unique())
+    first: Any = shown.iloc[0]
+    settings = [json.loads(config) for config in shown.drop_duplicates("run_id").config]
+    text = (
+        f"{signed(costs['separated'])} nats with words and positions apart in {RANK} directions, "
+        f"{signed(costs['separated_at_random'])} along random ones, {signed(costs['no_cross'])} without the cross "
+        f"terms, {signed(costs['mean_position'])} with no position"
+    )
+    return Figure(
+        name="masked_surgery",
+        title="Loss on masked words after every operation",
+        finding=(
+            f"With words and positions kept apart the loss changes by {signed(costs['separated'])} nats, without the "
+            f"cross terms by {signed(costs['no_cross'])}, and with no position by {signed(costs['mean_position'])}"
+        ),
+        frame=lambda: frame,
+        caption=(
+            f"Difference in loss from the same encoder as trained; right is worse. {join_names(encoders)}; "
+            f"{first.pairs:,} windows of held-out text, 15 % of the tokens masked, no training: {text}. Operations as "
+            f"above, at {RANK} directions where they have a number of them; dots of one row are encoders and random "
+            f"draws. Lines: 95 % bootstrap intervals, paired, {settings[0]['resamples']:,} resamples of the windows."
+        ),
+        alt=f"Dot plot of the change in loss under {frame.operation.nunique()} operations: {text}.",
+        command="\n".join(
+            [
+                *shown.drop_duplicates("run_id").command,
+                "python -m analysis query \"SELECT * FROM surgery_effects WHERE task = 'masked_words'\" --csv",
+            ]
+        ),
+        provenance={
+            "models": join_names(
+                f"{row.model} ({row.revision})" for row in shown.drop_duplicates("run_id").itertuples()
+            ),
+            "runs": join_names(
+                f"{row.run_id}, {row.created}, code {row.git_sha}"
+                for row in shown.drop_duplicates("run_id").itertuples()
+            ),
+            "device": f"{first.device}, {first['dtype']}",
+            "versions": first.versions,
+        },
+        citation_keys=("devlin2019bert",),
+        content={"order": [done for name, done in ROWS.items() if name != "intact"]},
     )

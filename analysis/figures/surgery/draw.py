@@ -78,3 +78,27 @@ def _by_rank(figure: Figure, look: Look, frame: Any) -> Chart:
     spans = base.transform_filter(own).mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     dots = base.mark_point(filled=True, size=45, opacity=0.75).encode(y=y)
     return (intact + line + spans + dots).properties(width=330, height=300)
+
+
+@drawing("masked_surgery")
+def masked_surgery(figure: Figure, look: Look) -> list[Chart]:
+    """A row for each operation: the change in loss of every encoder, from the one as trained at zero."""
+    frame: Any = figure.frame()
+    order = [name for name in figure.content["order"] if name in set(frame.done)]
+    x = alt.X("difference:Q", axis=alt.Axis(title="change in loss, nats a masked word (right is worse)"))
+    base = alt.Chart(frame[frame.operation != "intact"]).encode(
+        y=alt.Y("done:N", sort=order, axis=alt.Axis(title=None, labelLimit=330, ticks=False, domain=False)),
+        tooltip=[
+            alt.Tooltip("encoder:N", title="encoder"),
+            alt.Tooltip("done:N", title="done"),
+            alt.Tooltip("draw:Q", title="draw"),
+            alt.Tooltip("value:Q", title="loss, nats", format=".3f"),
+            alt.Tooltip("difference:Q", title="change, nats", format="+.3f"),
+            alt.Tooltip("difference_low:Q", title="95 % from", format="+.3f"),
+            alt.Tooltip("difference_high:Q", title="to", format="+.3f"),
+        ],
+    )
+    zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.XDatum(0))
+    spans = base.mark_rule(strokeWidth=2, color=look.series).encode(x="difference_low:Q", x2="difference_high:Q")
+    dots = base.mark_point(filled=True, size=45, opacity=0.75, color=look.series).encode(x=x)
+    return [(zero + spans + dots).properties(width=430, height=24 * len(order))]
