@@ -5,7 +5,7 @@
     torch        imports PyTorch, itself or through a helper
     slow         takes longer than `SLOW_SECONDS` on two cores, by the times that were measured (tests/slow.txt)
 
-`just fast` runs what has none of these marks; `just check` runs everything.
+`make fast` runs what has none of these marks; `make check` runs everything.
 """
 
 import re
@@ -20,7 +20,7 @@ HELPERS = ("specimens", "family_specimens", "laboratory", "tiny_tokenizers", "wo
 """Modules of the tests that import torch, or import what does."""
 TORCH = re.compile(
     rf"^\s*(?:import|from) (?:torch|transformers|{'|'.join(map(re.escape, HELPERS))})\b"
-    r"|streamlit\.testing|measure_models|analysis\.models|analysis\.terms|analysis\.surgery\.(?!arms)",
+    r"|streamlit\.testing|measure_models|analysis\.models|analysis\.measurements\.(?!surgery\.arms)",
     re.MULTILINE,
 )
 
