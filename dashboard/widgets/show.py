@@ -171,23 +171,22 @@ def show(
     on_cell: what a press on a cell of its maps does, before the page is drawn anew; it is given row and column.
     """
     figure = _public(figure)
-    about, *how = SENTENCE_END.split(figure.caption, maxsplit=1)
+    about, how = _under_heading(figure)
     st.header(escape_markdown(figure.heading), anchor=figure.name)
     st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
-    named = f"**{escape_markdown(figure.title)}.** " if figure.finding else ""
     if under_heading is not None:
         under_heading()
-    st.caption(named + escape_markdown(about), help=glossary_hint(figure.title, figure.caption))
+    st.caption(about, help=glossary_hint(figure.title, figure.caption))
     charts(figure, page, on_cell=on_cell)
     with st.container(horizontal=True, gap="small"):
         if how:
-            _how_measured(how[0], f"{page}.{figure.name}.how")
+            _how_measured(how, f"{page}.{figure.name}.how")
         _data(figure, page)
         link = why_not or address(page, values)
         _exports(figure, page, link)
         _sources(figure, page, link)
     if how:
-        st.html(f'<p class="on-paper">{escape(how[0])}</p>')
+        st.html(f'<p class="on-paper">{escape(how)}</p>')
 
 
 def charts(figure: Figure, page: str, *, on_cell: Callable[[int, int], None] | None = None) -> None:
@@ -205,6 +204,17 @@ def charts(figure: Figure, page: str, *, on_cell: Callable[[int, int], None] | N
                 panel["params"] = [CELL]
                 pressable = {"on_select": partial(_pressed, key, on_cell), "selection_mode": CELL["name"]}
             place.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
+
+
+def _under_heading(figure: Figure) -> tuple[str, str]:
+    """The line under a figure's heading, as Markdown, and the rest of its caption; neither repeats the finding."""
+    first, *rest = SENTENCE_END.split(figure.caption)
+    if rest and first.removesuffix(".") == figure.finding:
+        first, *rest = rest
+    if not figure.finding:
+        return escape_markdown(first), " ".join(rest)
+    stop = "" if figure.title.endswith(("?", ".")) else "."
+    return f"**{escape_markdown(figure.title)}{stop}** {escape_markdown(first)}", " ".join(rest)
 
 
 def _fields(panel: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from analysis.literature.tables import Frame
 from analysis.store import read
 
 SIDES = {"for": "speaks for it", "against": "speaks against it", "beside": "bears on it, decides nothing"}
-SEVERAL = {"for": "speak for it", "against": "speak against it", "beside": "bear on it, decide nothing"}
+SEVERAL = {"for": "support it", "against": "contradict it", "beside": "are related and decide nothing"}
 SHOWN = 24
 """Rows of one unit that are drawn; all of them are in the figure's data."""
 
