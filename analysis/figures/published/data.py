@@ -271,7 +271,7 @@ def _told(others: Frame, names: dict[str, str]) -> list[str]:
 
 
 def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) -> list[str]:
-    """What leaving the columns out does: every variant whose sign turns, and the one of the rest that moves most."""
+    """What leaving the columns out does: every variant whose sign changes, and the one of the rest that moves most."""
     if not left or others.empty:
         return []
     turns = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
@@ -286,7 +286,7 @@ def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) 
             f"{signed(row.difference_ticked)} points."
         )
         if turns[row.Index]:
-            text += " The difference changes its sign."
+            text = text.removesuffix(".") + ": the sign changes."
         if others_out is not None:
             low, high = others_out[row.variant].min(), others_out[row.variant].max()
             text += f" Leaving out any other one column instead, it lies between {signed(low)} and {signed(high)}."
