@@ -89,8 +89,13 @@ _MAP = (
     Field("centred", True),
 )
 
-_PART = (Field("from", 0), Field("to", -1), Field("query", -1), Field("key", -1))
-"""Which rows of a map are shown, and one cell of it, by index; -1: to the last, and where attention is strongest."""
+_CELL = (Field("query", -1), Field("key", -1))
+"""One cell of a map, by index; -1: where attention is strongest."""
+_HEAD = (Field("at_layer", -1), Field("at_head", -1))
+"""One cell of a map of heads; -1: where the term is largest."""
+
+_PART = (Field("from", 0), Field("to", -1), *_CELL)
+"""Which rows of a map are shown, and one cell of it; -1: to the last."""
 
 _DO = (
     Field("do", ("zero_positions",)),
@@ -158,8 +163,9 @@ VIEWS: dict[str, View] = {
                 Field("probe", "example-agreement"),
                 Field("layer", 0),
                 *_MAP,
+                *_CELL,
             ),
-            ("terms_heads", "terms_aggregates", "probe_maps", "probe_total"),
+            ("terms_heads", "terms_aggregates", "probe_maps", "probe_total", "probe_cell"),
         ),
         View(
             "depth",
@@ -171,6 +177,7 @@ VIEWS: dict[str, View] = {
                 Field("corpus", "probe_set"),
                 Field("term", "position_to_position"),
                 Field("measure", "share"),
+                *_HEAD,
             ),
             (
                 "depth_decoding",
@@ -178,6 +185,7 @@ VIEWS: dict[str, View] = {
                 "depth_locality",
                 "depth_basis",
                 "depth_heads",
+                "depth_cell",
                 "depth_terms",
             ),
         ),
@@ -338,11 +346,13 @@ VIEWS: dict[str, View] = {
                 Field("layer", 0),
                 Field("head", 2),
                 Field("permute", False),
+                *_CELL,
             ),
             (
                 "intervention_tokens",
                 "intervention_kl",
                 "intervention_maps",
+                "probe_cell",
                 "intervention_permutation",
                 "intervention_effects",
                 "surgery",
@@ -364,12 +374,16 @@ VIEWS: dict[str, View] = {
                 Field("head", 0),
                 Field("patch", 28),
                 Field("centred", True),
+                Field("key", -1),
+                *_HEAD,
                 *_DO,
             ),
             (
                 "vision_layers",
+                "vision_head",
                 "vision_positions",
                 "vision_maps",
+                "vision_cell",
                 "vision_heads",
                 "vision_table",
                 "vision_moved",
@@ -399,8 +413,9 @@ VIEWS: dict[str, View] = {
                 Field("truncate", True),
                 Field("term", "position_to_position"),
                 *(field for field in _MAP if field.name != "head"),
+                *_CELL,
             ),
-            ("compare_terms", "compare_maps"),
+            ("compare_terms", "compare_maps", "compare_cell"),
         ),
         View(
             "choose",

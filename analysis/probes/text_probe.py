@@ -185,6 +185,9 @@ def obtain_layers(params: Mapping[str, Any]) -> Any:
 
 SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")
 """What the two sides of a comparison have each for itself; a side that names no model or text takes the other's."""
+FOLLOWING: Mapping[str, Any] = {"layer2": -1, "head2": -1, "method2": "", "freeze2": ""}
+"""What a link says of the right side where it is as the left one, whatever that is."""
+NAMES = {"pair": "second text", "freeze": "gate held fixed"}
 
 
 def sides(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -195,7 +198,14 @@ def sides(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         own |= {"text": params["text"], "pair": params["pair"]}
     if not own["model"]:
         own |= {"model": params["model"], "revision": own["revision"] or params["revision"]}
+    own |= {name: shared[name] for name in SIDED if own[name] == FOLLOWING.get(f"{name}2")}
     return shared, shared | own
+
+
+def differences(params: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What differs between the sides of a comparison, in words, with the value of each."""
+    left, right = sides(params)
+    return {NAMES.get(name, name): (left[name], right[name]) for name in SIDED if left[name] != right[name]}
 
 
 def obtain_both(params: Mapping[str, Any]) -> tuple[Decomposition, Decomposition]:

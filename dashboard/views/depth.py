@@ -21,7 +21,7 @@ FIGURES = {
     "decoding": ["depth_decoding"],
     "order": ["depth_equivariance", "depth_locality"],
     "basis": ["depth_basis"],
-    "terms": ["depth_heads", "depth_terms"],
+    "terms": ["depth_heads", "depth_cell", "depth_terms"],
 }
 VIEWS = {
     "decoding": "newest_decoding",
@@ -63,7 +63,9 @@ if part == "terms":
         picked.choice("term", "Term", terms, term_label)
     with fourth:
         picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
-    fields = ("model", "corpus", "term", "measure")
+    fields = ("model", "corpus", "term", "measure", "at_layer", "at_head")
+    for name in ("at_layer", "at_head"):
+        picked.get(name)
 else:
     every = queries.rows(
         "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means "
@@ -71,7 +73,7 @@ else:
     )
     picked.several("models", "Models", known, list(every.model))
     fields = ("models",)
-for name in ("models", "model", "corpus", "term", "measure"):
+for name in ("models", "model", "corpus", "term", "measure", "at_layer", "at_head"):
     if name not in fields:
         picked.get(name)
 values = picked.done()
@@ -82,4 +84,6 @@ for name in FIGURES[part]:
     except NoResults as missing:
         st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
         continue
-    show.show(figure, PAGE, values)
+    if name == "depth_heads":
+        st.caption("Press a cell: every term of its layer and head stands below.")
+    show.show(figure, PAGE, values, on_cell=picked.both("at_layer", "at_head"), cell=("layer", "head"))

@@ -67,6 +67,8 @@ with first:
 with second:
     picked.slider("head", "Head", list(range(made.heads)))
 maps = st.container()
+for name in ("query", "key"):
+    picked.get(name)
 st.header("Does the order show without positions?", anchor=False)
 permute = picked.toggle(
     "permute",
@@ -83,9 +85,14 @@ with outcome:
     show.show(figure, "interventions", values)
     if made.predictions:
         st.dataframe(figure.frame().drop(columns=["place"]), hide_index=True, height=300)
-    show.show(live.figure("intervention_kl", values, made), "interventions", values)
+    st.caption("Press a cell: the attention of its layer and head stands below.")
+    chosen = picked.both("layer", "head")
+    show.show(live.figure("intervention_kl", values, made), "interventions", values, on_cell=chosen)
 with maps:
-    show.show(live.figure("intervention_maps", values, made), "interventions", values)
+    st.caption("Press a cell: the attention before and after stands below, with the terms of the score before.")
+    chosen = picked.both("query", "key")
+    show.show(live.figure("intervention_maps", values, made), "interventions", values, on_cell=chosen)
+    intervention_form.one_cell(values, made)
 if permute:
     try:
         test = live.run_request(PermutationRequest.of(values))

@@ -12,7 +12,7 @@ from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form, show
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.term_pickers import METHODS, cell_pickers, map_pickers, part_pickers
+from dashboard.widgets.term_pickers import METHODS, cell_pickers, map_pickers, part_pickers, row_names
 
 FREEZES = {"activation": "activation", "other": "other factor", "half": "half of each"}
 
@@ -57,7 +57,7 @@ layer = st.container()
 map_pickers(picked, made.heads)
 part_pickers(picked, made)
 maps = st.container()
-cell_pickers(picked, made)
+cell_pickers(picked, row_names(picked, made), int(picked.get("from")), int(picked.get("to")))
 
 everywhere = None
 try:
@@ -89,7 +89,13 @@ with layer:
     with st.container(horizontal=True):
         show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(made))
         probe_form.save_button(picked, made)
-    show.show(live.figure("probe_heads", values, made), "probe", values)
+    show.show(
+        live.figure("probe_heads", values, made),
+        "probe",
+        values,
+        on_cell=picked.both("head", "term"),
+        cell=("head", "term"),
+    )
 with maps:
     shown = picked.both("query", "key", first=int(picked.get("from")))
     st.caption("Press a cell of a map: what each term adds to it stands below the maps.")

@@ -6,7 +6,7 @@ from analysis.figures.terms.data import MEASURES
 from dashboard.session import live, queries
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
-from dashboard.widgets.term_pickers import map_pickers
+from dashboard.widgets.term_pickers import cell_pickers, map_pickers, row_names
 
 show.header(
     "terms",
@@ -39,15 +39,28 @@ titles = dict(zip(examples.probe_id, examples.title, strict=True))
 probe = picked.choice("probe", "Saved probe", list(titles), titles)
 heads = int(examples.heads[examples.probe_id == probe].iloc[0]) if titles else 0
 map_pickers(picked, heads)
+maps = st.container()
+made = live.decomposition(picked.values()) if probe else None
+if made:
+    cell_pickers(picked, row_names(picked, made))
 values = picked.done()
 
 with place:
     show.copy_link("terms", values)
-    show.show(queries.figure("terms_heads", values), "terms", values)
+    show.show(
+        queries.figure("terms_heads", values),
+        "terms",
+        values,
+        on_cell=lambda head, _term: picked.set("head", head),
+        cell=("head", "term"),
+    )
     show.show(queries.figure("terms_aggregates", values), "terms", values)
-if probe:
-    made = live.decomposition(values)
-    st.text(made.provenance.text + (f"  |  {made.provenance.text_pair}" if made.provenance.text_pair else ""))
-    for name in ("probe_maps", "probe_total"):
-        show.show(live.figure(name, values, made), "terms", values)
+if made:
+    shown = picked.both("query", "key")
+    with maps:
+        st.text(made.provenance.text + (f"  |  {made.provenance.text_pair}" if made.provenance.text_pair else ""))
+        st.caption("Press a cell of a map: its two tokens and what each term adds to their score stand below the maps.")
+        show.show(live.figure("probe_maps", values, made), "terms", values, on_cell=shown)
+    show.show(live.figure("probe_cell", values, made), "terms", values)
+    show.show(live.figure("probe_total", values, made), "terms", values, on_cell=shown)
 st.page_link("views/probe.py", label="Try a text of your own", icon=":material/experiment:")

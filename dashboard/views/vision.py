@@ -51,21 +51,31 @@ if made:
         if picked.get("masked") and not made.masked:
             st.info("This model hides no patches; only ViT-MAE does. All are shown to it.", icon=":material/info:")
         vision_form.map_pickers(picked, made)
+        picked.get("key")
     st.header("Interventions", anchor=False)
     intervention_pickers(picked)
 values = picked.done()
 
 with stored:
-    for name in ("vision_layers", "vision_positions"):
+    st.caption("Press a cell: every term of its layer and head stands below.")
+    for name in ("vision_layers", "vision_head", "vision_positions"):
         try:
-            show.show(queries.figure(name, values), "vision", values)
+            show.show(queries.figure(name, values), "vision", values, on_cell=picked.both("at_layer", "at_head"))
         except AddendError as problem:
             show.show_problem(problem)
 if made:
     with terms:
         show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
-        for name in ("vision_maps", "vision_heads", "vision_table"):
-            show.show(live.figure(name, values, made), "vision", values, why_not=vision_form.why_no_link(uploaded))
+        why_not = vision_form.why_no_link(uploaded)
+        st.caption("Press a patch in a map: what each term adds to the score of that key stands below the maps.")
+        for name, pressed, cell in (
+            ("vision_maps", vision_form.key_at(picked, made), show.ROW_AND_COLUMN),
+            ("vision_cell", None, show.ROW_AND_COLUMN),
+            ("vision_heads", lambda head, _term: picked.set("head", head), ("head", "term")),
+            ("vision_table", None, show.ROW_AND_COLUMN),
+        ):
+            figure = live.figure(name, values, made)
+            show.show(figure, "vision", values, why_not=why_not, on_cell=pressed, cell=cell)
     try:
         changed = live.run_request(ImageInterventionRequest.of(values, uploaded))
         for name in ("vision_moved", "vision_kl"):

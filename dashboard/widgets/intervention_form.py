@@ -1,17 +1,24 @@
 """The form of the interventions page: model and text; what is done to the model, and how strongly."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
+from analysis.core.errors import AddendError
 from analysis.core.term_names import ADDED_TERMS
+from analysis.figures.terms.cell import STRONGEST
 from analysis.figures.terms.data import ORDER as TERMS
 from analysis.figures.terms.data import term_label
 from analysis.measurements.interventions import INTERVENTIONS
 from analysis.measurements.interventions.kinds.swap_positions import ENCODINGS
+from analysis.measurements.interventions.result import InterventionResult
+from analysis.probes import text_probe
 from analysis.probes.intervention_probe import ORDER
-from dashboard.widgets import probe_form
+from dashboard.session import live
+from dashboard.session.markdown_escape import escape_markdown
+from dashboard.widgets import probe_form, show
 from dashboard.widgets.pickers import Pickers
 
 SCALES = ("0", "0.25", "0.5", "0.75", "1.5", "2", "4", "-1")
@@ -57,3 +64,22 @@ def intervention_pickers(picked: Pickers) -> None:
             key = picked.box(name, ", ".join(picked.get(name)))
             typed = column.text_input(f"In {name} (such as 0, 2; empty for all)", key=key)
             picked.typed(name, tuple(re.findall(r"[^\s,]+", typed)))
+
+
+def one_cell(values: Mapping[str, Any], made: InterventionResult) -> None:
+    """The cell of the maps that was pressed: attention before and after, and the terms of the score before."""
+    query, key, head = (int(values[name]) for name in ("query", "key", "head"))
+    if STRONGEST in (query, key):
+        return
+    try:
+        before = live.run_request(text_probe.Request.of(values))
+        figure = live.figure("probe_cell", values, before)
+    except AddendError as problem:
+        st.info(escape_markdown(str(problem)))
+        return
+    sentence = (
+        f"“{made.tokens[query]}” attends to “{made.tokens[key]}” with probability {made.before[head, query, key]:.3f} "
+        f"before and {made.after[head, query, key]:.3f} after. Before, these terms add up to its score:"
+    )
+    st.markdown(escape_markdown(sentence))
+    show.show(figure, "interventions", values)

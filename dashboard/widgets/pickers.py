@@ -71,12 +71,12 @@ class Pickers:
         self._values[name] = st.selectbox(label, options, format_func=_shown(show), key=self._key(name), **more)
         return self._values[name]
 
-    def both(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[int, int], None]:
-        """What sets two numbers at once, counted from `first`: for a press on a cell of a map."""
+    def both(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
+        """What sets two fields at once, numbers counted from `first`: for a press on a cell of a map."""
 
-        def picked(one: int, other: int) -> None:
-            self.set(first_name, first + one)
-            self.set(second_name, first + other)
+        def picked(*pressed: Any) -> None:
+            for name, value in zip((first_name, second_name), pressed, strict=True):
+                self.set(name, first + value if isinstance(value, int) else value)
 
         return picked
 

@@ -17,6 +17,7 @@ from analysis.core.errors import AddendError, ModelNotDownloaded, NotInstalled, 
 from analysis.core.formatting import SENTENCE_END
 from analysis.figures import FIGURES, Figure, drawings, export
 from analysis.links import Value
+from analysis.probes import text_probe
 from dashboard.hosting import log
 from dashboard.session import live, queries, rooms
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
@@ -27,8 +28,9 @@ from dashboard.widgets.vega_specs import vega_specs
 ROWS_SHOWN = 5_000
 ONLY = "only"
 """The parameter of an address that shows one figure alone."""
-CELL = {"name": "cell", "select": {"type": "point", "fields": ["row", "column"], "clear": "dblclick"}}
-"""What makes the cells of a map answer to a press."""
+CELL = "cell"
+"""The name of the selection by which the cells of a map answer to a press."""
+ROW_AND_COLUMN = ("row", "column")
 LONG_PAGE = 3
 """A page of so many figures gets a table of contents."""
 CARRIED = ("model", "revision", "text", "pair")
@@ -113,6 +115,8 @@ def _door_links(page: str, values: Mapping[str, Value]) -> None:
             else:
                 known = view.defaults() if "text" in view.defaults() else {}
                 taken = {field: values[field] for field in CARRIED if field in values and field in known}
+                if other == "compare" and view.parameters(taken):
+                    taken |= text_probe.FOLLOWING
                 parameters = [(name, value) for name, many in view.parameters(taken).items() for value in many]
                 st.page_link(f"views/{other}.py", label=view.title, query_params=parameters)
 
@@ -163,34 +167,41 @@ def show(
     *,
     why_not: str = "",
     under_heading: Callable[[], None] | None = None,
-    on_cell: Callable[[int, int], None] | None = None,
+    on_cell: Callable[[Any, Any], None] | None = None,
+    cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """One figure with all that stands behind it. why_not: why no link opens this view, which its exports then say.
 
     under_heading: draws what stands between the heading and the caption.
-    on_cell: what a press on a cell of its maps does, before the page is drawn anew; it is given row and column.
+    on_cell: what a press on a cell of its maps does, before the page is drawn anew. cell: the two columns of the map's
+    data that `on_cell` is given.
     """
     figure = _public(figure)
-    about, *how = SENTENCE_END.split(figure.caption, maxsplit=1)
+    about, how = _under_heading(figure)
     st.header(escape_markdown(figure.heading), anchor=figure.name)
     st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
-    named = f"**{escape_markdown(figure.title)}.** " if figure.finding else ""
     if under_heading is not None:
         under_heading()
-    st.caption(named + escape_markdown(about), help=glossary_hint(figure.title, figure.caption))
-    charts(figure, page, on_cell=on_cell)
+    st.caption(about, help=glossary_hint(figure.title, figure.caption))
+    charts(figure, page, on_cell=on_cell, cell=cell)
     with st.container(horizontal=True, gap="small"):
         if how:
-            _how_measured(how[0], f"{page}.{figure.name}.how")
+            _how_measured(how, f"{page}.{figure.name}.how")
         _data(figure, page)
         link = why_not or address(page, values)
         _exports(figure, page, link)
         _sources(figure, page, link)
     if how:
-        st.html(f'<p class="on-paper">{escape(how[0])}</p>')
+        st.html(f'<p class="on-paper">{escape(how)}</p>')
 
 
-def charts(figure: Figure, page: str, *, on_cell: Callable[[int, int], None] | None = None) -> None:
+def charts(
+    figure: Figure,
+    page: str,
+    *,
+    on_cell: Callable[[Any, Any], None] | None = None,
+    cell: tuple[str, str] = ROW_AND_COLUMN,
+) -> None:
     """The panels of a figure, in its columns."""
     drawn = vega_specs(figure, look())
     columns = drawings.columns(figure)
@@ -200,23 +211,41 @@ def charts(figure: Figure, page: str, *, on_cell: Callable[[int, int], None] | N
         for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
             key = f"{page}.{figure.name}.{number}"
             pressable: dict[str, Any] = {}
-            panel = dict(panel)
-            if on_cell and {"row", "column"} <= set(_fields(panel)):
-                panel["params"] = [CELL]
-                pressable = {"on_select": partial(_pressed, key, on_cell), "selection_mode": CELL["name"]}
+            if on_cell and (answering := _answering(panel, cell)):
+                panel = answering
+                pressable = {"on_select": partial(_pressed, key, on_cell, cell), "selection_mode": CELL}
             place.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
 
 
-def _fields(panel: Mapping[str, Any]) -> list[str]:
-    """The columns of the data that the axes of a plain panel show."""
-    encoding = panel.get("encoding", {})
-    return [encoding[axis]["field"] for axis in ("x", "y") if "field" in encoding.get(axis, {})]
+def _under_heading(figure: Figure) -> tuple[str, str]:
+    """The line under a figure's heading, as Markdown, and the rest of its caption; neither repeats the finding."""
+    first, *rest = SENTENCE_END.split(figure.caption)
+    if rest and first.removesuffix(".") == figure.finding:
+        first, *rest = rest
+    if not figure.finding:
+        return escape_markdown(first), " ".join(rest)
+    stop = "" if figure.title.endswith(("?", ".")) else "."
+    return f"**{escape_markdown(figure.title)}{stop}** {escape_markdown(first)}", " ".join(rest)
 
 
-def _pressed(key: str, on_cell: Callable[[int, int], None]) -> None:
-    cells = st.session_state[key]["selection"][CELL["name"]]
-    if cells:
-        on_cell(int(cells[0]["row"]), int(cells[0]["column"]))
+def _answering(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any]:
+    """The panel with cells that answer to a press; empty where it has none whose data have both columns."""
+    layers = [dict(layer) for layer in panel.get("layer", [])]
+    for part in layers or [dict(panel)]:
+        frame = panel["datasets"].get(part.get("data", panel.get("data", {})).get("name"))
+        mark = part.get("mark")
+        if frame is None or not isinstance(mark, dict) or mark.get("type") != "rect" or not set(cell) <= set(frame):
+            continue
+        part |= {"name": "cells", "mark": {**mark, "cursor": "pointer"}}
+        select = {"type": "point", "fields": list(cell), "clear": "dblclick"}
+        param = {"name": CELL, "select": select, **({"views": ["cells"]} if layers else {})}
+        return {**panel, **({"layer": layers} if layers else part), "params": [param]}
+    return {}
+
+
+def _pressed(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str]) -> None:
+    if cells := st.session_state[key]["selection"][CELL]:
+        on_cell(*(int(value) if isinstance(value, int | float) else value for value in map(cells[0].get, cell)))
 
 
 def _public(figure: Figure) -> Figure:

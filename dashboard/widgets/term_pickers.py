@@ -1,5 +1,7 @@
 """The pickers that the terms and probe pages share: which head, and how its maps are shown."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from analysis.figures.heatmap import MOST_NAMES
@@ -27,7 +29,7 @@ def map_pickers(picked: Pickers, heads: int) -> None:
 
 def part_pickers(picked: Pickers, decomposition: Decomposition) -> None:
     """Which rows of the maps are shown. Up to 64 they have names, and cells that tell their value."""
-    names = _rows(picked, decomposition)
+    names = row_names(picked, decomposition)
     picked.span(
         "from",
         "to",
@@ -37,10 +39,8 @@ def part_pickers(picked: Pickers, decomposition: Decomposition) -> None:
     )
 
 
-def cell_pickers(picked: Pickers, decomposition: Decomposition) -> None:
-    """One query and one key among the rows shown."""
-    names = _rows(picked, decomposition)
-    first, last = int(picked.get("from")), int(picked.get("to"))
+def cell_pickers(picked: Pickers, names: Sequence[str], first: int = 0, last: int = -1) -> None:
+    """One query and one key among the rows `first` to `last` of the maps, whose names are given; -1: to the last."""
     options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
     shown = {
         index: "where attention is strongest" if index == STRONGEST else f"{index} {names[index]}" for index in options
@@ -50,7 +50,8 @@ def cell_pickers(picked: Pickers, decomposition: Decomposition) -> None:
             picked.choice(name, label, options, shown)
 
 
-def _rows(picked: Pickers, decomposition: Decomposition) -> list[str]:
+def row_names(picked: Pickers, decomposition: Decomposition) -> list[str]:
+    """The tokens of the maps as the reader has chosen to see them."""
     return labels(decomposition.token_info, words=bool(picked.get("words")), specials=bool(picked.get("specials")))
 
 

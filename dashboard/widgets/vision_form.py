@@ -1,5 +1,7 @@
 """The form of the vision page: model, layer and image, drawn or uploaded; then head and patch."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from analysis.core import settings
@@ -73,6 +75,16 @@ def map_pickers(picked: Pickers, decomposition: ImageDecomposition) -> None:
             format_func=lambda at: decomposition.tokens[at],
         )
     picked.toggle("centred", "Key-centred", help="Softmax ignores what is constant along the keys of a query.")
+
+
+def key_at(picked: Pickers, decomposition: ImageDecomposition) -> Callable[[int, int], None]:
+    """What a press on a patch of a map does: that patch is the key whose terms are shown."""
+    columns, kept = decomposition.grid[1], list(decomposition.kept)
+
+    def pressed(row: int, column: int) -> None:
+        picked.set("key", decomposition.specials + kept.index(row * columns + column))
+
+    return pressed
 
 
 def why_no_link(uploaded: tuple[str, bytes] | None) -> str:

@@ -21,7 +21,7 @@ def figures(app: AppTest) -> list[str]:
         if element.type == "header":
             pending = element.value
         elif element.type == "caption" and pending:
-            pending = "".join(re.findall(r"^\*\*(.+?)\.\*\* ", element.value)) or pending
+            pending = "".join(re.findall(r"^\*\*(.+?)\.?\*\* ", element.value)) or pending
         elif element.type == "vega_lite_chart" and pending:
             titles.append(shown(pending))
             pending = ""

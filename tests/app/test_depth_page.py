@@ -33,7 +33,7 @@ def opened(**parameters: str | list[str]) -> AppTest:
             ["What permuting the words does to the hidden states", "How far [CLS] and words attend"],
         ),
         ("basis", ["The position basis"]),
-        ("terms", ["position → position in every head", "The four terms against depth"]),
+        ("terms", ["position → position in every head", "Layer 0, head 2: its terms", "The four terms against depth"]),
     ],
 )
 def test_each_part_shows_its_figures(part, titles):

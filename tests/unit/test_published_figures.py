@@ -141,7 +141,7 @@ def test_the_headline_finding():
     assert means.difference_ticked["TUPE-A"] == pytest.approx(87.15 - 86.43, abs=2 * ROUNDING)
     assert means.difference_all["TUPE-A^mid"] > 0 > means.difference_ticked["TUPE-A^mid"]
     told = " ".join(figure.content["sentences"])
-    assert "Without CoLA, TUPE-A^mid minus BERT-A goes from +0.37 to −0.45 points. The sign turns." in told
+    assert "Without CoLA, TUPE-A^mid minus BERT-A goes from +0.37 to −0.45 points: the sign changes." in told
     assert "TUPE-A minus BERT-A goes from +1.52 to +0.72 points. Leaving" in told
 
 

@@ -12,8 +12,8 @@ from analysis.figures.figure import Figure, Params, figure
 from analysis.literature.tables import Frame
 from analysis.store import read
 
-SIDES = {"for": "speaks for it", "against": "speaks against it", "beside": "bears on it, decides nothing"}
-SEVERAL = {"for": "speak for it", "against": "speak against it", "beside": "bear on it, decide nothing"}
+SIDES = {"for": "supports it", "against": "contradicts it", "beside": "is related and decides nothing"}
+SEVERAL = {"for": "support it", "against": "contradict it", "beside": "are related and decide nothing"}
 SHOWN = 24
 """Rows of one unit that are drawn; all of them are in the figure's data."""
 

@@ -6,8 +6,9 @@ import pandas as pd
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
 from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.terms.data import CITE, MEASURES, measure_of, reading, term_label
-from analysis.figures.terms.maps import method_assumption, viewed_head, visible_terms
+from analysis.figures.terms.cell import place
+from analysis.figures.terms.data import CITE, MEASURES, NOTHING, measure_of, reading, term_label
+from analysis.figures.terms.maps import REST, four, method_assumption, viewed_head, visible_terms
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 
@@ -54,6 +55,18 @@ def common(both: Both) -> list[str]:
     return [term for term in terms_of_both(both) if all(term in decomposition.names for decomposition in both)]
 
 
+def _folded(table: pd.DataFrame, both: Both, *, add_up: bool) -> pd.DataFrame:
+    """The table with the terms of word and position alone, and the others together where their values add up."""
+    named = [term for term in table.index if term == "total" or any(term in four(one) for one in both)]
+    others = table.drop(index=named)
+    if add_up and len(others):
+        table = pd.concat([table, others.sum(min_count=1).to_frame(REST).T]).rename_axis(table.index.name)
+        named.insert(len(named) - ("total" in named), REST)
+    elif len(others):
+        named += list(others.index[(others[list(SIDES)].abs() >= NOTHING).any(axis=1)])
+    return table.loc[named]
+
+
 @figure("compare_terms", live=text_probe.obtain_both)
 def compare_terms(params: Params, both: Both) -> Figure:
     """Every term of both sides, mean over heads, and the difference."""
@@ -87,7 +100,54 @@ def compare_terms(params: Params, both: Both) -> Figure:
         command=_commands(both),
         provenance=_about(both),
         citation_keys=CITE,
-        content={"table": table, "label": MEASURES[measure]},
+        content={"table": _folded(table, both, add_up=measure == "share"), "label": MEASURES[measure]},
+    )
+
+
+@figure("compare_cell", live=text_probe.obtain_both)
+def compare_cell(params: Params, both: Both) -> Figure:
+    """The score of one query on one key as the sum of its terms, on both sides, and the difference."""
+    matches = [
+        viewed_head(side, one, visible_terms(one)) for side, one in zip(text_probe.sides(params), both, strict=True)
+    ]
+    heads, views = zip(*matches, strict=True)
+    query, key = place(params, views[0])
+    for side, view in zip(SIDES, views, strict=True):
+        if max(query, key) >= len(view.labels):
+            raise LinkError(
+                f"The link asks for query {query} and key {key}; the {side} side has the tokens 0 to "
+                f"{len(view.labels) - 1}."
+            )
+    columns = {
+        side: {term: float(values[query, key]) for term, values in view.terms.items()}
+        | {"total": float(view.total[query, key])}
+        for side, view in zip(SIDES, views, strict=True)
+    }
+    table = pd.DataFrame(columns).reindex([*terms_of_both(both), "total"])
+    table["difference"] = table.right - table.left
+    table.index.name = "term"
+    pairs = [f"“{view.labels[query]}” on “{view.labels[key]}”" for view in views]
+    which = pairs[0] if pairs[0] == pairs[1] else f"{pairs[0]} (left) and {pairs[1]} (right)"
+    kind = "key-centred score" if params["centred"] else "score before centring"
+    total = table.loc["total"]
+    text = (
+        f"The score of {which} is {signed(total.left)} on the left and {signed(total.right)} on the right, "
+        f"a difference of {signed(total.difference)}."
+    )
+    return Figure(
+        name="compare_cell",
+        title=f"Query {query} on key {key}, term by term",
+        finding=text.removesuffix("."),
+        frame=lambda: table.reset_index(),
+        caption=(
+            f"What each term adds to the {kind} of one query on one key. Left: {_side(both[0], heads[0])}. Right: "
+            f"{_side(both[1], heads[1])}. {_assumptions(both)}"
+        ),
+        alt=f"Dots for {len(table)} terms on two sides. {text}",
+        command=_commands(both),
+        provenance=_about(both),
+        citation_keys=CITE,
+        content={"table": _folded(table, both, add_up=True), "label": kind},
     )
 
 
@@ -127,7 +187,11 @@ def compare_maps(params: Params, both: Both) -> Figure:
     return Figure(
         name="compare_maps",
         title=f"{term_label(term)}, side by side",
-        finding=f"{capitalised(term_label(term))}: {text[0].lower()}{text[1:]}".removesuffix("."),
+        finding=(
+            f"{capitalised(term_label(term))} differs by {float(np.abs(maps['difference'][0]).max()):.2f} at most"
+            if "difference" in maps
+            else text.removesuffix(".")
+        ),
         frame=frame,
         caption=(
             f"Pre-softmax scores of {term_label(term)}, {drawn}. Left: {_side(both[0], heads[0])}. Right: "

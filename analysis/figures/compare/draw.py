@@ -8,8 +8,7 @@ from analysis.figures.terms.data import term_label
 from analysis.figures.terms.draw import token_map
 
 
-@drawing("compare_terms", columns=2)
-def compare_terms(figure: Figure, look: Look) -> list[Chart]:
+def _terms(figure: Figure, look: Look) -> list[Chart]:
     """The two sides as dots joined by a line, and beside it the difference as bars, on one scale."""
     table, label = figure.content["table"], figure.content["label"]
     order = [term_label(term) for term in table.index]
@@ -62,6 +61,10 @@ def compare_terms(figure: Figure, look: Look) -> list[Chart]:
         (zero + line + dots).properties(width=380, height=height),
         (zero + bars).properties(width=300, height=height),
     ]
+
+
+drawing("compare_terms", columns=2)(_terms)
+drawing("compare_cell", columns=2)(_terms)
 
 
 @drawing("compare_maps", columns=3)

@@ -125,4 +125,5 @@ def _nearness(rows: Frame) -> str:
     reach = rows[(rows["query"] == "word") & (rows.measure == "mean_distance") & rows["head"].isna()]
     if reach.empty:
         return ""
-    return f"Words attend {significant((reach.value / reach.even).mean())} times as far as even attention would"
+    times = significant((reach.value / reach.even).mean())
+    return f"Words attend at {times} times the distance that even attention would have"

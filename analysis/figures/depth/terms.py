@@ -1,9 +1,12 @@
 """Figures of a term against depth: every layer and head, and over heads, from stored statistics."""
 
+import math
 from typing import Any
 
+import pandas as pd
+
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised
+from analysis.core.formatting import capitalised, fixed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.terms.data import (
@@ -15,6 +18,7 @@ from analysis.figures.terms.data import (
     stored_terms,
     term_label,
 )
+from analysis.figures.terms.maps import REST
 from analysis.literature.tables import Frame
 
 HOW = (
@@ -57,6 +61,53 @@ def heads(params: Params) -> Figure:
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
         content={"table": table, "measure": measure, "label": MEASURES[measure]},
+    )
+
+
+STRONGEST = -1
+"""For a layer or a head that a link does not name: where the term is largest."""
+
+
+@figure("depth_cell")
+def cell(params: Params) -> Figure:
+    """Every term of one layer and head: those of word and position, and the others together."""
+    measure, term = measure_of(params), str(params["term"])
+    result = stored_terms(params, ("head",), every_layer=True)
+    layer, head = (int(params.get(name, STRONGEST)) for name in ("at_layer", "at_head"))
+    if STRONGEST in (layer, head):
+        at = result.loc[result[measure].where(result.term == term).idxmax()]
+        layer, head = int(at.layer), int(at["head"])
+    own = result[(result.layer == layer) & (result["head"] == head)].set_index("term")
+    if own.empty:
+        raise LinkError(
+            f"The link says layer {layer}, head {head}; {params['model']} has layers 0 to {result.layer.max()} and "
+            f"heads 0 to {int(result['head'].max())}."
+        )
+    shown: Any = own.reindex([name for name in (*FOUR, *ADDED_TERMS) if name in own.index and own.rms[name] > 0])
+    parts = {name: float(value) for name, value in shown[measure].items()}
+    # Shares add up to 1, so that the others have a sum; effects do not add up.
+    if measure == "share" and not math.isnan(total := float(own[measure].sum())):
+        parts[REST] = total - sum(parts.values())
+    frame = pd.DataFrame({"part": list(parts), "value": list(parts.values())}).assign(layer=layer, head=head)
+    largest = max(FOUR, key=lambda name: parts.get(name, -math.inf))
+    text = f"In layer {layer}, head {head}, the largest of the four terms is {term_label(largest)}: "
+    text += f"{fixed(parts[largest])}."
+    first = own.iloc[0]
+    return Figure(
+        name="depth_cell",
+        title=f"Layer {layer}, head {head}: its terms",
+        finding=text.removesuffix("."),
+        frame=lambda: frame,
+        caption=f"{capitalised(MEASURES[measure])}, {_where(first, result)}. {text} {HOW}",
+        alt=f"Bars, one a term. {text}",
+        command=first.command,
+        provenance=provenance(first),
+        citation_keys=("ke2021tupe",),
+        content={
+            "decimals": 2,
+            "frame": frame.assign(label=frame.part.map(term_label)),
+            "kind": MEASURES[measure],
+        },
     )
 
 

@@ -119,6 +119,8 @@ def spectrum(params: Params) -> Figure:
     return Figure(
         name="encoding_spectrum",
         title="How fast the dimensions turn",
+        finding="Mean frequency: "
+        + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),
         frame=frame,
         caption=sentences(
             "Power spectrum over the rows, each column's mean removed and no window used: the share of the column's "
@@ -139,6 +141,13 @@ def spectrum(params: Params) -> Figure:
             "top": float(np.quantile(known, 0.98)) if known.size else 1.0,
         },
     )
+
+
+def _frequency(one: Sized, result: measures.Spectrum) -> str:
+    mean = result.mean()
+    if np.isnan(mean).all():
+        return f"{one.title} is constant and has none"
+    return f"{one.title} {result.frequency @ mean:.3f} cycles per token"
 
 
 def _speed(one: Sized, result: measures.Spectrum) -> str:

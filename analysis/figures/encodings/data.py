@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 
+from analysis.core.formatting import significant
 from analysis.encodings import ENCODINGS, Encoding
 from analysis.figures.figure import Figure, Params, figure
 
@@ -152,6 +153,7 @@ def heat(params: Params) -> Figure:
     return Figure(
         name="encoding_heat",
         title="The table itself",
+        finding="; ".join(_between(one) for one in shown),
         frame=frame,
         caption=sentences(
             "; ".join(f"{one.title}: {one.size}, columns are {one.encoding.columns}" for one in shown) + ".",
@@ -179,6 +181,14 @@ def _clipping(one: Sized, scale: float, beyond: int) -> str:
         f"out: {beyond:,} of {table.size:,} cells lie beyond, {counts.max():,} of them in row {most}; the largest is "
         f"{np.abs(table).max():.3g}."
     )
+
+
+def _between(one: Sized) -> str:
+    """The least and the greatest value, where they are not the same."""
+    low, high = float(one.table().min()), float(one.table().max())
+    if low == high:
+        return f"{one.title}: every value is {significant(low)}"
+    return f"{one.title}: values from {significant(low)} to {significant(high)}"
 
 
 def _extremes(one: Sized) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import plural
+from analysis.core.formatting import fixed, plural
 from analysis.encodings import ENCODINGS, measures
 from analysis.figures.encodings.data import Sized, export_command, keys, origins, pair, reach, sentences
 from analysis.figures.encodings.measures import MEASURES, in_words
@@ -187,6 +187,7 @@ def shift(params: Params) -> Figure:
     return Figure(
         name="encoding_shift",
         title=f"From a position to the one {k} further on",
+        finding="; ".join(_linear(one, result, k) for one, result in zip(shown, items, strict=True)),
         frame=frame,
         caption=sentences(*(_moved_on(one, result, k) for one, result in zip(shown, items, strict=True))),
         alt=" ".join(_moved_on(one, result, k) for one, result in zip(shown, items, strict=True)),
@@ -197,13 +198,22 @@ def shift(params: Params) -> Figure:
     )
 
 
+def _linear(one: Sized, result: Shifted, k: int) -> str:
+    """Whether a shift by k is one matrix, in a few words."""
+    if result.why:
+        return f"{one.title}: {result.why.split(';')[0].removesuffix('.')}"
+    if result.matrix is None:
+        return f"{one.title}: the best single matrix predicts a shift by {k} with R² {fixed(result.r2)}"
+    return f"{one.title}: one matrix shifts every position by {k}, to within {result.residual:.0e}"
+
+
 def _moved_on(one: Sized, result: Shifted, k: int) -> str:
     if result.why:
         return f"{one.title}: {result.why}"
     if result.matrix is None:
         return (
             f"{one.title}: no closed form. The best single linear map, fitted on four fifths of the "
-            f"{one.length - k} pairs of positions and tried on the rest in five turns, foretells the rows with "
+            f"{one.length - k} pairs of positions and tried on the rest in five turns, predicts the rows with "
             f"R² {result.r2:.3f}: 1 would be a linear shift, 0 is no better than the mean row. Ridge regression "
             f"without intercept."
         )

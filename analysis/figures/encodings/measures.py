@@ -138,6 +138,7 @@ def scalar_measures(params: Params) -> Figure:
     return Figure(
         name="encoding_measures",
         title="All encodings, measure by measure",
+        finding=_invariant(every),
         frame=lambda: every.loc[:, columns].reset_index(drop=True),
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
@@ -179,6 +180,13 @@ def _sizes(rows: pd.DataFrame) -> str:
     other = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
     named = other.groupby("encoding", sort=False)["size"].agg(" and ".join)
     return "; ".join([" and ".join(usual), *(f"{ENCODINGS[name].title} {size}" for name, size in named.items())])
+
+
+def _invariant(every: pd.DataFrame) -> str:
+    """How many encodings compare positions by their distance alone, at the longest length."""
+    at = every[(every.measure == "translation_invariance") & (every.about == every.about.max()) & every.value.notna()]
+    alone = int((at.value.round(2) == 1).sum())
+    return f"In {alone} of {len(at)} encodings, how alike two positions are depends on their distance alone"
 
 
 def _alt(every: pd.DataFrame) -> str:

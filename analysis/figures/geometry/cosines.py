@@ -56,7 +56,20 @@ def cosines(params: Params) -> Figure:
             "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
         ),
         alt=text,
+        finding=_angle(model, dim),
         content={"rows": real, "random": random, "random_name": f"random, {dim} dimensions"},
+    )
+
+
+def _angle(model: str, dim: int) -> str:
+    """How near to a right angle the model's words and positions are, beside random vectors; empty where not stored."""
+    rows = rows_of(model, "abs_cosine")
+    row = first_row(rows, "abs_cosine", "word_position", rows.along.max())
+    if row is None:
+        return ""
+    return (
+        f"A word and a position of {model} have a mean |cosine| of {row.value:.3f}, two random vectors of {dim} "
+        f"dimensions {expected_abs_cosine(dim):.3f}"
     )
 
 

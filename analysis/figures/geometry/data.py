@@ -62,13 +62,15 @@ def provenance(frame: Frame) -> dict[str, str]:
     }
 
 
-def geometry_figure(name: str, title: str, rows: Frame, *, caption: str, alt: str, **more: Any) -> Figure:
-    """A figure of stored rows, as they are in the store."""
+def geometry_figure(
+    name: str, title: str, rows: Frame, *, caption: str, alt: str, finding: str = "", **more: Any
+) -> Figure:
+    """A figure of stored rows, as they are in the store. finding: where there is none, the first sentence of `alt`."""
     table = rows[[*COLUMNS, *BASELINE, "samples"]].dropna(axis=1, how="all").reset_index(drop=True)
     return Figure(
         name=name,
         title=title,
-        finding=first_sentence(alt).split("; ")[0],
+        finding=finding or first_sentence(alt).split("; ")[0],
         frame=lambda: table,
         caption=caption,
         alt=alt,

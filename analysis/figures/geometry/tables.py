@@ -95,6 +95,9 @@ def ranks(params: Params) -> Figure:
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
+        finding=f"Words spread over about {word.value:.0f} directions, positions over about {position.value:.0f}"
+        if word is not None and position is not None
+        else "",
         content={
             "panels": [
                 panel(title, "", "directions", rows[rows.measure == measure]) for measure, title in RANKS.items()
@@ -179,6 +182,11 @@ def layers(params: Params) -> Figure:
     )
 
 
+def _avoid(low: float, high: float) -> str:
+    """What the interval of a rank correlation says of words and positions."""
+    return "keep out of" if high < 0 else "use most" if low > 0 else "neither avoid nor prefer"
+
+
 @figure("geometry_energies")
 def energies(params: Params) -> Figure:
     """Energy of every dimension: words against positions."""
@@ -208,5 +216,8 @@ def energies(params: Params) -> Figure:
             "share of single dimensions says nothing of other directions."
         ),
         alt=text,
+        finding=(
+            f"Words {_avoid(row.low, row.high)} the dimensions that positions use: rank correlation {signed(row.value)}"
+        ),
         content={"dots": dots, "chance": float(np.mean(chance.baseline))},
     )

@@ -87,6 +87,7 @@ def calls(params: Params) -> Figure:
     return Figure(
         name="geometry_calls",
         title="The closest call of every word",
+        finding=f"A position makes {(rows.margin < 0).sum():,} of {len(rows):,} words look like another word",
         frame=lambda: table,
         caption=(
             f"{text} {len(rows):,} words of {model}, each at the position, of those that a word can hold, that brings "
@@ -133,6 +134,10 @@ def collisions(params: Params) -> Figure:
     return Figure(
         name="geometry_collisions",
         title="Do word + position and another word + position meet?",
+        finding=(
+            f"{'No two sums meet' if first.distance > 0 else 'Sums meet'}: the nearest two are {first.distance:.3f} "
+            f"apart, {ratio.value:.2f} times the least distance of two words"
+        ),
         frame=lambda: table,
         caption=(
             f"{text} {_exact(rows, ratio.samples, model, _searched(config))} Grey: the position table rotated at "
@@ -209,6 +214,10 @@ def order(params: Params) -> Figure:
             "formula, of 512 rows."
         ),
         alt=text,
+        finding=(
+            f"Which of two positions comes first can be read from {row.series}'s table in {percent(row.value, 1)} of "
+            "pairs"
+        ),
         citation_keys=("wang2020what",),
         content={
             "panels": [

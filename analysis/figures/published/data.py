@@ -77,7 +77,7 @@ def scores(params: Params) -> Figure:
     return Figure(
         name="published_scores",
         title=f"{table.title}: scores",
-        finding=f"{table.title}: {plural(len(cells), 'score')} of {plural(cells.row.nunique(), 'variant')}",
+        finding=_best(cells),
         frame=lambda: _scores_frame(table),
         caption=(
             f"{len(cells)} scores of {cells.row.nunique()} variants, in {units}, as printed ({table.kinds}). "
@@ -96,6 +96,21 @@ def scores(params: Params) -> Figure:
             "columns": min(2, cells.groupby(["panel", "unit"]).ngroups),
         },
     )
+
+
+def _best(cells: Frame) -> str:
+    """Which variant has the best score of most columns; empty where it is not said which way is better."""
+    judged = cells[cells.higher_is_better.notna()]
+    best: dict[str, int] = {}
+    columns = judged.groupby(["panel", "column"], sort=False)
+    for _, rows in columns:
+        top = rows.value.max() if bool(rows.higher_is_better.iloc[0]) else rows.value.min()
+        for variant in rows.row[rows.value == top].unique():
+            best[variant] = best.get(variant, 0) + 1
+    if not best:
+        return ""
+    most = max(best, key=lambda variant: best[variant])
+    return f"{most} has the best score in {best[most]} of {plural(columns.ngroups, 'column')}"
 
 
 def _number(value: float) -> str:
@@ -128,7 +143,7 @@ def difference(params: Params) -> Figure:
         name="published_difference",
         title=f"{table.title}: difference to {baseline}",
         finding=(
-            f"Against {baseline}, {top.row} differs most upward: {signed(top.difference)} {top.unit} on {top.column}"
+            f"The largest rise over {baseline} is {top.row}'s: {signed(top.difference)} {top.unit} on {top.column}"
             if top.difference > 0
             else f"No variant is above {baseline} on any column"
         ),
@@ -256,7 +271,7 @@ def _told(others: Frame, names: dict[str, str]) -> list[str]:
 
 
 def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) -> list[str]:
-    """What leaving the columns out does: every variant whose sign turns, and the one of the rest that moves most."""
+    """What leaving the columns out does: every variant whose sign changes, and the one of the rest that moves most."""
     if not left or others.empty:
         return []
     turns = others.difference_all.round(2) * others.difference_ticked.round(2) < 0
@@ -271,7 +286,7 @@ def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) 
             f"{signed(row.difference_ticked)} points."
         )
         if turns[row.Index]:
-            text += " The sign turns."
+            text = text.removesuffix(".") + ": the sign changes."
         if others_out is not None:
             low, high = others_out[row.variant].min(), others_out[row.variant].max()
             text += f" Leaving out any other one column instead, it lies between {signed(low)} and {signed(high)}."

@@ -59,6 +59,7 @@ def reading_plane(params: Params) -> Figure:
     return Figure(
         name="reading_plane",
         title=f"Eight words plus eight positions, {degrees}° apart",
+        finding=text.removesuffix("."),
         frame=lambda: frame,
         caption=(
             f"{text} The two sums that lie closest, of those that differ, are {nearest:.2f} steps apart. Words are 1 "
@@ -129,6 +130,7 @@ def reading_concatenation(params: Params) -> Figure:
     return Figure(
         name="reading_concatenation",
         title="Concatenated and mapped, or mapped and added",
+        finding=f"Concatenating and then multiplying, or multiplying and then adding: the same to within {error:.0e}",
         frame=lambda: frame,
         caption=(
             f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line parts the "

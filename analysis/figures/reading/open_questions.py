@@ -43,6 +43,7 @@ def reading_open(params: Params) -> Figure:
     return Figure(
         name="reading_open",
         title="Every statement and its verdict" if chosen == ALL else f"The statements that are {chosen}",
+        finding=f"Of {len(frame)} statements, {text}",
         frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],
         caption=(
             f"{len(frame)} statements that {len(headings)} claims make: {text}. One tile a statement, by question; the "

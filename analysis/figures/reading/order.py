@@ -16,6 +16,8 @@ SHUFFLED = (3, 0, 4, 2, 1, 5)
 """Which word stands where after the shuffle; the last stays last."""
 DEPTHS = range(1, 7)
 DIM, SEEDS = 16, 20
+ROUNDING = 1e-14
+"""A change below this is rounding."""
 MASKS = {"every word sees all": False, "a word sees those before it": True}
 
 
@@ -49,6 +51,10 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     return result
 
 
+def _by(change: float) -> str:
+    return "not at all" if change < ROUNDING else f"by {change:.2g} of its length"
+
+
 @figure("reading_order")
 def reading_order(params: Params) -> Figure:
     """The change of every word's output, with and without a causal mask."""
@@ -74,11 +80,13 @@ def reading_order(params: Params) -> Figure:
     return Figure(
         name="reading_order",
         title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
+        finding="Shuffling the others, the last word's output changes "
+        + ", and ".join(f"{_by(matches[number, :, -1].mean())} where {mask}" for number, mask in enumerate(MASKS)),
         frame=lambda: frame,
         caption=(
             f"{text} Change of each word's output when the others are shuffled, over the output's own length; bars: "
             f"mean over {SEEDS} random networks of {many} of attention, {DIM} dimensions, no positions; lines: "
-            "smallest to largest of them. Below 1e-14 is rounding."
+            "smallest to largest of them. Below {ROUNDING:.0e} is rounding."
         ),
         alt=f"Bars, a word each, in two panels. {text}",
         command=command("reading_order", depth=depth),

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.special import betainc, gammaln
 
-from analysis.core.formatting import percent
+from analysis.core.formatting import first_sentence, percent
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.reading.arithmetic import COMPUTED, command, whole_number
 
@@ -44,6 +44,7 @@ def reading_orthogonal(params: Params) -> Figure:
     return Figure(
         name="reading_orthogonal",
         title=f"Two random vectors in {dim} dimensions",
+        finding=first_sentence(text),
         frame=lambda: frame,
         caption=(
             f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}; the vertical "

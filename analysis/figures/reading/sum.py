@@ -61,6 +61,9 @@ def reading_sum(params: Params) -> Figure:
     return Figure(
         name="reading_sum",
         title=f"“{word}” at position {position}",
+        finding=f"The sum still points where the word does: their cosine is {signed(kept)}"
+        if kept > cosine
+        else f"The sum has a cosine of {signed(kept)} with the word",
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {embedded.NAME}, before the LayerNorm that follows the sum, all rows on "

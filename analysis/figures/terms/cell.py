@@ -7,8 +7,8 @@ from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.one_run import run_facts
-from analysis.figures.terms.data import CITE, term_label
-from analysis.figures.terms.maps import method_assumption, rows_of, viewed_head, visible_terms
+from analysis.figures.terms.data import CITE, known_value, term_label
+from analysis.figures.terms.maps import GROUPS, WAYS, method_assumption, rows_of, viewed_head, visible_terms, with_rest
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
 from analysis.probes import text_probe
@@ -43,7 +43,9 @@ def probe_cell(params: Params, decomposition: Decomposition) -> Figure:
     frame = pd.DataFrame({"part": [*values, "total", "pattern"], "value": [*values.values(), total, pattern]})
     frame = frame.assign(query=query, key=key, query_token=view.labels[query], key_token=view.labels[key])
     asks, answers = f"{query} “{view.labels[query]}”", f"{key} “{view.labels[key]}”"
-    kind = "key-centred score" if params["centred"] else "score before centring"
+    kind = "key-centred score" if params.get("centred", WAYS["centred"]) else "score before centring"
+    every = known_value({"group": params.get("group", "four")}, "group", GROUPS) == "all"
+    drawn = {**(values if every else with_rest(decomposition, values)), "total": total}
     largest = max(values, key=lambda term: abs(values[term]))
     text = f"The largest term is {term_label(largest)}, {signed(values[largest], 4)}; the total is {signed(total, 4)}."
     return Figure(
@@ -61,7 +63,9 @@ def probe_cell(params: Params, decomposition: Decomposition) -> Figure:
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
         content={
-            "frame": frame[frame.part != "pattern"].assign(label=frame.part.map(term_label)),
+            "frame": pd.DataFrame(
+                {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
+            ),
             "kind": kind,
         },
     )

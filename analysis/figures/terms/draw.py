@@ -13,6 +13,7 @@ from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.terms.data import FOUR, term_label
+from analysis.figures.terms.maps import REST
 
 
 def measured_colours(reach: float, measure: str, label: str, look: Look) -> tuple[alt.Color, Any]:
@@ -180,11 +181,10 @@ def total(figure: Figure, look: Look) -> list[Chart]:
     return [*drawn, softmax]
 
 
-@drawing("probe_cell")
-def cell(figure: Figure, look: Look) -> list[Chart]:
+def _cell(figure: Figure, look: Look) -> list[Chart]:
     """One bar a term and one for the total, with its number beside it."""
     frame = figure.content["frame"]
-    frame = frame.assign(shown=[signed(value, 4) for value in frame.value])
+    frame = frame.assign(shown=[signed(value, figure.content.get("decimals", 4)) for value in frame.value])
     reach = float(frame.value.abs().max()) or 1.0
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
@@ -195,7 +195,8 @@ def cell(figure: Figure, look: Look) -> list[Chart]:
         ),
     )
     parts = list(frame.part)
-    hues = [look.ink if part == "total" else look.colour(of_term(part)) for part in parts]
+    inks = {"total": look.ink, REST: look.faint}
+    hues = [inks.get(part) or look.colour(of_term(part)) for part in parts]
     bars = base.mark_bar(height=12).encode(
         color=alt.Color("part:N", scale=alt.Scale(domain=parts, range=hues), legend=None),
         tooltip=[alt.Tooltip("label:N", title="term"), alt.Tooltip("value:Q", format=".6~g")],
@@ -209,6 +210,12 @@ def cell(figure: Figure, look: Look) -> list[Chart]:
     }
     zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.XDatum(0))
     return [(zero + bars + numbers["up"] + numbers["down"]).properties(width=620, height=22 * len(frame))]
+
+
+drawing("probe_cell")(_cell)
+drawing("depth_cell")(_cell)
+drawing("vision_cell")(_cell)
+drawing("vision_head")(_cell)
 
 
 @drawing("probe_patterns")

@@ -1,6 +1,6 @@
 """Figures of one text: the maps of its terms, and every head's shares and effects on it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,8 @@ from analysis.measurements.terms.token_view import TokenView, token_view
 from analysis.probes import text_probe
 
 GROUPS = {"four": FOUR, "all": TERMS}
+WAYS = {"words": False, "specials": True, "centred": True}
+"""How maps are arranged where a link does not say: pieces averaged to words, special tokens shown, keys centred."""
 NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
 
 
@@ -124,6 +126,16 @@ def four(decomposition: Decomposition) -> tuple[str, ...]:
     return (*own, *ADDED_TERMS)
 
 
+REST = "all_others"
+
+
+def with_rest(decomposition: Decomposition, values: Mapping[str, float]) -> dict[str, float]:
+    """The terms that the question is about, and what all others add up to under `REST`."""
+    own = {term: value for term, value in values.items() if term in four(decomposition)}
+    others = [value for term, value in values.items() if term not in own]
+    return own | ({REST: float(sum(others))} if others else {})
+
+
 def method_assumption(decomposition: Decomposition) -> str:
     """What the method holds or estimates, in a sentence."""
     if decomposition.method != "mean":
@@ -186,7 +198,7 @@ def rows_of(params: Params, rows: int) -> tuple[int, int]:
 def viewed_head(params: Params, decomposition: Decomposition, terms: Sequence[str]) -> tuple[int, TokenView]:
     """The head that a link asks for, and its maps of some terms, arranged as the link says."""
     head = head_of(params, decomposition.heads)
-    ways = {name: bool(params[name]) for name in ("words", "specials", "centred")}
+    ways = {name: bool(params.get(name, default)) for name, default in WAYS.items()}
     view = token_view(decomposition, head, terms, **ways)
     if not view.labels:
         raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")

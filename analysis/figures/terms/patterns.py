@@ -24,10 +24,15 @@ def probe_patterns(params: Params, run: Patterns) -> Figure:
     query, key = np.indices(pattern.shape)
     names = np.asarray(labels, dtype=object)
     frame = pd.DataFrame({"query": names[query.ravel()], "key": names[key.ravel()], "probability": pattern.ravel()})
+    most = np.unravel_index(int(pattern.argmax()), pattern.shape)
     about = run.provenance
     return Figure(
         name="probe_patterns",
         title=f"Layer {layer}, head {head}: where it attends",
+        finding=(
+            f"Head {head} of layer {layer} attends most from “{labels[most[0]]}” to “{labels[most[1]]}”, with "
+            f"probability {pattern.max():.2f}"
+        ),
         frame=lambda: frame,
         caption=(
             f"Attention probabilities of {about.model}, layer {layer}, head {head}, one text of {len(labels)} tokens, "

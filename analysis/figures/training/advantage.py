@@ -43,6 +43,7 @@ def advantage(params: Params) -> Figure:
     return Figure(
         name="training_advantage",
         title=f"How the advantage over {title(base)} changes with training",
+        finding=_doubling(table, fits, base),
         frame=lambda: table,
         caption=sentences(
             f"Each length is a training of its own with its own decay, paired by seed; losses on {sample}. Left: the "
@@ -129,6 +130,22 @@ def _line(variant: str, pairs: Frame, fit: PowerLaw | None) -> Frame:
             pd.DataFrame({"steps": steps, "size": sign * size, "low": ends_of[0], "high": ends_of[1], "beyond": beyond})
         )
     return pd.concat(parts).assign(title=title(variant))
+
+
+def _doubling(table: Frame, fits: dict[Any, PowerLaw | None], base: str) -> str:
+    """What a doubling of the training does to the first variant's difference, or the difference at either end."""
+    variant, fit = next(iter(fits.items()))
+    if fit is not None:
+        return (
+            f"Each doubling of the training multiplies {title(str(variant))}'s difference to {title(base)} by "
+            f"{2**fit.exponent:.2f}"
+        )
+    rows = table[table.variant == variant]
+    first, last = rows.iloc[0], rows.iloc[-1]
+    return (
+        f"{title(str(variant))} differs from {title(base)} by {signed(first.gap)} nats after {first.steps:,} steps and "
+        f"by {signed(last.gap)} after {last.steps:,}"
+    )
 
 
 def _told(variant: str, base: str, rows: Frame, fit: PowerLaw | None) -> str:

@@ -230,6 +230,7 @@ def score_scale(params: Params) -> Figure:
     return Figure(
         name="training_scores",
         title="The scale of the scores through training",
+        finding=(text.split(", by layer")[0] if ", by layer" in text else _grown(mean, BASELINES[trainings.objective])),
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
         caption=sentences(
             "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
@@ -251,6 +252,15 @@ def score_scale(params: Params) -> Figure:
     )
 
 
+def _grown(mean: Frame, variant: str) -> str:
+    """The variance of a variant's scores, mean over layers, before and after training."""
+    rows = mean[mean.variant == variant]
+    if rows.empty:
+        return ""
+    by_step = rows.groupby("step").value.mean()
+    return f"The variance of {title(variant)}'s scores goes from {by_step.iloc[0]:.2g} to {by_step.iloc[-1]:.2g}"
+
+
 def _scaled(trainings: Trained, mean: Frame) -> str:
     """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
@@ -269,8 +279,9 @@ def _scaled(trainings: Trained, mean: Frame) -> str:
         else f"({loss.note})"
     )
     return (
-        f"Without TUPE's scale of 1/sqrt(2d), the variance is {at['start']} times as large before training, by layer, "
-        f"and {at['end']} times after it; the final validation loss differs by {signed(loss.mean)} nats {resolved}."
+        f"Without TUPE's scale of 1/sqrt(2d), the variance of the scores is {at['start']} times as large before "
+        f"training, by layer, and {at['end']} times after it; the final validation loss differs by "
+        f"{signed(loss.mean)} nats {resolved}."
     )
 
 
@@ -296,4 +307,4 @@ def _lengthened(mean: Frame) -> str:
     text = (
         f"At {table.columns[-1]} times the training length the loss rises by {growth.iloc[0]:.2f} nats ({title(least)})"
     )
-    return text if least == most else f"{text} to {growth.iloc[-1]:.2f} ({title(most)})"
+    return text if least == most else f"{text} up to {growth.iloc[-1]:.2f} nats ({title(most)})"

@@ -150,6 +150,6 @@ def _largest_part(table: Frame) -> str:
         return ""
     most = parts.loc[parts.gap.idxmin()]
     return (
-        f"All changes together lower the loss by {-whole.gap.mean():.2f} nats; the largest part is “{most.change}”, "
-        f"{-most.gap:.2f}"
+        f"All changes together lower the loss by {-whole.gap.mean():.2f} nats; most of it, {-most.gap:.2f}, comes from "
+        f"“{most.change}”"
     )

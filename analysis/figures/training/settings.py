@@ -62,6 +62,7 @@ def settings(params: Params) -> Figure:
     return Figure(
         name="training_settings",
         title="Final loss at other settings",
+        finding=_sides(table, base),
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
@@ -166,6 +167,15 @@ def _sentences(table: Frame, base: str) -> list[str]:
             parts.append(f"both on the plateau at {plural(len(plateau), 'setting')}")
         sentences.append(f"{name} minus {title(base)}: {'; '.join(parts)}.")
     return sentences
+
+
+def _sides(table: Frame, base: str) -> str:
+    """At how many settings each way the other variants end, counted where there is a difference to the baseline."""
+    real = table[(table.setting != BEST) & table.gap.notna()]
+    if real.empty:
+        return ""
+    lower = int((real.gap < 0).sum())
+    return f"In {lower} of {len(real)} comparisons at other settings the variant ends below {title(base)}"
 
 
 def _plateau(rows: Frame, orderless: str) -> float:

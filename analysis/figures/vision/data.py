@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, signed
 from analysis.core.provenance import model_options
+from analysis.figures.depth import terms as depth_terms
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.one_run import cancellation_note, head_of, run_facts
+from analysis.figures.terms.cell import STRONGEST
 from analysis.figures.terms.data import MEASURES, ORDER, known_value, leading_in_most, measure_of, reading, term_label
-from analysis.figures.terms.maps import GROUPS
+from analysis.figures.terms.maps import GROUPS, with_rest
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
@@ -23,6 +26,8 @@ from analysis.store import read
 
 CITE = ("dosovitskiy2021vit",)
 CITE_STORED = (*CITE, "oquab2024dinov2")
+ALIKE = 0.1
+"""How much more alike neighbours are than opposite corners before a heading says so."""
 MOST_SMALL_MAPS = 16
 """Rows, and columns, of small maps in the picture of positions: more would be too small to read."""
 SOURCES_ARE = (
@@ -149,7 +154,7 @@ def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int]
     finding = (
         f"Positions of neighbouring patches are alike (cosine {fixed(near)}), those of opposite corners less so "
         f"({fixed(far)})"
-        if near > far
+        if near - far > ALIKE
         else f"Positions of neighbouring patches (cosine {fixed(near)}) are no more alike than those of opposite "
         f"corners ({fixed(far)})"
     )
@@ -177,6 +182,13 @@ def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int]
         content={"picture": picture, "down": down, "across": across, "grid": grid},
         **more,
     )
+
+
+@figure("vision_head")
+def vision_head(params: Params) -> Figure:
+    """Every term of one layer and head, over the drawn images."""
+    request = {**params, "model": params["stored"], "corpus": CORPUS, "term": FOUR[-1]}
+    return replace(depth_terms.cell(request), name="vision_head", citation_keys=CITE_STORED)
 
 
 @figure("vision_positions")
@@ -313,6 +325,50 @@ def vision_maps(params: Params, decomposition: ImageDecomposition) -> Figure:
             else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
             "share": {term: float(decomposition.shares()[term][head]) for term in terms},
             "effect": {term: float(decomposition.effects()[term][head]) for term in terms},
+        },
+    )
+
+
+@figure("vision_cell", live=image_probe.obtain)
+def vision_cell(params: Params, decomposition: ImageDecomposition) -> Figure:
+    """The score of one patch's query on one patch's key as the sum of its terms."""
+    head, query, key = head_of(params, decomposition.heads), int(params["patch"]), int(params["key"])
+    last = len(decomposition.tokens) - 1
+    if not 0 <= query <= last or not STRONGEST <= key <= last:
+        raise LinkError(f"The link says patch={query} and key={key}; this image gives tokens 0 to {last}.")
+    if key == STRONGEST:
+        key = int(decomposition.scores[head, query].argmax())
+    rows = {term: decomposition.terms_of(term, head)[query] for term in ORDER if term in decomposition.present}
+    rows["total"] = decomposition.scores[head, query]
+    centred = bool(params["centred"])
+    values = {name: float(row[key] - centred * row.mean()) for name, row in rows.items()}
+    frame = pd.DataFrame({"part": list(values), "value": list(values.values())}).assign(query=query, key=key)
+    parts = {part: value for part, value in values.items() if part != "total"}
+    drawn = {**with_rest(decomposition, parts), "total": values["total"]}
+    asks, answers = (decomposition.tokens[at] for at in (query, key))
+    largest = max(parts, key=lambda part: abs(parts[part]))
+    text = (
+        f"Patch {asks} scores patch {answers} {signed(values['total'])}; the largest term is {term_label(largest)}, "
+        f"{signed(values[largest])}."
+    )
+    return Figure(
+        name="vision_cell",
+        title=f"Head {head}, query {asks} on key {answers}",
+        finding=text.removesuffix("."),
+        frame=lambda: frame,
+        caption=(
+            f"What each term adds to the {'key-centred score' if centred else 'score before centring'} of one query "
+            f"on one key; {_where(decomposition)}. {_errors(decomposition)}"
+        ),
+        alt=f"Bars, one a term. {text}",
+        command=image_probe.command(decomposition),
+        provenance=run_facts(decomposition.provenance, "image"),
+        citation_keys=CITE,
+        content={
+            "frame": pd.DataFrame(
+                {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
+            ),
+            "kind": "score",
         },
     )
 

@@ -1,0 +1,77 @@
+"""One cell of a map, taken apart: its terms add up to the score that the model itself gives, on every page."""
+
+import numpy as np
+import pytest
+from specimens import TEXT, embedded_loaded
+
+from analysis.core.errors import LinkError
+from analysis.figures import FIGURES
+from analysis.figures.terms.maps import REST
+from analysis.links import VIEWS
+from analysis.probes import text_probe
+from analysis.probes.image_probe import ImageRequest
+
+
+def drawn(figure) -> dict[str, float]:
+    """The bars of a cell."""
+    return dict(zip(figure.content["frame"].part, figure.content["frame"].value, strict=True))
+
+
+def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
+    values = {**VIEWS["probe"].defaults(), "text": TEXT, "centred": False, "head": 3, "query": 2, "key": 1}
+    made = text_probe.Request.of(values).run(embedded_loaded())
+    bars = drawn(FIGURES["probe_cell"].build(values, made))
+    assert bars["total"] == pytest.approx(made.scores[3, 2, 1], abs=1e-4)
+    assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
+    every = drawn(FIGURES["probe_cell"].build(values | {"group": "all"}, made))
+    assert REST in bars
+    assert REST not in every
+    assert sum(every.values()) == pytest.approx(sum(bars.values()), abs=1e-4)
+
+
+def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
+    values = {**VIEWS["compare"].defaults(), "text": TEXT, "centred": False, "query": 1, "key": 2, "head2": 4}
+    both = tuple(text_probe.Request.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
+    figure = FIGURES["compare_cell"].build(values, both)
+    table = figure.content["table"]
+    for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
+        assert table[side]["total"] == pytest.approx(made.scores[head, 1, 2], abs=1e-4)
+        assert table[side].drop("total").sum() == pytest.approx(table[side]["total"], abs=1e-4)
+    np.testing.assert_allclose(table.difference, table.right - table.left)
+    with pytest.raises(LinkError, match="query=99; the rows shown are 0 to"):
+        FIGURES["compare_cell"].build(values | {"query": 99}, both)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_stored_head_has_the_terms_of_the_store() -> None:
+    values = {**VIEWS["depth"].defaults(), "at_layer": 2, "at_head": 5}
+    bars = drawn(FIGURES["depth_cell"].build(values))
+    assert sum(bars.values()) == pytest.approx(1, abs=1e-3), "shares of a head add up to 1"
+    largest = FIGURES["depth_cell"].build(values | {"at_layer": -1, "at_head": -1})
+    heads = FIGURES["depth_heads"].build(values).content["table"]
+    layer, head = np.unravel_index(heads.to_numpy().argmax(), heads.shape)
+    assert f"layer {layer}, head {head}" in largest.finding
+    with pytest.raises(LinkError, match="layers 0 to 5 and heads 0 to 11"):
+        FIGURES["depth_cell"].build(values | {"at_layer": 2, "at_head": 40})
+    image = FIGURES["vision_head"].build({**VIEWS["vision"].defaults(), "at_layer": 1, "at_head": 0})
+    assert sum(drawn(image).values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_the_bars_of_a_patch_add_up_to_the_models_own_score() -> None:
+    values = {**VIEWS["vision"].defaults(), "centred": False, "patch": 5, "key": 9, "head": 1}
+    made = ImageRequest.of(values).run()
+    bars = drawn(FIGURES["vision_cell"].build(values, made))
+    assert bars["total"] == pytest.approx(made.scores[1, 5, 9], abs=1e-4)
+    assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
+    with pytest.raises(LinkError, match="key=1000"):
+        FIGURES["vision_cell"].build(values | {"key": 1000}, made)
+
+
+def test_the_right_side_follows_the_left_unless_it_is_changed() -> None:
+    values = {**VIEWS["compare"].defaults(), "layer": 3, "head": 7, "method": "mean", **text_probe.FOLLOWING}
+    left, right = text_probe.sides(values)
+    assert {name: right[name] for name in text_probe.SIDED} == {name: left[name] for name in text_probe.SIDED}
+    assert text_probe.differences(values) == {}
+    changed = values | {"head2": 2, "pair2": "ignored", "text2": "the cat"}
+    assert text_probe.differences(changed)["head"] == (7, 2)
+    assert text_probe.differences(changed)["text"][1] == "the cat"
