@@ -188,16 +188,23 @@ def _frame(made: PositionMap) -> pd.DataFrame:
 def _how(made: PositionMap) -> str:
     error = f"The parts add up to the model's own scores to {made.errors.max():.1e} of their range."
     if made.kernels is not None:
-        still = [layer for layer, one in enumerate(made.rotations) if not one.turned]
+        still = [layer for layer, one in enumerate(made.rotations) if one.width and not one.turned]
+        without = [layer for layer, one in enumerate(made.rotations) if not one.width]
         whole = {(one.turned, one.width) for one in made.rotations if one.turned}
         turned = " and ".join(f"{turned} of {width}" for turned, width in sorted(whole))
         layers = (
             f"; {'layer' if len(still) == 1 else 'layers'} {', '.join(map(str, still))} turn nothing" if still else ""
         )
+        error += f" Layers {', '.join(map(str, without))} have no attention and are empty." if without else ""
+        error += " The model caps its scores; these are the ones before." if made.capped else ""
+        if made.sinks:
+            error += (
+                " A learned score that belongs to no key takes part in the softmax, so that the mean of a query's "
+                "scores matters, too; it is in no share."
+            )
         return (
             f"Queries and keys are turned, in {turned} dimensions of a head{layers}: each band's part is split into "
-            "its "
-            "mean over the distances of the text (content), its mean over the text's queries and keys (distance), and "
+            "its mean over the distances of the text (content), its mean over the text's queries and keys (distance), and "
             f"the rest (both). What hidden states know of position by other ways counts as content. {error}"
         )
     return (

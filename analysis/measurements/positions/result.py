@@ -22,7 +22,8 @@ BANDS = (
 
 @dataclass(frozen=True)
 class LayerRotation:
-    """What one layer turns. turned: dimensions of `width`. slowest, fastest: wavelengths in tokens; NaN where none.
+    """What one layer turns. turned: dimensions of `width`, which is 0 for a layer without attention. slowest, fastest:
+    wavelengths in tokens; NaN where none.
 
     size: what the turn multiplies queries and keys by, each. error: how far this is from what the model did, over the
     size of its queries.
@@ -58,6 +59,10 @@ class PositionMap:
     """Whether a query attends to later tokens."""
     tokens: int
     provenance: Provenance
+    sinks: bool = False
+    """Whether the softmax has a score beside those of the keys, with which their mean competes."""
+    capped: bool = False
+    """Whether the model squeezes its scores into a range, which is left out here."""
 
     def shares(self) -> Float[ndarray, "layer source part"]:
         """Shares pooled over the heads of a layer; NaN where a layer's scores are constant."""
