@@ -92,6 +92,13 @@ _MAP = (
 _PART = (Field("from", 0), Field("to", -1), Field("query", -1), Field("key", -1))
 """Which rows of a map are shown, and one cell of it, by index; -1: to the last, and where attention is strongest."""
 
+GLACIERS = (
+    "Glaciers move. They move so slowly that a tent pitched on one seems to stand still all summer, but a row of "
+    "stakes hammered across the ice in June will have bent into a bow by September, because the middle of the glacier "
+    "travels faster than its edges."
+)
+"""Text s235 of the probe set, on which position maps are stored."""
+
 _DO = (
     Field("do", ("zero_positions",)),
     Field("position", 0),
@@ -187,15 +194,16 @@ VIEWS: dict[str, View] = {
             (
                 Field("model", "all-MiniLM-L6-v2"),
                 Field("revision", ""),
-                Field("text", "The keys to the old cabinet are on the table."),
+                Field("text", GLACIERS),
                 Field("pair", ""),
                 Field("truncate", False),
                 Field("baseline", ""),
                 Field("layer", 0),
                 Field("head", 0),
+                Field("band", -1),
                 Field("unturn", False),
             ),
-            ("position_map", "position_kernels", "position_unturned"),
+            ("position_map", "position_cell", "position_kernels", "position_unturned"),
         ),
         View(
             "geometry",

@@ -113,7 +113,17 @@ def attend(
     if position_bias is not None:
         scores = scores + position_bias
     listener = _listener.get()
-    call = Call(module, query, key, scale, position_bias, scores, attention_mask, sink=s_aux is not None, capped=softcap is not None)
+    call = Call(
+        module,
+        query,
+        key,
+        scale,
+        position_bias,
+        scores,
+        attention_mask,
+        sink=s_aux is not None,
+        capped=softcap is not None,
+    )
     if listener:
         scores = listener.scores(call)
     if softcap is not None:  # not linear, so the scores that are told are those before it

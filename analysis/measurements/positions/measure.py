@@ -11,15 +11,15 @@ from numpy import ndarray
 from torch import Tensor
 
 from analysis.core.errors import ModelError
-from analysis.core.term_names import ADDED_TERMS
+from analysis.core.term_names import ADDED_TERMS, SOURCES
 from analysis.measurements.positions.asked import Asked, asked_twice, layer_rotation
 from analysis.measurements.positions.result import BANDS, EDGES, LayerRotation, PositionMap
 from analysis.measurements.positions.rotation import Rotation
-from analysis.measurements.positions.split import split_bands, split_bias
+from analysis.measurements.positions.split import MOST_JOINED, Joined, most_joined, split_bands, split_bias
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family
-from analysis.models.trace_sources import Layer, trace_sources
+from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
 OFF = 1e-3
@@ -71,7 +71,7 @@ def position_map(
         text_pair=text_pair or None,
         truncated_from=cut_from,
     )
-    return PositionMap(**fields, kind=kind, tokens=len(tokens), provenance=about)
+    return PositionMap(**fields, kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 
 def _by_bands(layers: Sequence[Asked | None], name: str) -> dict[str, Any]:
@@ -81,6 +81,7 @@ def _by_bands(layers: Sequence[Asked | None], name: str) -> dict[str, Any]:
     heads, distances = there[0].power.shape[-1], there[0].kernel.shape[-1]
     nothing = _Split(
         np.zeros((rows, 3, heads)), np.zeros(heads), np.zeros((len(BANDS) + 1, heads, distances)),
+        np.zeros((rows, heads, MOST_JOINED, 2), int), np.full((rows, heads, MOST_JOINED), np.nan),
         LayerRotation(0, 0, math.nan, math.nan, math.nan, 0.0), 0.0,
     )  # fmt: skip
     every = [nothing if one is None else one for one in made]
@@ -94,6 +95,8 @@ def _by_bands(layers: Sequence[Asked | None], name: str) -> dict[str, Any]:
         "numerators": np.stack([_padded(one.numerators, rows) for one in every]),
         "power": np.stack([one.power for one in every]),
         "kernels": np.stack([one.kernel for one in every]),
+        "joined": np.stack([_padded(one.joined, rows) for one in every]),
+        "joined_scores": np.stack([_padded(one.joined_scores, rows, math.nan) for one in every]),
         "rotations": tuple(one.rotation for one in every),
         "errors": np.asarray([one.error for one in every]),
         "looks_ahead": any(one.ahead for one in there),
@@ -103,11 +106,14 @@ def _by_bands(layers: Sequence[Asked | None], name: str) -> dict[str, Any]:
 
 
 class _Split(NamedTuple):
-    """One layer of the map. numerators: (source, part, head); kernel: (band, head, distance)."""
+    """One layer of the map. numerators: (source, part, head); kernel: (band, head, distance); joined: (source, head,
+    rank, 2)."""
 
     numerators: ndarray
     power: ndarray
     kernel: ndarray
+    joined: ndarray
+    joined_scores: ndarray
     rotation: LayerRotation
     error: float
     ahead: bool = False
@@ -132,22 +138,26 @@ def _split(asked: Asked) -> _Split:
         mask,
         against=total,
     )
-    each = result.numerators
+    each, (places, highest) = result.numerators, result.joined
     if bias is not None:
         each = torch.cat([each, split_bias(bias, total, mask)[None]])
+        more = most_joined(measures.key_centred(bias, mask), mask)
+        places, highest = torch.cat([places, more.places[None]]), torch.cat([highest, more.scores[None]])
     seen = scores if mask is None else scores[:, mask]
     return _Split(
         each.cpu().numpy(),
         result.power.cpu().numpy(),
         result.kernel.cpu().numpy(),
+        places.cpu().numpy(),
+        highest.cpu().numpy(),
         _described(rotation),
         result.sum_error / max(float(seen.max() - seen.min()), 1e-12),
         mask is None or bool(mask.triu(1).any()),
     )
 
 
-def _padded(values: ndarray, rows: int) -> ndarray:
-    return np.concatenate([values, np.zeros((rows - len(values), *values.shape[1:]), values.dtype)])
+def _padded(values: ndarray, rows: int, fill: float = 0) -> ndarray:
+    return np.concatenate([values, np.full((rows - len(values), *values.shape[1:]), fill, values.dtype)])
 
 
 def _described(rotation: Rotation) -> LayerRotation:
@@ -177,7 +187,7 @@ TERM_PARTS = {
 
 def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     rows = (TABLE, BIAS, CONTENT)
-    numerators, powers, errors, ahead = [], [], [], []
+    numerators, powers, errors, ahead, joined = [], [], [], [], []
 
     def each(seen: Layer) -> None:
         factors, mask = seen.factors(), seen.attended()
@@ -195,6 +205,7 @@ def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[
             centred = measures.key_centred(total, mask)
             for added in factors.bias:
                 values[rows.index(BIAS)] += split_bias(added, centred, mask)
+        joined.append(_joined(factors, total, mask))
         numerators.append(values.cpu().numpy())
         powers.append(power.cpu().numpy())
         errors.append(float((total - own).abs().max() / (own.max() - own.min()).clamp(min=1e-12)))
@@ -205,7 +216,19 @@ def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[
         "numerators": np.stack(numerators),
         "power": np.stack(powers),
         "kernels": None,
+        "joined": np.stack([one.places.cpu().numpy() for one in joined]),
+        "joined_scores": np.stack([one.scores.cpu().numpy() for one in joined]),
         "rotations": (),
         "errors": np.asarray(errors),
         "looks_ahead": any(ahead),
     }
+
+
+def _joined(factors: Factors, total: Tensor, mask: Tensor | None) -> Joined:
+    """The pairs that added positions, what is added to scores, and content alone join most: rows as `_by_terms`."""
+    position = SOURCES.index("position")
+    query, key = (x.sum(0) - x[position] for x in (factors.query, factors.key))
+    content = factors.scale * query @ key.transpose(-1, -2)
+    bias = torch.zeros_like(content) if factors.bias is None else factors.bias.sum(0)
+    maps = torch.stack([total - bias - content, bias, content])
+    return most_joined(measures.key_centred(maps, mask), mask)
