@@ -108,6 +108,6 @@ def _pairs(made: PositionMap, layer: int, source: int) -> pd.DataFrame:
             "value": scores.ravel(),
         }
     )
-    frame = frame[frame.value > 0].sort_values("value", ascending=False, kind="stable")
+    frame = frame.loc[frame.value > 0].sort_values(by="value", ascending=False, kind="stable")
     frame = frame.drop_duplicates(["query", "key"]).head(PAIRS).reset_index(drop=True)
     return frame.assign(query_token=labels[frame["query"]], key_token=labels[frame["key"]])

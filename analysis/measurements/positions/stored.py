@@ -78,7 +78,7 @@ def stored_models() -> dict[str, tuple[str, str]]:
         "SELECT model, arg_max(revision, created) AS revision, arg_max(config ->> 'text', created) AS text "
         "FROM newest_positions GROUP BY model ORDER BY model LIKE 'cpu%', model"
     )
-    return {row.model: (row.revision, row.text) for row in rows.itertuples()}
+    return {model: (revision, text) for model, revision, text in rows.to_numpy()}
 
 
 def stored_map(model: str, text: str, revision: str | None = None) -> PositionMap | None:
@@ -95,7 +95,7 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
     config: dict[str, Any] = json.loads(first.config)
     sources, labels = tuple(config["sources"]), tuple(config["labels"])
     rows = rows.assign(source=rows.source.map(sources.index)).sort_values(["layer", "source", "head"])
-    shape = tuple(int(rows[axis].max()) + 1 for axis in ("layer", "source", "head"))
+    shape = tuple(1 + int(rows[axis].to_numpy().max()) for axis in ("layer", "source", "head"))
     most = max(map(len, rows.joined_score))
     places = np.stack([np.stack([_long(rows[f"joined_{side}"], most, 0) for side in ("query", "key")], -1)])
     kernels = [kernel for kernel in rows.kernel if len(kernel)]
