@@ -184,3 +184,27 @@ def listen(model: PreTrainedModel, inputs: Any, listener: Listener, *, interface
         return None
     finally:
         _listener.reset(token)
+
+
+class _Query:
+    """A listener that keeps the query of one attention."""
+
+    query: Tensor
+
+    def scores(self, call: Call) -> Tensor:
+        self.query = call.query
+        return call.scores
+
+    def pattern(self, call: Call, pattern: Tensor) -> None:
+        pass
+
+
+def query_of(module: nn.Module, args: Any, kwargs: Any) -> Float[Tensor, "batch head query dim"]:
+    """The query that an attention of a model that is listened to has for these arguments; no other listener is told."""
+    kept = _Query()
+    token = _listener.set(kept)
+    try:
+        module.forward(*args, **kwargs)
+    finally:
+        _listener.reset(token)
+    return kept.query
