@@ -97,6 +97,13 @@ _HEAD = (Field("at_layer", -1), Field("at_head", -1))
 _PART = (Field("from", 0), Field("to", -1), *_CELL)
 """Which rows of a map are shown, and one cell of it; -1: to the last."""
 
+GLACIERS = (
+    "Glaciers move. They move so slowly that a tent pitched on one seems to stand still all summer, but a row of "
+    "stakes hammered across the ice in June will have bent into a bow by September, because the middle of the glacier "
+    "travels faster than its edges."
+)
+"""Text s235 of the probe set, on which position maps are stored."""
+
 _DO = (
     Field("do", ("zero_positions",)),
     Field("position", 0),
@@ -104,6 +111,11 @@ _DO = (
     Field("by", 8),
     Field("scale", "0.5"),
     Field("encoding", "sinusoidal"),
+    Field("angle", "1"),
+    Field("base", "4"),
+    Field("bands", "1+2"),
+    Field("without", -1),
+    Field("apart", 1),
     Field("terms", ("position_to_position",)),
     Field("layers", ()),
     Field("heads", ()),
@@ -195,15 +207,16 @@ VIEWS: dict[str, View] = {
             (
                 Field("model", "all-MiniLM-L6-v2"),
                 Field("revision", ""),
-                Field("text", "The keys to the old cabinet are on the table."),
+                Field("text", GLACIERS),
                 Field("pair", ""),
                 Field("truncate", False),
                 Field("baseline", ""),
                 Field("layer", 0),
                 Field("head", 0),
+                Field("band", -1),
                 Field("unturn", False),
             ),
-            ("position_map", "position_kernels", "position_unturned"),
+            ("position_map", "position_cell", "position_kernels", "position_unturned"),
         ),
         View(
             "geometry",

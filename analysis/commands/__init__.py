@@ -38,6 +38,7 @@ COMMANDS = (
     "measure_means",
     "decode",
     "measure_order",
+    "measure_positions",
     "measure_encodings",
     "measure_geometry",
     "measure_models",

@@ -94,7 +94,7 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
     from rich.progress import Progress
 
     from analysis import store_build
-    from analysis.measurements.interventions.corpus import STANDARD, intervene_corpus
+    from analysis.measurements.interventions.corpus import intervene_corpus, standard
     from analysis.store import read
 
     store_build.refresh()
@@ -105,7 +105,7 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
             loaded,
             pairs,
             corpus,
-            specs=do or STANDARD,
+            specs=do or standard(loaded),
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),
         )

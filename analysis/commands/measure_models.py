@@ -10,7 +10,9 @@ from analysis.commands.options import CorpusName, Ray
 
 def measure_models(
     models: Annotated[list[str], typer.Argument(help="Folders, Hugging Face ids, or NAME=FOLDER to name one.")],
-    what: Annotated[str, typer.Option(help="terms, means, decoding, order, geometry; commas between.")] = "terms",
+    what: Annotated[
+        str, typer.Option(help="terms, means, decoding, order, positions, geometry; commas between.")
+    ] = "terms",
     texts: Annotated[
         Path | None, typer.Option(help="UTF-8 text, for means, decoding and order. It is not stored.")
     ] = None,

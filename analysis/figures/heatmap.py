@@ -73,8 +73,8 @@ def is_image(values: ndarray) -> bool:
     return values.size > MOST_CELLS or max(values.shape) > MOST_NAMES
 
 
-def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40) -> alt.Axis:
-    """An axis of indices that are shown as labels, which may repeat; of many, every so manieth."""
+def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 40, limit: int = 90) -> alt.Axis:
+    """An axis of indices that are shown as labels, which may repeat; of many, every so manieth. limit: their pixels."""
     step = max(1, -(-len(labels) // room))
     # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
     lookup = f"{json.dumps([printable(label) for label in labels])}[datum.value]"
@@ -85,7 +85,7 @@ def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 4
         labelExpr=lookup,
         labelAngle=angle,
         labelFontSize=12,
-        labelLimit=90,
+        labelLimit=limit,
         ticks=False,
         domain=False,
         grid=False,

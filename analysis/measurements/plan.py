@@ -54,6 +54,7 @@ MEASUREMENTS: Mapping[str, Kind] = {
     "means": Kind(command="measure_means", gives=("means",), options=_windows),
     "decoding": Kind(command="decode", gives=("decoding",), options=_windows),
     "order": Kind(command="measure_order", gives=("locality", "equivariance"), options=_windows),
+    "positions": Kind(command="measure_positions", gives=("positions",), options=lambda asked: {}),
     "geometry": Kind(
         command="measure_geometry",
         gives=("geometry",),

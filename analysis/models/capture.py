@@ -51,6 +51,10 @@ class Call:
     """Where `bias` depends on content: how it comes about."""
     parts: Sequence[Float[Tensor, "batch head query key"]] = ()
     """What `bias` is the sum of, where that is more than one term: one for each of the family's `bias_terms`."""
+    sink: bool = False
+    """Whether the softmax has a learned score beside those of the keys, so that a pattern's rows sum to less than 1."""
+    capped: bool = False
+    """Whether the scores are squeezed into a range before the softmax; `scores` are those before."""
 
     @property
     def attended(self) -> Bool[Tensor, "batch query key"] | None:
@@ -94,9 +98,13 @@ def attend(
     dropout: float = 0.0,
     position_bias: Tensor | None = None,
     softcap: float | None = None,
+    s_aux: Tensor | None = None,
     **_: object,
 ) -> tuple[Tensor, Tensor]:
-    """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask."""
+    """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask.
+
+    s_aux: a score for each head that no key has, in the softmax beside those of the keys (GPT-OSS's sinks).
+    """
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     if key.shape[1] != query.shape[1]:  # grouped queries
         groups = query.shape[1] // key.shape[1]
@@ -105,12 +113,27 @@ def attend(
     if position_bias is not None:
         scores = scores + position_bias
     listener = _listener.get()
-    call = Call(module, query, key, scale, position_bias, scores, attention_mask)
+    call = Call(
+        module,
+        query,
+        key,
+        scale,
+        position_bias,
+        scores,
+        attention_mask,
+        sink=s_aux is not None,
+        capped=softcap is not None,
+    )
     if listener:
         scores = listener.scores(call)
     if softcap is not None:  # not linear, so the scores that are told are those before it
         scores = softcap * (scores / softcap).tanh()
-    pattern = (scores if attention_mask is None else scores + attention_mask).softmax(-1)
+    masked = scores if attention_mask is None else scores + attention_mask
+    if s_aux is None:
+        pattern = masked.softmax(-1)
+    else:
+        sinks = s_aux.reshape(1, -1, 1, 1).expand(*masked.shape[:-1], 1)
+        pattern = torch.cat([masked, sinks.to(masked.dtype)], -1).softmax(-1)[..., :-1]
     if listener:
         listener.pattern(call, pattern)
     dropped = nn.functional.dropout(pattern, p=dropout, training=module.training) if dropout else pattern
@@ -122,7 +145,7 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 
 
 @contextmanager
-def _no_cache(model: PreTrainedModel) -> Iterator[None]:
+def no_cache(model: PreTrainedModel) -> Iterator[None]:
     """Keys and values are not kept for a next token: there is none, and they cannot keep their sources."""
     before = getattr(model.config, "use_cache", None)
     if before is None:
@@ -155,9 +178,33 @@ def listen(model: PreTrainedModel, inputs: Any, listener: Listener, *, interface
     """
     token = _listener.set(listener)
     try:
-        with _our_attention(model) if interface else nullcontext(), _no_cache(model), torch.inference_mode():
+        with _our_attention(model) if interface else nullcontext(), no_cache(model), torch.inference_mode():
             return model(**inputs)
     except Enough:
         return None
     finally:
         _listener.reset(token)
+
+
+class _Query:
+    """A listener that keeps the query of one attention."""
+
+    query: Tensor
+
+    def scores(self, call: Call) -> Tensor:
+        self.query = call.query
+        return call.scores
+
+    def pattern(self, call: Call, pattern: Tensor) -> None:
+        pass
+
+
+def query_of(module: nn.Module, args: Any, kwargs: Any) -> Float[Tensor, "batch head query dim"]:
+    """The query that an attention of a model that is listened to has for these arguments; no other listener is told."""
+    kept = _Query()
+    token = _listener.set(kept)
+    try:
+        module.forward(*args, **kwargs)
+    finally:
+        _listener.reset(token)
+    return kept.query

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from analysis.core.errors import ModelError
 from analysis.core.term_names import SCORE_BIAS
-from analysis.models.capture import Call, listen
+from analysis.models.capture import Call, listen, no_cache
 from analysis.models.families import FAMILIES
 from analysis.models.trace_sources import Layer
 
@@ -59,8 +59,20 @@ def patterns(
     return listen(model, inputs, Counter(each, edit))
 
 
-def check(model: Any, ids: Tensor) -> None:
-    """Refuses a model whose attention is not what the interface shows, tried on the first tokens of a text."""
+def attention_layers(config: Any) -> list[bool]:
+    """Which layers of a model have attention: all, but in hybrids with linear attention, convolutions or states."""
+    config = config.get_text_config()
+    kinds = getattr(config, "layer_types", None)
+    if kinds is None:
+        return [True] * config.num_hidden_layers
+    return [kind.endswith("attention") and kind != "linear_attention" for kind in kinds]
+
+
+def check(model: Any, ids: Tensor, *, hybrid: bool = False) -> None:
+    """Refuses a model whose attention is not what the interface shows, tried on the first tokens of a text.
+
+    hybrid: whether a model will do of which some layers have no attention.
+    """
     name, families = type(model).__name__, ", ".join(FAMILIES)
     if model.training:
         raise ModelError("The model is in training mode, where dropout changes its scores; call model.eval() first.")
@@ -74,7 +86,7 @@ def check(model: Any, ids: Tensor) -> None:
         )
     seen, inputs = Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
     ours = _first(listen(model, inputs, seen))
-    if seen.count != layers:
+    if seen.count != (sum(attention_layers(config)) if hybrid else layers):
         raise ModelError(
             f"{name} has {layers} layers and calls transformers' attention interface {seen.count} times, so that "
             "its attention cannot be read. Choose a model of another architecture, or of one that terms exist for: "
@@ -94,7 +106,7 @@ def _own(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
     before = model.config._attn_implementation or "eager"
     model.set_attn_implementation("eager")
     try:
-        with torch.inference_mode():
+        with no_cache(model), torch.inference_mode():
             return _first(model(**inputs))
     finally:
         model.set_attn_implementation(before)

@@ -15,6 +15,11 @@ ORDER = (
     "shift_positions",
     "scale_positions",
     "swap_positions",
+    "turn_all",
+    "scale_base",
+    "swap_bands",
+    "drop_positions",
+    "freeze_distance",
     "zero_segment",
     "drop_terms",
 )
@@ -25,6 +30,11 @@ STRENGTHS = {
     "shift_positions": "by",
     "scale_positions": "scale",
     "swap_positions": "encoding",
+    "turn_all": "angle",
+    "scale_base": "base",
+    "swap_bands": "bands",
+    "drop_positions": "without",
+    "freeze_distance": "apart",
 }
 """Which field of a link holds an intervention's strength."""
 

@@ -2,15 +2,16 @@
 
 import copy
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any, ClassVar
 
-from analysis.core.errors import LinkError
+from analysis.core import embedded
+from analysis.core.errors import LinkError, ModelError
 from analysis.core.provenance import model_options
-from analysis.measurements.positions.result import PositionMap
-from analysis.measurements.terms.result import Provenance
+from analysis.measurements.positions.result import PositionMap, Unturned
+from analysis.measurements.positions.stored import stored_map, stored_models
 from analysis.probes import text_probe
 
 BASELINES = {"random": "The same architecture, random weights", "shuffled": "The same words in another order"}
@@ -35,6 +36,25 @@ class PositionRequest(text_probe.Request):
         if baseline and baseline not in BASELINES:
             raise LinkError(f"The link says baseline={baseline!r}; expected {' or '.join(BASELINES)}, or nothing.")
         return cls(**vars(text_probe.Request.of({**params, "layer": 0})), baseline=baseline)
+
+    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
+        """Where the model's files are. Raises ModelError, which says so where the store holds a map of that name."""
+        try:
+            return super().find(progress, fetch=fetch)
+        except ModelError as absent:
+            stored = stored_models().get(self.model.strip())
+            if stored is None:
+                raise
+            raise ModelError(
+                f"{absent} The store holds the map of {self.model} on one text alone; other texts, comparisons and "
+                "bands left unturned need its files. Give the folder that holds them as the model."
+            ) from absent
+
+    def stored(self) -> PositionMap | None:
+        """The map of this model and text that the store holds; None where it holds none, and for a baseline."""
+        if self.pair or self.baseline:
+            return None
+        return stored_map(self.model.strip() or embedded.NAME, self.text, self.revision)
 
     def run(self, loaded: Any = None) -> PositionMap:
         """The position map of the text."""
@@ -91,10 +111,14 @@ def _random(model: Any) -> Any:
 
 
 def obtain_with_baseline(params: Mapping[str, Any]) -> tuple[PositionMap, PositionMap | None]:
-    """The map that a link asks for, and the baseline beside it where it asks for one, run now."""
+    """The map that a link asks for, stored or run now, and the baseline beside it where it asks for one, run now."""
     request = PositionRequest.of(params)
+    own = replace(request, baseline="")
+    made = own.stored()
+    if made is not None and not request.baseline:
+        return made, None
     loaded = request.load()
-    return replace(request, baseline="").run(loaded), request.run(loaded) if request.baseline else None
+    return made or own.run(loaded), request.run(loaded) if request.baseline else None
 
 
 def obtain_unturned(params: Mapping[str, Any]) -> Any:
@@ -102,7 +126,10 @@ def obtain_unturned(params: Mapping[str, Any]) -> Any:
     return UnturnRequest.of({**params, "baseline": ""}).run()
 
 
-def command(about: Provenance) -> str:
+def command(made: PositionMap | Unturned) -> str:
     """The command that makes a map again."""
+    if isinstance(made, PositionMap) and made.command:
+        return made.command
+    about = made.provenance
     model = model_options(about.model, about.revision).removeprefix("--model ")
     return f"python -m analysis positions {model} --text {quote(about.text)} --json"

@@ -72,7 +72,7 @@ def _columns(**types: pa.DataType) -> pa.Schema:
 
 
 _text, _whole, _real = pa.string(), pa.int32(), pa.float64()
-_vector = pa.list_(pa.float32())
+_vector, _wholes = pa.list_(pa.float32()), pa.list_(pa.int32())
 _finetuning = {
     "pretraining": _text,
     "variant": _text,
@@ -301,6 +301,24 @@ KINDS = {
                 high=_real,
                 texts=_whole,
                 tokens=_whole,
+            ),
+        ),
+        Kind(
+            name="positions",
+            folder="results/positions",
+            version=1,
+            schema=_columns(
+                layer=_whole,
+                source=_text,
+                head=_whole,
+                content=_real,
+                position=_real,
+                both=_real,
+                power=_real,
+                kernel=_vector,
+                joined_query=_wholes,
+                joined_key=_wholes,
+                joined_score=_vector,
             ),
         ),
         Kind(

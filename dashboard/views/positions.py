@@ -1,8 +1,11 @@
 """Position map: which layers, bands of wavelengths and tables of a model use position, on the reader's text."""
 
+from typing import Any
+
 import streamlit as st
 
 from analysis.core.errors import AddendError
+from analysis.measurements.positions.stored import stored_models
 from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
@@ -14,26 +17,25 @@ PAGE = "positions"
 show.header(
     PAGE,
     "Which layers of a model use position, and by which way it comes in: added to words, added to scores, or by "
-    "turning "
-    "queries and keys, band by band of wavelengths. For models of almost any architecture.",
+    "turning queries and keys, band by band of wavelengths. For models of almost any architecture.",
 )
 picked = Pickers(PAGE)
+probe_form.stored_ones(picked, stored_models())
 with st.form("positions.form", border=True):
-    request, sent = probe_form.text_inputs(picked, "Map it")
+    asked, sent = probe_form.text_inputs(picked, "Map it", height=112)
     if sent:
-        for name, value in request.items():
+        for name, value in asked.items():
             picked.typed(name, value)
         picked.set("truncate", False)
 status = st.status("Starting", expanded=False)
-made = beside = None
+own = PositionRequest.of(picked.values() | {"baseline": ""})
 try:
     with status:
-        progress = live.progress_reporter(status)
-        made = live.run_request(PositionRequest.of(picked.values() | {"baseline": ""}), progress)
-        if picked.get("baseline"):
-            beside = live.run_request(PositionRequest.of(picked.values()), progress)
+        stored = own.stored()
+        made = stored or live.run_request(own, live.progress_reporter(status))
         about = made.provenance
-        took = f"{made.tokens} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
+        how = f"stored {about.created[:10]}" if stored else f"{about.seconds:.2f} s"
+        took = f"{made.tokens} tokens, {about.device}, {about.dtype}, {how}"
         status.update(
             label=escape_markdown(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False
         )
@@ -44,31 +46,46 @@ except AddendError as problem:
     probe_form.offer_truncation(picked, problem)
     st.stop()
 
-place = st.container()
+
+def also(request: Any) -> Any:
+    """What a request gives beside the map; None where it has failed, which is said."""
+    try:
+        return live.run_request(request)
+    except AddendError as problem:
+        show.show_problem(problem)
+        return None
+
+
+def press(row: int, column: int) -> None:
+    """A cell of the map: its layer, and its column among the sources."""
+    picked.set("layer", row)
+    picked.set("band", made.sources.index(drawn.content["sources"][column]))
+
+
+place, cell = st.container(), st.container()
 picked.segments("baseline", "Beside it", ["", *BASELINES], {"": "Nothing", **BASELINES})
+beside = also(PositionRequest.of(picked.values())) if picked.get("baseline") else None
+run = (made, beside)
+drawn = live.figure("position_map", picked.values() | ({} if beside else {"baseline": ""}), run)
 kernels = st.container()
+with cell:
+    st.caption("Press a cell of the map: its heads, its kernel over distance and the tokens that it joins stand below.")
+    picked.slider("layer", "Layer", list(range(len(made.power))))
 if made.kernels is not None:
-    left, right = st.columns(2)
-    with left:
-        picked.slider("layer", "Layer", list(range(made.kernels.shape[0])))
-    with right:
-        picked.slider("head", "Head", list(range(made.kernels.shape[2])))
+    picked.slider("head", "Head", list(range(made.kernels.shape[2])))
     picked.toggle("unturn", "Leave each band of each layer unturned, one at a time: a pass for each")
 values = picked.done()
 with place:
     show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.too_long(about.text, about.text_pair))
-    show.show(live.figure("position_map", values, (made, beside)), PAGE, values)
-with kernels:
-    if made.kernels is not None:
-        show.show(live.figure("position_kernels", values, (made, beside)), PAGE, values)
-if made.kernels is not None and values["unturn"]:
-    try:
-        with st.spinner("Leaving each band unturned"):
-            lost = live.run_request(UnturnRequest.of(values | {"baseline": ""}))
+    show.show(drawn, PAGE, values, on_cell=press)
+with cell:
+    show.show(live.figure("position_cell", values, run), PAGE, values)
+if made.kernels is not None:
+    with kernels:
+        show.show(live.figure("position_kernels", values, run), PAGE, values)
+    if values["unturn"] and (lost := also(UnturnRequest.of(values | {"baseline": ""}))):
         show.show(live.figure("position_unturned", values, lost), PAGE, values)
-    except AddendError as problem:
-        show.show_problem(problem)
 st.caption(
-    f"Whether it turns what its config says: `python -m analysis positions {escape_markdown(about.model)}` ends with "
-    "exit code 1 where it does not, and `--against OTHER` compares two exports of a model."
+    "Whether a model turns what its config says: `python -m analysis positions MODEL` ends with exit code 1 where it "
+    "does not, and `--against OTHER` compares two exports of a model."
 )

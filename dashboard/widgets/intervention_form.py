@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any
 
 import streamlit as st
@@ -14,6 +15,7 @@ from analysis.figures.terms.data import term_label
 from analysis.measurements.interventions import INTERVENTIONS
 from analysis.measurements.interventions.kinds.swap_positions import ENCODINGS
 from analysis.measurements.interventions.result import InterventionResult
+from analysis.measurements.positions.result import BANDS
 from analysis.probes import text_probe
 from analysis.probes.intervention_probe import ORDER
 from dashboard.session import live
@@ -21,6 +23,8 @@ from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form, show
 from dashboard.widgets.pickers import Pickers
 
+ANGLES, BASES = ("0.5", "1", "2", "3"), ("0.1", "0.25", "1", "4", "10", "100")
+SWAPS = {f"{one}+{other}": f"{BANDS[one]} and {BANDS[other]}" for one, other in combinations(range(len(BANDS)), 2)}
 SCALES = ("0", "0.25", "0.5", "0.75", "1.5", "2", "4", "-1")
 FURTHEST = 64
 SEEDS = 10
@@ -51,6 +55,11 @@ def intervention_pickers(picked: Pickers) -> None:
         "shift_positions": lambda: picked.slider("by", "Shift by", list(range(FURTHEST + 1))),
         "scale_positions": lambda: picked.choice("scale", "Scale by", SCALES),
         "swap_positions": lambda: picked.choice("encoding", "Replaced by", list(ENCODINGS), ENCODINGS),
+        "turn_all": lambda: picked.choice("angle", "Turn by (radians)", ANGLES),
+        "scale_base": lambda: picked.choice("base", "Base times", BASES),
+        "swap_bands": lambda: picked.choice("bands", "Swap wavelengths (tokens)", list(SWAPS), SWAPS),
+        "drop_positions": lambda: picked.slider("without", "Without turns: layer (-1: all)", list(range(-1, 32))),
+        "freeze_distance": lambda: picked.slider("apart", "Every key before its query by", list(range(FURTHEST + 1))),
     }
     request = [strengths[name] for name in chosen if name in strengths]
     for column, ask in zip(st.columns(len(request)) if request else (), request, strict=True):

@@ -1,5 +1,7 @@
 """The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -35,14 +37,14 @@ def form(picked: Pickers) -> None:
             picked.set("truncate", False)
 
 
-def text_inputs(picked: Pickers, send: str, *, more: str = "") -> tuple[dict[str, str], bool]:
+def text_inputs(picked: Pickers, send: str, *, more: str = "", height: int = 68) -> tuple[dict[str, str], bool]:
     """The boxes of a model and a text in one row, those used less often folded below; and whether the form was sent.
 
-    send: what the button says. more: what the box of the model says besides.
+    send: what the button says. more: what the box of the model says besides. height: of the box of the text, in pixels.
     """
     first, second = st.columns([4, 10])
     request = {"model": _model_box(picked, first, more=more)}
-    request["text"] = second.text_area("Text", key=picked.box("text"), height=68) or ""
+    request["text"] = second.text_area("Text", key=picked.box("text"), height=height) or ""
     folded, last = st.columns([11, 3])
     with last:
         sent = st.form_submit_button(send, type="primary", width="stretch")
@@ -52,6 +54,22 @@ def text_inputs(picked: Pickers, send: str, *, more: str = "") -> tuple[dict[str
         request["revision"] = first.text_input("Revision", key=picked.box("revision"), help=REVISION) or ""
         request["pair"] = second.text_area("Second text", key=picked.box("pair"), height=68) or ""
     return request, sent
+
+
+def stored_ones(picked: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
+    """Buttons that fill the form with what the store holds. stored: model -> its revision, and the text."""
+    key = f"{picked.view.page}.stored"
+    model = str(picked.get("model"))
+    here = model in stored and picked.get("text") == stored[model][1] and not picked.get("pair")
+    st.session_state[key] = model if here else None
+
+    def fill() -> None:
+        chosen = st.session_state[key]
+        if chosen is not None:
+            for name, value in {"model": chosen, "text": stored[chosen][1], "revision": "", "pair": ""}.items():
+                picked.set(name, value)
+
+    st.pills("Stored, and shown at once", list(stored), key=key, on_change=fill)
 
 
 def _model_box(picked: Pickers, place: DeltaGenerator, side: str = "", *, end: str = "", more: str = "") -> str:

@@ -140,6 +140,10 @@ SPECIMENS: dict[str, Specimen] = {
     "roberta": Specimen(_tiny("Roberta", pad=1), ALL),
     "xlm-roberta": Specimen(_tiny("XLMRoberta", pad=1), ALL),
     "camembert": Specimen(_tiny("Camembert", pad=1), ALL),
+    "big_bird": Specimen(_tiny("BigBird", attention_type="original_full"), ALL),
+    "big_bird scaled words": Specimen(
+        _tiny("BigBird", attention_type="original_full", rescale_embeddings=True, use_bias=False), ALL
+    ),
     "distilbert": Specimen(_tiny("DistilBert", dim=32, hidden_dim=16, n_heads=4, n_layers=3)),
     "albert": Specimen(_tiny("Albert", embedding_size=12), ALL),
     "albert two groups of two": Specimen(
@@ -250,6 +254,7 @@ SPECIMENS: dict[str, Specimen] = {
         _vision(CLIPVisionModel, CLIPVisionConfig), inputs=images(16, 20, **ASKED)
     ),
     "clip_text_model": Specimen(_clip_text, causal=True),
+    "siglip_text_model": Specimen(_tiny("SiglipText", projection_size=32, bos_token_id=2, eos_token_id=3)),
 }
 """By the family's model_type; further words tell specimens of one family apart."""
 

@@ -20,7 +20,7 @@ from analysis.core.errors import InterventionError, LinkError, NoResults, Unknow
 from analysis.figures import FIGURES, drawings
 from analysis.links import VIEWS, link
 from analysis.links import parse as parse_link
-from analysis.measurements.interventions.corpus import STANDARD, intervene_corpus
+from analysis.measurements.interventions.corpus import ROTARY, STANDARD, intervene_corpus
 from analysis.measurements.interventions.kinds import INTERVENTIONS, parse
 from analysis.measurements.interventions.run import intervene, permutation_test
 from analysis.models.load import Loaded
@@ -51,7 +51,7 @@ def test_a_link_knows_every_intervention_and_the_strength_of_each() -> None:
     for name, kind in INTERVENTIONS.items():
         has = bool(fields(kind))
         assert has == (name in STRENGTHS or name == "drop_terms")
-    assert {parse(spec).name for spec in STANDARD} == set(INTERVENTIONS)
+    assert {parse(spec).name for spec in (*STANDARD, *ROTARY)} == set(INTERVENTIONS)
 
 
 def test_a_link_carries_the_whole_run() -> None:

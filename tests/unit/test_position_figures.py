@@ -13,10 +13,15 @@ from specimens import TEXT, tiny_tokenizer
 from typer.testing import CliRunner
 
 from analysis.commands import app
-from analysis.core.errors import LinkError, NoResults
+from analysis.core.errors import LinkError, ModelError, NoResults
 from analysis.figures import FIGURES, drawings
 from analysis.links import VIEWS
+from analysis.measurements.positions import stored
+from analysis.measurements.positions.asked import asked_twice, layer_rotation
+from analysis.measurements.positions.measure import bands_of
+from analysis.measurements.terms.run import encode
 from analysis.probes.position_probe import BASELINES, PositionRequest
+from analysis.store import checkpoints, read
 
 VALUES = VIEWS["positions"].defaults() | {"text": TEXT}
 
@@ -110,3 +115,93 @@ def test_what_is_lost_unturned_is_named_by_its_band(tmp_path: Path) -> None:
     assert figure.finding.startswith(f"Most is lost without wavelengths {top.band} tokens in layer {top.layer}: ")
     assert len(frame[frame.band == "all of them"]) == 3
     assert len(drawings.panels(figure)) == 1
+
+
+def test_a_stored_map_is_read_back_as_it_was_measured(data: Path, tmp_path: Path) -> None:
+    """Stored and read, a map gives the same figures as the run itself, and its command is the one that stores it."""
+    texts = data / "probe_set" / "sentences.csv"
+    texts.parent.mkdir()
+    texts.write_text(f'id,category,text\ns235,tiny,"{TEXT}"\n', encoding="utf-8")
+    folder = saved(tmp_path / "llama")
+    done = CliRunner().invoke(app, ["measure-positions", "--model", folder, "--called", "tiny", "--name", "tiny"])
+    assert done.exit_code == 0, done.output
+    made = PositionRequest.of(VALUES | {"model": folder}).run()
+    kept = stored.stored_map("tiny", TEXT)
+    assert kept is not None
+    for name in ("numerators", "power", "kernels", "joined", "joined_scores", "errors"):
+        np.testing.assert_allclose(getattr(kept, name), getattr(made, name), rtol=1e-5, atol=1e-6, err_msg=name)
+    for name in ("sources", "labels", "rotations", "kind", "looks_ahead", "sinks", "capped"):
+        assert getattr(kept, name) == getattr(made, name), name
+    assert stored.stored_models() == {"tiny": (kept.provenance.revision, TEXT)}
+    assert stored.stored_map("tiny", "another text") is None
+    assert stored.stored_map("tiny", TEXT, revision="another") is None
+    figure = FIGURES["position_map"].make(VALUES | {"model": "tiny"})
+    assert (
+        figure.command
+        == "python -m analysis measure-positions --model FOLDER --called tiny --corpus probe_set --text-id s235"
+    )
+    with pytest.raises(ModelError, match="holds the map of tiny on one text alone"):
+        FIGURES["position_map"].make(VALUES | {"model": "tiny", "text": "another text"})
+    assert "has no text 'x'" in str(CliRunner().invoke(app, ["measure-positions", "--text-id", "x"]).exception)
+
+
+def test_every_committed_map_is_exact_and_on_the_page_s_text(store: Path) -> None:
+    """At every layer within 1e-4 of the scores' range; a fresh visit to the page shows the embedded model's."""
+    text = read.query("SELECT text FROM corpora WHERE text_id = ?", [stored.TEXT_ID]).text[0]
+    assert VIEWS["positions"].defaults()["text"] == text
+    models = stored.stored_models()
+    assert {"all-MiniLM-L6-v2", *checkpoints.names()} <= set(models)
+    for model in models:
+        made = stored.stored_map(model, text)
+        assert made is not None
+        assert made.errors.max() < 1e-4, model
+        np.testing.assert_allclose(made.shares().sum((1, 2)), 1, atol=1e-3, err_msg=model)
+        for name in ("position_map", "position_cell"):
+            assert drawings.panels(FIGURES[name].make(VALUES | {"model": model, "text": text}))
+    finding = FIGURES["position_map"].make(VALUES | {"model": "cpu-no_position-0", "text": text}).finding
+    assert finding == "No layer's scores depend on position"
+
+
+def test_a_cell_shows_the_scores_of_its_band(tmp_path: Path) -> None:
+    """Held against the band's scores made from the model's own queries and keys in float64."""
+    folder = saved(tmp_path / "llama")
+    values = VALUES | {"model": folder, "layer": 1, "band": 2}
+    figure = FIGURES["position_cell"].make(values)
+    loaded = PositionRequest.of(values).load()
+    inputs = encode(loaded.tokenizer, TEXT, None, loaded.model, False)[0]
+    asked = asked_twice(loaded.model, None, inputs)[1]
+    assert asked is not None
+    assert asked.unturned is not None
+    rotation = layer_rotation(asked)
+    band = bands_of(rotation)[2]
+    tokens = asked.call.scores.shape[-1]
+    q, k = (
+        x[0].double().numpy()[..., rotation.pairs[band].numpy()] @ np.array([1, 1j])
+        for x in (asked.unturned.query, asked.unturned.key)
+    )
+    turn = np.exp(
+        -1j * rotation.frequency[band].numpy() * (np.arange(tokens)[None] - np.arange(tokens)[:, None])[..., None]
+    )
+    scores = np.einsum("hqp,hkp,qkp->hqk", q, k.conj(), turn).real * asked.call.scale
+    seen = np.tril(np.ones((tokens, tokens), bool))
+    centred = np.where(seen, scores - np.where(seen, scores, 0).sum(-1, keepdims=True) / seen.sum(-1)[:, None], -np.inf)
+    head, query, key = np.unravel_index(centred.argmax(), centred.shape)
+    frame = figure.frame()
+    first = frame[frame.what == "joined"].iloc[0]
+    assert (first["head"], first["query"], first.key) == (head, query, key)
+    assert first.value == pytest.approx(centred.max(), abs=1e-4)
+    kernel = frame[(frame.what == "kernel") & (frame["head"] == 2)]
+    means = [
+        scores_at(q[2], k[2], rotation.frequency[band].numpy(), away, seen) * asked.call.scale
+        for away in kernel.distance
+    ]
+    np.testing.assert_allclose(kernel.value, np.array(means) - np.mean(means), atol=1e-5)
+    with pytest.raises(LinkError, match="band=40; this map has columns 0 to 7"):
+        FIGURES["position_cell"].make(values | {"band": 40})
+
+
+def scores_at(q: np.ndarray, k: np.ndarray, frequency: np.ndarray, away: float, seen: np.ndarray) -> float:
+    """The mean over queries and keys of what they would score at one distance."""
+    return float(
+        np.mean([(q[i] * k[j].conj() * np.exp(-1j * frequency * away)).real.sum() for i, j in np.argwhere(seen)])
+    )

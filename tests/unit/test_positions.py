@@ -10,83 +10,98 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import transformers
-from family_specimens import GROUPED, SPECIMENS, YARN, randomised
+from family_specimens import GROUPED, SPECIMENS, randomised
 from family_specimens import _tiny as tiny
+from position_families import ADDING, HEADS, LONG, REFUSED, TURNING
 from specimens import TEXT, tiny_bert, tiny_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, RoFormerConfig, RoFormerModel
 
 from analysis.core.errors import ModelError
+from analysis.measurements.positions.asked import asked_twice, rotations, unturned_calls
 from analysis.measurements.positions.conformance import differences, expected_turns, measured_turns
-from analysis.measurements.positions.measure import (
-    BIAS,
-    STILL,
-    TABLE,
-    bands_of,
-    layer_rotation,
-    position_map,
-    unturned_calls,
-)
+from analysis.measurements.positions.measure import BIAS, STILL, TABLE, _by_bands, bands_of, position_map
 from analysis.measurements.positions.result import BANDS, EDGES
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import split_bands, split_bias
 from analysis.measurements.positions.unturn import unturn
 from analysis.measurements.terms.run import encode
-
-HEADS = {"head_dim": 8, **GROUPED}
-LOCAL = {"sliding_window": 4, "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
-TURNING: dict[str, Callable[[], Any]] = {
-    **{
-        name: SPECIMENS[name].build
-        for name in ("llama", "mistral", "qwen2", "qwen3", "gpt_neox", "modernbert", "addend rotary")
-    },
-    "gemma": tiny("Gemma", **HEADS),
-    "gemma 2": tiny("Gemma2", **HEADS),
-    "gemma 3": tiny("Gemma3Text", **HEADS, **LOCAL),
-    "phi 3, half of it turned": tiny("Phi3", num_key_value_heads=2, partial_rotary_factor=0.5),
-    "phi": tiny("Phi", partial_rotary_factor=0.5),
-    "olmo 2": tiny("Olmo2", **HEADS),
-    "olmo 3": tiny("Olmo3", **HEADS),
-    "smollm 3, a layer without": tiny("SmolLM3", **HEADS, no_rope_layers=[1, 0, 1]),
-    "cohere": tiny("Cohere", **HEADS),
-    "cohere 2": tiny("Cohere2", **HEADS, **LOCAL),
-    "glm 4": tiny("Glm4", **HEADS),
-    "stablelm": tiny("StableLm", **HEADS),
-    "mixtral": tiny("Mixtral", **HEADS),
-    "qwen 3 with experts": tiny("Qwen3Moe", **HEADS),
-    "granite": tiny("Granite", **HEADS),
-    "starcoder 2": tiny("Starcoder2", **HEADS),
-    "nomic-bert": tiny("NomicBert"),
-    "eurobert": tiny("EuroBert", **HEADS),
-    "esm 2": tiny("Esm", position_embedding_type="rotary"),
-    "llama 4, a layer without": tiny("Llama4Text", **HEADS, no_rope_layers=[1, 0, 1]),
-    "gemma 3n": tiny(
-        "Gemma3nText",
-        **HEADS,
-        num_kv_shared_layers=0,
-        hidden_size_per_layer_input=8,
-        vocab_size_per_layer_input=25,
-        laurel_rank=4,
-    ),
-    "gemma 4": tiny("Gemma4Text", **HEADS),
-    "llama, yarn": tiny("Llama", rope_parameters=YARN, **HEADS),
-}
+from analysis.models.capture import listen
+from analysis.models.families import known_family
+from analysis.models.patterns import Counter
+from analysis.models.trace_sources import Layer, trace_sources
 
 
 def given(model: Any) -> Any:
     return encode(tiny_tokenizer(), TEXT, None, model, False)[0]
 
 
+def family(model: Any) -> Any:
+    return known_family({"model_type": model.config.model_type}, "it")
+
+
+def shares_of(fields: Any) -> np.ndarray:
+    attends = fields["power"].sum(-1) > 0
+    return fields["numerators"].sum(-1)[attends] / fields["power"].sum(-1)[attends, None, None]
+
+
+def unasked(model: Any) -> list[Layer]:
+    layers: list[Layer] = []
+    if known := family(model):
+        trace_sources(model, known, given(model), layers.append, sources=False)
+    else:
+        with torch.inference_mode():
+            listen(model, given(model), Counter(layers.append))
+    return layers
+
+
 @pytest.mark.parametrize("name", TURNING)
 def test_bands_add_up_to_the_models_own_scores_and_shares_to_one(name: str) -> None:
     model = TURNING[name]()
     result = position_map(model, tiny_tokenizer(), TEXT)
+    attends = [layer for layer, one in enumerate(result.rotations) if one.width]
     assert result.errors.max() < 1e-5
-    np.testing.assert_allclose(result.shares().sum((1, 2)), 1, atol=1e-4)
-    np.testing.assert_allclose(result.head_shares().sum(1), 1, atol=1e-4)
+    np.testing.assert_allclose(result.shares().sum((1, 2))[attends], 1, atol=1e-4)
+    np.testing.assert_allclose(result.head_shares().sum(1)[attends], 1, atol=1e-4)
+    assert len(attends) == (1 if name in ("qwen 3 next", "qwen 3.5") else len(result.power))
     assert max(one.error for one in result.rotations) < 1e-4
     assert result.kernels is not None
-    assert result.kernels.shape == (len(result.power), len(BANDS) + 1, 4, 2 * result.tokens - 1)
+    assert result.kernels.shape[:2] == (len(result.power), len(BANDS) + 1)
+    assert result.kernels.shape[-1] == 2 * result.tokens - 1
+
+
+@pytest.mark.parametrize("name", TURNING)
+def test_asking_again_changes_nothing_in_the_pass(name: str) -> None:
+    """Every layer's scores, while each attention is asked twice, are those of transformers' own queries and keys."""
+    model = TURNING[name]()
+    before = [layer.call.scores for layer in unasked(model)]
+    after = [asked.call.scores for asked in asked_twice(model, family(model), given(model)) if asked]
+    assert len(before) == len(after)
+    for one, other in zip(before, after, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+BOTH_WAYS = ("modernbert", "addend rotary", "nomic-bert", "eurobert", "esm 2")
+"""Encoders, whose queries at padding attend to words, too, and so have a part in the shares."""
+
+
+@pytest.mark.parametrize("name", [name for name in TURNING if name not in ("llama, dynamic", "phi 3, longrope")])
+def test_padding_on_the_left_changes_no_share_of_a_decoder(name: str) -> None:
+    """Turns know distances alone; the two left out turn otherwise on longer inputs. Every model's sums hold."""
+    model = TURNING[name]()
+    inputs = {key: value for key, value in given(model).items() if key != "token_type_ids"}
+    padded = {key: torch.cat([torch.zeros(1, 3, dtype=torch.long), value], 1) for key, value in inputs.items()}
+    own, other = (_by_bands(asked_twice(model, family(model), each), name) for each in (inputs, padded))
+    assert other["errors"].max() < 1e-5
+    if name not in BOTH_WAYS:
+        np.testing.assert_allclose(shares_of(own), shares_of(other), atol=2e-4)
+
+
+@pytest.mark.parametrize("name", ADDING)
+def test_what_is_added_is_told_by_terms_that_add_up(name: str) -> None:
+    result = position_map(ADDING[name](), tiny_tokenizer(), TEXT)
+    assert result.errors.max() < 1e-5
+    np.testing.assert_allclose(result.shares().sum((1, 2)), 1, atol=1e-4)
+    assert np.abs(result.position_share()).max() > 1e-4
 
 
 @pytest.mark.parametrize("name", [name for name in TURNING if name not in ("addend rotary", "esm 2")])
@@ -126,7 +141,7 @@ def test_the_split_is_its_definition_in_float64() -> None:
     frequency = model.rotary_emb.inv_freq.double().numpy()
     q, k = query[:, :4] + 1j * query[:, 4:], key[:, :4] + 1j * key[:, 4:]
     pairs = [(i, j) for i in range(tokens) for j in range(i + 1)]
-    bands = bands_of(layer_rotation(*unturned_calls(model, given(model))[1]))
+    bands = bands_of(rotations(unturned_calls(model, given(model)))[1])
 
     def score(i: int, j: int, away: int, band: list[int]) -> float:
         return float((q[i] * k[j].conj() * np.exp(-1j * frequency * away))[band].real.sum()) / 8**0.5
@@ -154,41 +169,6 @@ def test_the_split_is_its_definition_in_float64() -> None:
         expected = [(total * centred(one)).sum() / (total**2).sum() for one in maps]
         measured = result.numerators[1, number, :, head] / result.power[1, head]
         np.testing.assert_allclose(measured, expected, atol=2e-5)
-
-
-def other(name: str, **fields: Any) -> Callable[[], Any]:
-    """A tiny model of transformers' own, for architectures that name their shape otherwise."""
-
-    def build() -> Any:
-        part = getattr(transformers, f"{name}Config")(**fields)
-        return getattr(transformers, f"{name}Model")(part).eval()
-
-    return build
-
-
-GPT = {"vocab_size": 25, "n_embd": 32, "n_head": 4, "n_layer": 2, "rotary_dim": 4, "n_positions": 40}
-SEEING = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 16}
-REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "roformer, a random table": (SPECIMENS["roformer"].build, "no layout of pairs explains"),
-    "falcon": (tiny("Falcon"), "cannot be read"),
-    "gpt-j": (other("GPTJ", **GPT), "cannot be read"),
-    "codegen": (other("CodeGen", **GPT), "cannot be read"),
-    "longformer": (tiny("Longformer", attention_window=4), "cannot be read"),
-    "bigbird": (tiny("BigBird"), "cannot be read"),
-    "xlnet": (other("XLNet", vocab_size=25, d_model=32, n_layer=2, n_head=4, d_inner=16), "cannot be read"),
-    "qwen 3 next": (tiny("Qwen3Next", **HEADS), "cannot be read"),
-    "gpt-oss": (tiny("GptOss", **HEADS), "does more to its scores"),
-    "whisper": (
-        other("Whisper", vocab_size=25, d_model=48, pad_token_id=0, decoder_start_token_id=1, eos_token_id=2),
-        "an encoder and a decoder",
-    ),
-    "siglip, text": (
-        other("SiglipText", vocab_size=25, **SEEING, projection_size=32, max_position_embeddings=40, eos_token_id=2),
-        "no cosine and sine that can be seen",
-    ),
-    "siglip, images": (other("SiglipVision", image_size=32, patch_size=8, **SEEING), "has no table of words"),
-}
-"""Architectures that people ask for and whose positions cannot be told apart here, with what they are told."""
 
 
 def test_angles_that_do_not_grow_owe_nothing_to_position() -> None:
@@ -267,11 +247,7 @@ def test_a_layer_that_should_have_none_is_found() -> None:
 
 
 def test_a_longrope_factor_left_out_is_found() -> None:
-    scaled = {
-        "rope_type": "longrope", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 10,
-        "short_factor": [1.0, 1.0, 1.0, 1.0], "long_factor": [1.0, 2.0, 4.0, 8.0],
-    }  # fmt: skip
-    good = tiny("Phi3", rope_parameters=scaled, original_max_position_embeddings=10, **GROUPED)()
+    good = tiny("Phi3", rope_parameters=LONG, original_max_position_embeddings=10, **GROUPED)()
     tokens = len(tiny_tokenizer()(TEXT)["input_ids"])
     expected = expected_turns(good.config, [8] * 3, tokens)
     assert differences(measured_turns(good, given(good)), expected, "it", "config") == []
@@ -312,7 +288,7 @@ def test_unturning_is_what_a_model_whose_angles_are_zero_does(architecture: str)
     result = unturn(model, tiny_tokenizer(), TEXT)
     with torch.inference_mode():
         own = model(**given(model))[0][0]
-        for number, band in enumerate(bands_of(layer_rotation(*unturned_calls(model, given(model))[0]))):
+        for number, band in enumerate(bands_of(rotations(unturned_calls(model, given(model)))[0])):
             if not band:
                 assert np.isnan(result.values[0, number])
                 continue

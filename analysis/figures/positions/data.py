@@ -36,15 +36,17 @@ def position_map(params: Params, run: tuple[PositionMap, PositionMap | None]) ->
         for source in made.sources
         if frame[(frame.source == source) & (frame.part != "content")].groupby(["of", "layer"]).share.sum().abs().max()
         >= SHOWN
-    ]
+    ] or [made.sources[0]]
     totals = made.shares().sum(1)
     most = int(np.nanargmax(totals[:, 1:].sum(-1)))
     least = int(np.nanargmin(totals[:, 1:].sum(-1)))
     by_position = totals[:, 1:].sum(-1)
     source = made.sources[int(np.nanargmax(made.position_share()[most]))]
-    where = f"wavelengths {source} tokens" if source in BANDS else SPOKEN.get(source, source)
+    where = named_source(source)
     finding = (
-        f"At layer {most}, {percent(by_position[most])} of the scores' variation depends on position (most by "
+        "No layer's scores depend on position"
+        if np.nanmax(np.abs(made.position_share())) < SHOWN
+        else f"At layer {most}, {percent(by_position[most])} of the scores' variation depends on position (most by "
         f"{where}); "
         f"at layer {least}, {percent(by_position[least])}"
     )
@@ -65,7 +67,7 @@ def position_map(params: Params, run: tuple[PositionMap, PositionMap | None]) ->
             ]
         ).strip(),
         alt=f"Heat map of {len(made.power)} layers by {len(columns)} sources, and stacked bars by layer. {finding}.",
-        command=position_probe.command(made.provenance),
+        command=position_probe.command(made),
         provenance=run_facts(made.provenance),
         citation_keys=CITE,
         content={"frame": frame, "sources": columns, "runs": list(runs), "layers": len(made.power)},
@@ -117,7 +119,7 @@ def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]
             f"{made.provenance.model}, layer {layer}, head {head}, one text of {made.tokens} tokens."
         ),
         alt=f"Lines against distance, one a band. {text}.",
-        command=position_probe.command(made.provenance),
+        command=position_probe.command(made),
         provenance=run_facts(made.provenance),
         citation_keys=CITE,
         content={"frame": frame, "bands": [made.sources[band] for band in there]},
@@ -161,11 +163,16 @@ def position_unturned(params: Params, run: Unturned) -> Figure:
             f"{run.provenance.model}, one text of {run.tokens} tokens."
         ),
         alt=f"Heat map of {len(run.values)} layers by {frame.band.nunique()} bands. {finding}.",
-        command=position_probe.command(run.provenance),
+        command=position_probe.command(run),
         provenance=run_facts(run.provenance),
         citation_keys=CITE,
         content={"frame": frame, "bands": [name for name in names if (frame.band == name).any()], "label": run.measure},
     )
+
+
+def named_source(source: str) -> str:
+    """A source within a sentence."""
+    return f"wavelengths {source} tokens" if source in BANDS else SPOKEN.get(source, source)
 
 
 def _title(made: PositionMap) -> str:
@@ -188,17 +195,24 @@ def _frame(made: PositionMap) -> pd.DataFrame:
 def _how(made: PositionMap) -> str:
     error = f"The parts add up to the model's own scores to {made.errors.max():.1e} of their range."
     if made.kernels is not None:
-        still = [layer for layer, one in enumerate(made.rotations) if not one.turned]
+        still = [layer for layer, one in enumerate(made.rotations) if one.width and not one.turned]
+        without = [layer for layer, one in enumerate(made.rotations) if not one.width]
         whole = {(one.turned, one.width) for one in made.rotations if one.turned}
         turned = " and ".join(f"{turned} of {width}" for turned, width in sorted(whole))
         layers = (
             f"; {'layer' if len(still) == 1 else 'layers'} {', '.join(map(str, still))} turn nothing" if still else ""
         )
+        error += f" Layers {', '.join(map(str, without))} have no attention and are empty." if without else ""
+        error += " The model caps its scores; these are the ones before." if made.capped else ""
+        if made.sinks:
+            error += (
+                " A learned score that belongs to no key takes part in the softmax, so that the mean of a query's "
+                "scores matters, too; it is in no share."
+            )
         return (
             f"Queries and keys are turned, in {turned} dimensions of a head{layers}: each band's part is split into "
-            "its "
-            "mean over the distances of the text (content), its mean over the text's queries and keys (distance), and "
-            f"the rest (both). What hidden states know of position by other ways counts as content. {error}"
+            "its mean over the distances of the text (content), its mean over the text's queries and keys (distance), "
+            f"and the rest (both). What hidden states know of position by other ways counts as content. {error}"
         )
     return (
         "Positions are not turned but added, to words or to scores: the parts are terms of the scores, exact at "

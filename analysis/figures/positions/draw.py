@@ -5,8 +5,9 @@ import numpy as np
 
 from analysis.core.colours import of_term
 from analysis.figures import Figure
-from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.heatmap import heatmap
+from analysis.figures.drawing import Chart, Look, drawing, printable
+from analysis.figures.heatmap import heatmap, token_axis
+from analysis.measurements.positions.result import BANDS
 
 ORDER = ("content alone", "position or distance alone", "both together")
 PARTS = ("word", "position", "word_to_position")
@@ -20,6 +21,8 @@ def position_map(figure: Figure, look: Look) -> list[Chart]:
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
     reach = max(float(np.nanmax(np.abs(by_position))), 0.01)
     height = max(180, 24 * layers)
+    turned = any(source in BANDS for source in columns)
+    enters = "wavelength (tokens), or where position enters" if turned else "where position enters"
     panels: list[Chart] = []
     for name in figure.content["runs"]:
         values = np.array([[by_position[name, layer, source] for source in columns] for layer in range(layers)])
@@ -31,7 +34,7 @@ def position_map(figure: Figure, look: Look) -> list[Chart]:
                 columns,
                 domain=(-reach, reach) if negative else (0, reach),
                 row_title="layer",
-                column_title="wavelength (tokens), or where position enters",
+                column_title=enters,
                 value_title="share of variation that depends on position",
                 title=name,
                 diverging=negative,
@@ -122,3 +125,89 @@ def unturned(figure: Figure, look: Look) -> list[Chart]:
             look=look,
         )
     ]
+
+
+@drawing("position_cell", columns=3)
+def cell(figure: Figure, look: Look) -> list[Chart]:
+    """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens that it joins."""
+    heads, kernel, pairs = (figure.content[name] for name in ("heads", "kernel", "pairs"))
+    panels = [_heads(heads, look)]
+    if len(kernel):
+        panels.append(_lines(kernel, look))
+    if len(pairs):
+        panels.append(_joined(pairs, look))
+    return panels
+
+
+def _heads(heads, look: Look) -> Chart:
+    names = dict(zip(("content", "position", "both"), ORDER, strict=True))
+    frame = heads.dropna(subset="value").assign(depends=heads.part.map(names), order=heads.part.map(list(names).index))
+    return (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", axis=alt.Axis(title="share of the head's variation", format=".0%", tickCount=5)),
+            y=alt.Y("head:O", axis=alt.Axis(title="head")),
+            color=alt.Color(
+                "depends:N",
+                scale=alt.Scale(domain=list(ORDER), range=[look.colour(of_term(part)) for part in PARTS]),
+                legend=alt.Legend(title=None, orient="bottom", columns=1),
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=[
+                alt.Tooltip("head:O"),
+                alt.Tooltip("depends:N", title="depends on"),
+                alt.Tooltip("value:Q", title="share", format=".1%"),
+            ],
+        )
+        .properties(width=250, height=240, title=alt.TitleParams("Heads", fontSize=13, anchor="start"))
+    )
+
+
+def _lines(kernel, look: Look) -> Chart:
+    heads = sorted(kernel["head"].unique())
+    return (
+        alt.Chart(kernel)
+        .mark_line(strokeWidth=1.8)
+        .encode(
+            x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
+            y=alt.Y("value:Q", axis=alt.Axis(title="mean score, less its mean")),
+            color=alt.Color(
+                "head:O",
+                scale=alt.Scale(domain=heads, scheme="viridis") if len(heads) > 1 else alt.value(look.series),
+                legend=alt.Legend(title="head", orient="bottom", columns=5, symbolLimit=64),
+            ),
+            tooltip=[
+                alt.Tooltip("head:O"),
+                alt.Tooltip("distance:Q"),
+                alt.Tooltip("value:Q", title="mean score", format=".4f"),
+            ],
+        )
+        .properties(width=250, height=240, title=alt.TitleParams("Kernel over distance", fontSize=13, anchor="start"))
+    )
+
+
+def _joined(pairs, look: Look) -> Chart:
+    labels = [
+        f"{query} {printable(asks)} \u2192 {key} {printable(answers)}"
+        for query, asks, key, answers in pairs[["query", "query_token", "key", "key_token"]].itertuples(index=False)
+    ]
+    frame = pairs.assign(rank=range(len(pairs)))
+    axis = token_axis(labels, "query \u2192 key, each with its place", angle=0, limit=140)
+    return (
+        alt.Chart(frame)
+        .mark_bar(color=look.series)
+        .encode(
+            x=alt.X("value:Q", axis=alt.Axis(title="key-centred score", tickCount=5)),
+            y=alt.Y("rank:O", axis=axis),
+            tooltip=[
+                alt.Tooltip("query_token:N", title="query"),
+                alt.Tooltip("key_token:N", title="key"),
+                alt.Tooltip("query:Q", title="query's place"),
+                alt.Tooltip("key:Q", title="key's place"),
+                alt.Tooltip("head:O"),
+                alt.Tooltip("value:Q", title="score", format=".3f"),
+            ],
+        )
+        .properties(width=250, height=240, title=alt.TitleParams("Pairs it joins most", fontSize=13, anchor="start"))
+    )

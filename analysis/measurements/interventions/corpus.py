@@ -29,7 +29,7 @@ from analysis.measurements.interventions.run import (
 from analysis.measurements.terms.corpus import SEED, draws_of, groups_of
 from analysis.measurements.terms.result import TokenInfo
 from analysis.measurements.terms.run import encode
-from analysis.models.families import Family
+from analysis.models.families import Family, known_family
 from analysis.models.load import Loaded
 from analysis.statistics.resampling import INTERVAL, RESAMPLES
 from analysis.store import files
@@ -48,11 +48,19 @@ STANDARD = (
     *(f"drop_terms:{term}" for term in FOUR),
 )
 """What is measured of every model it makes sense for."""
+ROTARY = ("turn_all:1.0", "scale_base:4.0", "swap_bands:1+2", "drop_positions:0", "freeze_distance:1")
+"""What is measured besides of a model that turns its queries and keys."""
 MOST_MASKED = 32
 """Tokens masked of a text, evenly spaced: a long one has as many forward passes as these."""
 
 Sums = dict[tuple[str, int | None], tuple[float, float]]
 """(outcome, layer) -> what a text adds, and its weight: tokens."""
+
+
+def standard(loaded: Loaded) -> tuple[str, ...]:
+    """What is measured of a model where nothing else is asked for."""
+    family = known_family(loaded.source.config, loaded.source.name)
+    return STANDARD + (ROTARY if family is None or family.rotations(loaded.model) else ())
 
 
 def intervene_corpus(

@@ -8,20 +8,33 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import BIAS, PLACES, ROWS, SEGMENTS, TURNS, Intervention
-from analysis.models.capture import DistanceLookup
+from analysis.measurements.interventions.kinds.angles import frequencies
+from analysis.measurements.interventions.kinds.base import (
+    BIAS,
+    LAYER_TURNS,
+    PLACES,
+    ROWS,
+    SEGMENTS,
+    TURNS,
+    Intervention,
+)
+from analysis.models.capture import DistanceLookup, query_of
 from analysis.models.families import Family
 from analysis.models.source_inputs import InputSource, OutputSource, WeightSource
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
 
 Chosen = Sequence[Intervention]
+GIVEN = "position_embeddings"
+"""The argument by which transformers' models give an attention its cosine and sine."""
 Keep = Callable[[Tensor], Tensor]
 
 
@@ -59,6 +72,7 @@ def forward(
     further = _further(model, family, inputs, sum(one.offset for one in chosen))
     with ExitStack() as undo:
         undo.enter_context(_intervened(model, family, chosen, further))
+        queries = undo.enter_context(_turned_by_layer(model, family, chosen))
         hook = model.base_model.register_forward_hook(output)
         undo.callback(hook.remove)
         text = trace_sources(
@@ -66,7 +80,7 @@ def forward(
             family,
             inputs,
             each,
-            edit=(lambda layer: _scores(layer, chosen, further)) if chosen else None,
+            edit=(lambda layer: _scores(layer, chosen, further, queries)) if chosen else None,
             sources=any(one.sources for one in chosen),
         )
     return ForwardResult(seen[0], getattr(text, "logits", None))
@@ -78,6 +92,7 @@ def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str
     there = {
         ROWS: "position" in sources,
         TURNS: bool(family.rotations(model)),
+        LAYER_TURNS: bool(family.rotations(model)) and _told_by_layer(model, family),
         BIAS: biased,
         SEGMENTS: "segment" in sources,
     }
@@ -85,7 +100,7 @@ def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str
     for one in chosen:
         if one.places and not any(there[place] for place in one.places):
             wanted = " or ".join(PLACES[place] for place in one.places)
-            has = " and ".join(PLACES[place] for place in PLACES if there[place] and place != SEGMENTS)
+            has = " and ".join(PLACES[place] for place in (ROWS, TURNS, BIAS) if there[place])
             if not family.known:
                 raise InterventionError(
                     f"{one.title!r} acts on {wanted}; in {name}, of whose architecture nothing is known here, none "
@@ -242,9 +257,53 @@ def _replaced(start: WeightSource, change: Callable[[None, Tensor], Tensor]) -> 
         home[start.name] = own
 
 
-def _scores(layer: Layer, chosen: Chosen, further: _Further) -> Tensor:
-    """The scores that a layer goes on with: its bias changed, then its terms dropped, both in order."""
+def _told_by_layer(model: Any, family: Family) -> bool:
+    """Whether each attention is given its turns, and keys of its own to turn by them."""
+    shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
+    told = all(GIVEN in signature(type(module).forward).parameters for module in family.attentions(model))
+    return told and not shared
+
+
+@contextmanager
+def _turned_by_layer(model: Any, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
+    """Within, each layer turns as the interventions say. Gives, by layer, the queries that are set apart from all keys.
+
+    An attention whose queries are set apart runs twice on the same states: turned by so many tokens, for its queries,
+    and then not turned, for the rest.
+    """
+    queries: dict[int, Tensor] = {}
+    apart = next((one.apart for one in reversed(chosen) if one.apart is not None), None)
+
+    def before(index: int, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        cos, sin = kwargs[GIVEN]
+        if apart is not None:
+            queries[index] = query_of(module, args, {**kwargs, GIVEN: _at(apart, cos, sin)})
+        for one in chosen:
+            cos, sin = one.turns_in(index, cos, sin)
+        return args, {**kwargs, GIVEN: (cos, sin)}
+
+    with ExitStack() as undo:
+        for index, module in enumerate(family.attentions(model)):
+            if any(LAYER_TURNS in one.places for one in chosen):
+                hook = module.register_forward_pre_hook(partial(before, index), with_kwargs=True)
+                undo.callback(hook.remove)
+        yield queries
+
+
+def _at(place: int, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    """The turn of `place` tokens after the first, for every token, in a text of any length."""
+    size, start = (cos.square() + sin.square()).sqrt(), sin.atan2(cos)[..., :1, :]
+    angle = start + place * frequencies(cos, sin).to(cos.dtype)
+    return size * angle.cos(), size * angle.sin()
+
+
+def _scores(layer: Layer, chosen: Chosen, further: _Further, queries: Mapping[int, Tensor]) -> Tensor:
+    """The scores that a layer goes on with: its queries set apart, its bias changed, then its terms dropped."""
     call = layer.call
+    if layer.index in queries:
+        query = queries[layer.index]
+        scores = total(query) @ total(call.key).transpose(2, 3) * call.scale
+        call = replace(call, query=query, scores=scores if call.bias is None else scores + call.bias)
     if call.bias is not None:
         own = call.bias.expand(call.scores.shape)
         new = own if call.looked is None else _looked_up(layer.index, call.looked, own, chosen, further)

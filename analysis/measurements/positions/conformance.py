@@ -1,6 +1,6 @@
 """Whether a model turns what its config says: which layers, which dimensions, at which frequencies, by which factor.
 
-Measured on the running model (`measure.unturned_calls`), and expected from its config by transformers' own formulas.
+Measured on the running model (`asked.unturned_calls`), and expected from its config by transformers' own formulas.
 Two models, such as two exports of one, are compared in the same way.
 """
 
@@ -14,10 +14,11 @@ from torch import Tensor
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from analysis.core.errors import ModelError
-from analysis.measurements.positions.measure import layer_rotation, unturned_calls
+from analysis.measurements.positions.asked import asked_twice, rotations
 from analysis.measurements.positions.result import BANDS, EDGES
 from analysis.measurements.positions.rotation import Rotation
 from analysis.models.families import known_family
+from analysis.models.patterns import attention_layers
 
 CLOSE = 1e-3
 """Relative difference of frequencies, or of factors, below which two are the same."""
@@ -29,7 +30,8 @@ TINY = 1e-5
 
 @dataclass(frozen=True)
 class LayerTurns:
-    """What one layer turns, or should. frequencies: radians a token, of each pair, the fastest first."""
+    """What one layer turns, or should. frequencies: radians a token, of each pair, the fastest first. width: of a head;
+    0 for a layer without attention."""
 
     frequencies: tuple[float, ...]
     width: int
@@ -61,24 +63,31 @@ def measured_turns(model: Any, inputs: Mapping[str, Tensor]) -> list[LayerTurns]
             "Choose a model with rotary positions."
         )
     with torch.inference_mode():
-        return [turns_of(layer_rotation(*each)) for each in unturned_calls(model, inputs)]
+        return [turns_of(each) for each in rotations(asked_twice(model, family, inputs))]
 
 
-def turns_of(rotation: Rotation) -> LayerTurns:
+def turns_of(rotation: Rotation | None) -> LayerTurns:
     """A rotation as what is compared: pairs that do not turn at all count as not turned."""
+    if rotation is None:
+        return LayerTurns((), 0, 1.0)
     frequencies = sorted((f for f in rotation.frequency.abs().tolist() if f > 0), reverse=True)
     size = float(rotation.size.mean()) if len(rotation.size) else 1.0
     return LayerTurns(tuple(frequencies), rotation.width, size)
 
 
 def expected_turns(config: Any, widths: Sequence[int], tokens: int) -> list[LayerTurns]:
-    """What the config says of every layer. widths: dimensions of a head, by layer. tokens: of the text it is held "
-    "to."""
+    """What the config says of every layer. widths: dimensions of a head, by layer. tokens: of the text it is held to.
+
+    Raises ModelError where it says nothing of rotations.
+    """
     config = config.get_text_config()
     kinds = getattr(config, "layer_types", None) or [None] * len(widths)
     without = getattr(config, "no_rope_layers", None)
     expected = []
-    for layer, (width, kind) in enumerate(zip(widths, kinds, strict=True)):
+    for layer, (width, kind, attends) in enumerate(zip(widths, kinds, attention_layers(config), strict=True)):
+        if not attends:
+            expected.append(LayerTurns((), 0, 1.0))
+            continue
         everywhere = config.model_type in TURNED_IN_WINDOWS and kind == "full_attention"
         if everywhere or (without is not None and not without[layer]):  # of the latter, 1 says that the layer turns
             expected.append(LayerTurns((), width, 1.0))

@@ -1,33 +1,29 @@
-"""The position map of a model on a text: one pass, at each layer of which the attention is asked once more,
-unturned."""
+"""The position map of a model on a text: what each layer's scores depend on, band by band or source by source."""
 
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy import ndarray
-from torch import Tensor, nn
+from torch import Tensor
 
 from analysis.core.errors import ModelError
-from analysis.core.term_names import ADDED_TERMS
+from analysis.core.term_names import ADDED_TERMS, SOURCES
+from analysis.measurements.positions.asked import Asked, asked_twice, layer_rotation
 from analysis.measurements.positions.result import BANDS, EDGES, LayerRotation, PositionMap
-from analysis.measurements.positions.rotation import Rotation, no_rotation, read_rotation
-from analysis.measurements.positions.split import split_bands, split_bias
+from analysis.measurements.positions.rotation import Rotation
+from analysis.measurements.positions.split import MOST_JOINED, Joined, most_joined, split_bands, split_bias
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
-from analysis.models.capture import Call, listen
 from analysis.models.families import Family, known_family
-from analysis.models.patterns import check
-from analysis.models.trace_sources import Layer, trace_sources
+from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
-TURNED_OTHERWISE = ("roformer", "addend")
-"""Architectures whose attentions are not given their angles by the argument that transformers has for it."""
-GIVEN = "position_embeddings"
-"""The argument by which transformers' models give an attention its cosine and sine."""
+OFF = 1e-3
+"""Of the scores' range: how far the sum of the bands may be from a model's own scores before it is refused."""
 
 
 def bands_of(rotation: Rotation, edges: Sequence[int] = EDGES) -> list[list[int]]:
@@ -63,10 +59,8 @@ def position_map(
     with torch.inference_mode():
         if family and kind != "rotated":
             fields = _by_terms(model, family, inputs)
-        elif family and model.config.model_type in TURNED_OTHERWISE:
-            fields = _by_bands(unturned_by_family(model, family, inputs))
         else:
-            fields = _by_bands(unturned_calls(model, inputs))
+            fields = _by_bands(asked_twice(model, family, inputs), title)
     about = provenance(
         model,
         name,
@@ -77,175 +71,93 @@ def position_map(
         text_pair=text_pair or None,
         truncated_from=cut_from,
     )
-    return PositionMap(**fields, kind=kind, tokens=len(tokens), provenance=about)
+    return PositionMap(**fields, kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 
-class _Asked:
-    """A listener that keeps each call, and beside it the same call with every angle at zero."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Call, Call | None, Any]] = []
-        self.unturned: Call | None = None
-        self.asking = False
-
-    def scores(self, call: Call) -> Tensor:
-        return call.scores
-
-    def pattern(self, call: Call, pattern: Tensor) -> None:
-        if self.asking:
-            self.unturned = call
-        else:
-            self.calls.append((call, None, None))
-
-    def ask_again(self, module: nn.Module, args: Any, kwargs: Mapping[str, Any], _output: Any) -> None:
-        """After an attention has run: runs it once more on the same states, unturned."""
-        given = kwargs.get(GIVEN)
-        if self.asking or given is None or not self.calls or self.calls[-1][0].module is not module:
-            return
-        still, turn = at_angle_zero(given)
-        self.asking, self.unturned = True, None
-        try:
-            module(*args, **{**kwargs, GIVEN: still})
-        finally:
-            self.asking = False
-        call, _, _ = self.calls[-1]
-        self.calls[-1] = (call, self.unturned, turn)
-
-
-def at_angle_zero(given: Any, columns: Tensor | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
-    """What an attention is given for angles of zero, with the same factor, and the cosine and sine it was given.
-
-    given: cosine and sine, each twice in a row; or both as one complex number for each pair of neighbouring
-    dimensions, as in Llama 4. columns: the dimensions whose angles are zero; all of them where it is None.
-    """
-    if isinstance(given, Tensor) and given.is_complex():
-        still = given.clone()
-        pairs = slice(None) if columns is None else columns.unique() // 2
-        still[..., pairs] = given[..., pairs].abs().to(given.dtype)
-        return still, (given.real.repeat_interleave(2, -1), given.imag.repeat_interleave(2, -1))
-    cos, sin = given
-    chosen = slice(None) if columns is None else columns
-    still_cos, still_sin = cos.clone(), sin.clone()
-    still_cos[..., chosen] = (cos.square() + sin.square()).sqrt()[..., chosen]
-    still_sin[..., chosen] = 0
-    return (still_cos, still_sin), (cos, sin)
-
-
-def unturned_calls(model: Any, inputs: Mapping[str, Tensor]) -> list[tuple[Call, Call | None, Any]]:
-    """Every layer's call of the attention function, the same without a turn, and the cosine and sine it was given.
-
-    The last two are None where a layer was given no angles. Raises ModelError where attention cannot be seen.
-    """
-    check(model, inputs["input_ids"])
-    asked = _Asked()
-    hooks = [module.register_forward_hook(asked.ask_again, with_kwargs=True) for module in model.modules()]
-    try:
-        listen(model, inputs, asked)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    if all(unturned is None for _, unturned, _ in asked.calls):
+def _by_bands(layers: Sequence[Asked | None], name: str) -> dict[str, Any]:
+    made = [None if asked is None else _split(asked) for asked in layers]
+    there = [one for one in made if one is not None]
+    rows = max(len(one.numerators) for one in there)
+    heads, distances = there[0].power.shape[-1], there[0].kernel.shape[-1]
+    nothing = _Split(
+        np.zeros((rows, 3, heads)), np.zeros(heads), np.zeros((len(BANDS) + 1, heads, distances)),
+        np.zeros((rows, heads, MOST_JOINED, 2), int), np.full((rows, heads, MOST_JOINED), np.nan),
+        LayerRotation(0, 0, math.nan, math.nan, math.nan, 0.0), 0.0,
+    )  # fmt: skip
+    every = [nothing if one is None else one for one in made]
+    if (worst := max(one.error for one in there)) > OFF:
         raise ModelError(
-            f"{type(model).__name__} gives its attentions no cosine and sine that can be seen, and its architecture is "
-            "none whose positions are known; choose a model of another architecture."
+            f"The bands of {name} add up to something else than its own scores (off by {worst:.1e} of their range), so "
+            "that its positions cannot be told apart. Patterns and interventions are shown as of any model."
         )
-    return asked.calls
-
-
-def unturned_by_family(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> list[tuple[Call, Call | None, Any]]:
-    """The same of a family whose attentions are not given their angles by transformers' usual argument.
-
-    A second pass, in which every angle is zero and each attention is given the hidden states of the first.
-    """
-    first: list[tuple[Call, Any]] = []
-    second: list[Call] = []
-    states: dict[int, Tensor] = {}
-    turns: list[Any] = []
-
-    def keep(module: nn.Module, args: Any, kwargs: Any) -> None:
-        states[len(states)] = args[0] if args else kwargs["hidden_states"]
-
-    count = iter(range(len(family.attentions(model))))
-
-    def give(module: nn.Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        kept = states[next(count)]
-        return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
-
-    def note(_module: nn.Module, _args: Any, output: Any) -> None:
-        turns.append(family.turns_of(output))
-
-    def stop(_module: nn.Module, _args: Any, output: Any) -> Any:
-        cos, sin = family.turns_of(output)
-        return family.turns_as_given((cos.square() + sin.square()).sqrt(), torch.zeros_like(sin))
-
-    def run(before: Any, turn: Any, each: Any) -> None:
-        hooks = [m.register_forward_pre_hook(before, with_kwargs=True) for m in family.attentions(model)]
-        hooks += [m.register_forward_hook(turn) for m in family.rotations(model)]
-        try:
-            trace_sources(model, family, inputs, each, sources=False)
-        finally:
-            for hook in hooks:
-                hook.remove()
-
-    run(keep, note, lambda layer: first.append((layer.call, turns[-1])))
-    run(give, stop, lambda layer: second.append(layer.call))
-    return [(call, other, turn) for (call, turn), other in zip(first, second, strict=True)]
-
-
-def layer_rotation(call: Call, unturned: Call | None, given: Any) -> Rotation:
-    """What one layer turns. Raises ModelError where that is not understood."""
-    if unturned is None:
-        return no_rotation(call.query.shape[-1])
-    cos, sin = (x.reshape(-1, *x.shape[-2:])[0].float() for x in given)
-    return read_rotation(call.query[0].float(), unturned.query[0].float(), cos, sin)
-
-
-def _by_bands(calls: Sequence[tuple[Call, Call | None, Any]]) -> dict[str, Any]:
-    numerators, powers, kernels, rotations, errors, ahead = [], [], [], [], [], False
-    for call, unturned, given in calls:
-        rotation = layer_rotation(call, unturned, given)
-        still = call if unturned is None else unturned
-        scores = call.scores[0].float()
-        bias = None if call.bias is None else call.bias.expand(call.scores.shape)[0].float()
-        mask = None if call.attended is None or bool(call.attended[0].all()) else call.attended[0]
-        total = measures.key_centred(scores, mask)
-        result = split_bands(
-            still.query[0].float(),
-            still.key[0].float(),
-            rotation.pairs,
-            rotation.frequency,
-            bands_of(rotation),
-            rotation.still,
-            call.scale,
-            scores if bias is None else scores - bias,
-            mask,
-            against=total,
-        )
-        each = result.numerators
-        if bias is not None:
-            each = torch.cat([each, split_bias(bias, total, mask)[None]])
-        numerators.append(each.cpu().numpy())
-        powers.append(result.power.cpu().numpy())
-        kernels.append(result.kernel.cpu().numpy())
-        rotations.append(_described(rotation))
-        seen = scores if mask is None else scores[:, mask]
-        errors.append(result.sum_error / max(float(seen.max() - seen.min()), 1e-12))
-        ahead = ahead or mask is None or bool(mask.triu(1).any())
-    rows = max(len(x) for x in numerators)
-    names = (*BANDS, STILL, BIAS)[:rows]
     return {
-        "sources": names,
-        "numerators": np.stack([_padded(x, rows) for x in numerators]),
-        "power": np.stack(powers),
-        "kernels": np.stack(kernels),
-        "rotations": tuple(rotations),
-        "errors": np.asarray(errors),
-        "looks_ahead": ahead,
+        "sources": (*BANDS, STILL, BIAS)[:rows],
+        "numerators": np.stack([_padded(one.numerators, rows) for one in every]),
+        "power": np.stack([one.power for one in every]),
+        "kernels": np.stack([one.kernel for one in every]),
+        "joined": np.stack([_padded(one.joined, rows) for one in every]),
+        "joined_scores": np.stack([_padded(one.joined_scores, rows, math.nan) for one in every]),
+        "rotations": tuple(one.rotation for one in every),
+        "errors": np.asarray([one.error for one in every]),
+        "looks_ahead": any(one.ahead for one in there),
+        "sinks": any(asked.call.sink for asked in layers if asked),
+        "capped": any(asked.call.capped for asked in layers if asked),
     }
 
 
-def _padded(values: ndarray, rows: int) -> ndarray:
-    return np.concatenate([values, np.zeros((rows - len(values), *values.shape[1:]), values.dtype)])
+class _Split(NamedTuple):
+    """One layer of the map. numerators: (source, part, head); kernel: (band, head, distance); joined: (source, head,
+    rank, 2)."""
+
+    numerators: ndarray
+    power: ndarray
+    kernel: ndarray
+    joined: ndarray
+    joined_scores: ndarray
+    rotation: LayerRotation
+    error: float
+    ahead: bool = False
+
+
+def _split(asked: Asked) -> _Split:
+    call, rotation = asked.call, layer_rotation(asked)
+    still = call if asked.unturned is None else asked.unturned
+    scores = call.scores[0].float()
+    bias = None if call.bias is None else call.bias.expand(call.scores.shape)[0].float()
+    mask = None if call.attended is None or bool(call.attended[0].all()) else call.attended[0]
+    total = measures.key_centred(scores, mask)
+    result = split_bands(
+        still.query[0].float(),
+        still.key[0].float(),
+        rotation.pairs,
+        rotation.frequency,
+        bands_of(rotation),
+        rotation.still,
+        call.scale,
+        scores if bias is None else scores - bias,
+        mask,
+        against=total,
+    )
+    each, (places, highest) = result.numerators, result.joined
+    if bias is not None:
+        each = torch.cat([each, split_bias(bias, total, mask)[None]])
+        more = most_joined(measures.key_centred(bias, mask), mask)
+        places, highest = torch.cat([places, more.places[None]]), torch.cat([highest, more.scores[None]])
+    seen = scores if mask is None else scores[:, mask]
+    return _Split(
+        each.cpu().numpy(),
+        result.power.cpu().numpy(),
+        result.kernel.cpu().numpy(),
+        places.cpu().numpy(),
+        highest.cpu().numpy(),
+        _described(rotation),
+        result.sum_error / max(float(seen.max() - seen.min()), 1e-12),
+        mask is None or bool(mask.triu(1).any()),
+    )
+
+
+def _padded(values: ndarray, rows: int, fill: float = 0) -> ndarray:
+    return np.concatenate([values, np.full((rows - len(values), *values.shape[1:]), fill, values.dtype)])
 
 
 def _described(rotation: Rotation) -> LayerRotation:
@@ -275,7 +187,7 @@ TERM_PARTS = {
 
 def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     rows = (TABLE, BIAS, CONTENT)
-    numerators, powers, errors, ahead = [], [], [], []
+    numerators, powers, errors, ahead, joined = [], [], [], [], []
 
     def each(seen: Layer) -> None:
         factors, mask = seen.factors(), seen.attended()
@@ -293,6 +205,7 @@ def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[
             centred = measures.key_centred(total, mask)
             for added in factors.bias:
                 values[rows.index(BIAS)] += split_bias(added, centred, mask)
+        joined.append(_joined(factors, total, mask))
         numerators.append(values.cpu().numpy())
         powers.append(power.cpu().numpy())
         errors.append(float((total - own).abs().max() / (own.max() - own.min()).clamp(min=1e-12)))
@@ -303,7 +216,19 @@ def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[
         "numerators": np.stack(numerators),
         "power": np.stack(powers),
         "kernels": None,
+        "joined": np.stack([one.places.cpu().numpy() for one in joined]),
+        "joined_scores": np.stack([one.scores.cpu().numpy() for one in joined]),
         "rotations": (),
         "errors": np.asarray(errors),
         "looks_ahead": any(ahead),
     }
+
+
+def _joined(factors: Factors, total: Tensor, mask: Tensor | None) -> Joined:
+    """The pairs that added positions, what is added to scores, and content alone join most: rows as `_by_terms`."""
+    position = SOURCES.index("position")
+    query, key = (x.sum(0) - x[position] for x in (factors.query, factors.key))
+    content = factors.scale * query @ key.transpose(-1, -2)
+    bias = torch.zeros_like(content) if factors.bias is None else factors.bias.sum(0)
+    maps = torch.stack([total - bias - content, bias, content])
+    return most_joined(measures.key_centred(maps, mask), mask)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from analysis.measurements.terms.result import Provenance
@@ -22,7 +22,8 @@ BANDS = (
 
 @dataclass(frozen=True)
 class LayerRotation:
-    """What one layer turns. turned: dimensions of `width`. slowest, fastest: wavelengths in tokens; NaN where none.
+    """What one layer turns. turned: dimensions of `width`, which is 0 for a layer without attention. slowest, fastest:
+    wavelengths in tokens; NaN where none.
 
     size: what the turn multiplies queries and keys by, each. error: how far this is from what the model did, over the
     size of its queries.
@@ -44,7 +45,9 @@ class PositionMap:
     part, head), parts as `PARTS`; power: (layer, head), the sum of squares of the key-centred scores. A share is
     the first over the second; shares of a layer sum to 1.
     kernels: (layer, band, head, distance), mean scores at distances from -(tokens - 1) to tokens - 1; none where
-    nothing turns. errors: by layer, the largest |sum - the model's own score| over the scores' range.
+    nothing turns. labels: the tokens. joined: of each head, the pairs (query, key) that a source joins most, and their
+    key-centred scores, NaN where there are fewer. errors: by layer, the largest |sum - the model's own score| over the
+    scores' range.
     """
 
     sources: tuple[str, ...]
@@ -56,8 +59,21 @@ class PositionMap:
     kind: str
     looks_ahead: bool
     """Whether a query attends to later tokens."""
-    tokens: int
+    labels: tuple[str, ...]
+    joined: Int[ndarray, "layer source head rank 2"]
+    joined_scores: Float[ndarray, "layer source head rank"]
     provenance: Provenance
+    sinks: bool = False
+    """Whether the softmax has a score beside those of the keys, with which their mean competes."""
+    capped: bool = False
+    """Whether the model squeezes its scores into a range, which is left out here."""
+    command: str = ""
+    """What measured it, where it is stored."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the text has."""
+        return len(self.labels)
 
     def shares(self) -> Float[ndarray, "layer source part"]:
         """Shares pooled over the heads of a layer; NaN where a layer's scores are constant."""

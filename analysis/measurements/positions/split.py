@@ -10,10 +10,12 @@ Shapes: H head, Q query, K key, P pair, B band, D distance (key less query, from
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Complex, Float, Int
 from torch import Tensor
+from torch.nn import functional
 
 from analysis.measurements.terms.measures import key_centred
 
@@ -21,17 +23,39 @@ PARTS = ("content", "position", "both")
 """What a part of the scores depends on."""
 
 
+MOST_JOINED = 3
+"""Pairs of tokens that are kept of each head."""
+
+
+class Joined(NamedTuple):
+    """Pairs of a query and a key with the highest key-centred scores, the highest first; NaN where there are fewer."""
+
+    places: Int[Tensor, "... rank 2"]
+    scores: Float[Tensor, "... rank"]
+
+
+def most_joined(centred: Float[Tensor, "... Q K"], mask: Bool[Tensor, "Q K"] | None = None) -> Joined:
+    """The pairs of tokens that key-centred scores join most."""
+    seen = centred if mask is None else centred.masked_fill(~mask, -torch.inf)
+    wanted = min(MOST_JOINED, seen.shape[-2] * seen.shape[-1])
+    scores, places = seen.flatten(-2).topk(wanted)
+    scores = functional.pad(scores.masked_fill(scores.isinf(), torch.nan), (0, MOST_JOINED - wanted), value=torch.nan)
+    places = functional.pad(places, (0, MOST_JOINED - wanted))
+    return Joined(torch.stack([places // centred.shape[-1], places % centred.shape[-1]], -1), scores)
+
+
 @dataclass(frozen=True)
 class BandSplit:
     """numerators: `sum part * total` of each band and part; power: `sum total^2`. Shares are their ratio.
 
-    kernel: each band's mean score at every distance, over the text's queries and keys. sum_error: the largest
-    difference between the sum of all bands and the scores.
+    kernel: each band's mean score at every distance, over the text's queries and keys. joined: the pairs of tokens that
+    each band of each head joins most. sum_error: the largest difference between the sum of all bands and the scores.
     """
 
     numerators: Float[Tensor, "B 3 H"]
     power: Float[Tensor, " H"]
     kernel: Float[Tensor, "B H D"]
+    joined: Joined
     sum_error: float
 
 
@@ -68,7 +92,7 @@ def split_bands(
     steps = torch.arange(-(length - 1), length, device=scores.device).to(scores.dtype)
     total = key_centred(scores, mask) if against is None else against
     added = torch.zeros_like(scores)
-    numerators, kernels = [], []
+    numerators, kernels, joined = [], [], []
     for band in bands:
         chosen = torch.as_tensor(list(band), dtype=torch.long, device=scores.device)
         q, k = complex_pairs(query, pairs[chosen]), complex_pairs(key, pairs[chosen])
@@ -86,16 +110,19 @@ def split_bands(
         each = (content, alone, score - content - alone)
         numerators.append(torch.stack([(total * key_centred(x, mask)).sum((-1, -2)) for x in each]))
         kernels.append(kernel)
+        joined.append(most_joined(key_centred(score, mask), mask))
     still_dims = list(still)
     rest = scale * query[..., still_dims] @ key[..., still_dims].transpose(-1, -2)
     added += rest
     zero = torch.zeros_like(total[:, 0, 0])
     numerators.append(torch.stack([(total * key_centred(rest, mask)).sum((-1, -2)), zero, zero]))
     kernels.append(torch.zeros(len(scores), 2 * length - 1, dtype=scores.dtype, device=scores.device))
+    joined.append(most_joined(key_centred(rest, mask), mask))
     return BandSplit(
         numerators=torch.stack(numerators),
         power=total.square().sum((-1, -2)),
         kernel=torch.stack(kernels),
+        joined=Joined(*(torch.stack(each) for each in zip(*joined, strict=True))),
         sum_error=float((added - scores)[:, seen].abs().max()),
     )
 

@@ -14,7 +14,8 @@ from torch.nn import functional
 
 from analysis.core.errors import ModelError
 from analysis.measurements.interventions.measures import cosines
-from analysis.measurements.positions.measure import GIVEN, at_angle_zero, bands_of, layer_rotation, unturned_calls
+from analysis.measurements.positions.asked import GIVEN, at_angle_zero, rotations, unturned_calls
+from analysis.measurements.positions.measure import bands_of
 from analysis.measurements.positions.result import BANDS, Unturned
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.terms.run import encode, provenance
@@ -38,18 +39,22 @@ def unturn(
     one, 1 less the mean cosine of the final hidden states. Of a causal model the loss on the text, too.
     Raises ModelError where the model turns nothing that is understood, or where there would be too many passes.
     """
+    if getattr(model.config.get_text_config(), "num_kv_shared_layers", 0):
+        raise ModelError(
+            f"Layers of {name or type(model).__name__} use the keys of layers below them, so that one cannot be left "
+            "unturned alone. Choose a model whose layers have keys of their own."
+        )
     inputs, tokens, cut_from = encode(tokenizer, text, None, model, truncate)
     started = time.perf_counter()
     with torch.inference_mode():
         calls = unturned_calls(model, inputs)
-        rotations = [layer_rotation(*each) for each in calls]
-        bands = [bands_of(rotation) for rotation in rotations]
+        turns = rotations(calls)
+        bands = [[] if rotation is None else bands_of(rotation) for rotation in turns]
         wanted = sum(bool(band) for layer in bands for band in layer) + len(bands)
         if wanted > MOST_PASSES:
             raise ModelError(
                 f"Unturning every band of {len(bands)} layers takes {wanted} passes, more than the {MOST_PASSES} "
-                "that are "
-                "done here. Choose a smaller model."
+                "that are done here. Choose a smaller model."
             )
         own = _output(model(**inputs))
         headed = getattr(model.config, "vocab_size", 0) == own.shape[-1] and own.shape[-1] != model.config.hidden_size
@@ -59,13 +64,15 @@ def unturn(
         values = np.full((len(calls), len(BANDS) + 1), np.nan)
         losses = np.full_like(values, np.nan)
         before = _loss(own, ids) if causal else np.nan
-        for layer, ((call, _, _), rotation) in enumerate(zip(calls, rotations, strict=True)):
+        for layer, (asked, rotation) in enumerate(zip(calls, turns, strict=True)):
+            if asked is None or rotation is None:
+                continue
             each = {number: band for number, band in enumerate(bands[layer]) if band}
             each[len(BANDS)] = list(range(len(rotation.pairs)))
             for number, pairs in each.items():
                 if not pairs:
                     continue
-                other = _output(_without(model, inputs, call.module, rotation, pairs))
+                other = _output(_without(model, inputs, asked.call.module, rotation, pairs))
                 values[layer, number] = outcome(own, other)
                 if causal:
                     losses[layer, number] = _loss(other, ids) - before

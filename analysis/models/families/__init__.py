@@ -74,6 +74,9 @@ class Family:
         if self.positions in ("score_bias", "none"):
             return None
         rows = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
+        turns = getattr(config, "rope_parameters", None) or {}
+        if turns.get("rope_type") == "dynamic":  # which begins where training ended
+            rows = int(rows * turns["factor"])
         return rows if rows > 0 else None
 
     def scale(self, module: Any) -> float:

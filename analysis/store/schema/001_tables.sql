@@ -62,6 +62,14 @@ CREATE TABLE equivariance (
     run_id VARCHAR, corpus VARCHAR, layer INTEGER, positions VARCHAR, tokens VARCHAR, value DOUBLE, low DOUBLE,
     high DOUBLE, largest DOUBLE, windows INTEGER
 );
+-- Where position is in a model, on one text (in the run's config, with its tokens): of each source of the scores, the
+-- numerators of what depends on content, position and both; a share is one of them over power, both summed over heads.
+-- source: a band of wavelengths in tokens, what is not turned, or what is added. kernel: the mean score at distances
+-- from -(tokens - 1) to tokens - 1, empty where nothing turns. joined_*: the pairs of tokens that it joins most.
+CREATE TABLE positions (
+    run_id VARCHAR, layer INTEGER, source VARCHAR, head INTEGER, content DOUBLE, position DOUBLE, "both" DOUBLE,
+    power DOUBLE, kernel FLOAT[], joined_query INTEGER[], joined_key INTEGER[], joined_score FLOAT[]
+);
 -- Geometry of the tables and hidden states of a model. subject: what was measured (word, position, an encoding's
 -- name ...); along: where on the measure's own axis (a rank, a dimension, a position ...), if it has one. low and high:
 -- interval of the value; baseline: what random vectors of the same shape give, with its own interval.

@@ -110,6 +110,13 @@ SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions,
 FROM equivariance e JOIN runs r USING (run_id)
 QUALIFY (r.created, r.run_id) = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, e.corpus);
 
+-- The newest position map of each model and text.
+CREATE VIEW newest_positions AS
+SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.seconds, r.command, r.config, p.*
+FROM positions p JOIN runs r USING (run_id)
+QUALIFY (r.created, r.run_id)
+    = max((r.created, r.run_id)) OVER (PARTITION BY r.model, r.revision, r.config ->> 'text');
+
 -- The newest geometry of each model (of encodings, which are no model, the newest of each name).
 CREATE VIEW newest_geometry AS
 SELECT r.model, r.revision, r.device, r.dtype, r.created, r.git_sha, r.versions, r.command, r.config, g.*

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from analysis.models.trace_sources import Layer
 
-ROWS, TURNS, BIAS, SEGMENTS = "rows", "turns", "bias", "segments"
+ROWS, TURNS, LAYER_TURNS, BIAS, SEGMENTS = "rows", "turns", "layer_turns", "bias", "segments"
 PLACES = {
     ROWS: "positions that are added to its words",
     TURNS: "positions that turn its queries and keys",
+    LAYER_TURNS: "positions by which every layer is told to turn its queries and keys",
     BIAS: "positions that are added to its scores",
     SEGMENTS: "segment embeddings",
 }
@@ -86,6 +87,17 @@ class Intervention:
     def sources(self) -> bool:
         """Whether it needs the sources followed through the pass."""
         return False
+
+    @property
+    def apart(self) -> int | None:
+        """How far every query stands from every key, whatever their positions; None where positions say it."""
+        return None
+
+    def turns_in(
+        self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
+        """The cosines and sines by which one layer turns its queries and keys."""
+        return cos, sin
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """The position rows that are added."""

@@ -1,0 +1,41 @@
+"""python -m analysis measure-positions: the position map of a model on a text of a corpus, into a results file."""
+
+from typing import Annotated
+
+import typer
+
+from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
+from analysis.measurements.positions.stored import TEXT_ID
+
+
+def measure_positions(
+    model: Model = EMBEDDED,
+    revision: Revision = None,
+    corpus: Corpus = PROBE_SET,
+    text_id: Annotated[str, typer.Option(help="Which text of the corpus.")] = TEXT_ID,
+    called: Called = None,
+    name: Annotated[str | None, typer.Option(help="File name under data/results/positions, without ending.")] = None,
+) -> None:
+    """Measures where position is in a model, layer by layer and band by band, and writes it as a results file."""
+    from dataclasses import replace
+
+    from analysis import store_build
+    from analysis.core.errors import TextError
+    from analysis.measurements.positions import stored
+    from analysis.probes.position_probe import PositionRequest
+    from analysis.store import read
+
+    store_build.refresh()
+    texts = read.query("SELECT text FROM corpora WHERE corpus = ? AND text_id = ?", [corpus, text_id])
+    if texts.empty:
+        raise TextError(
+            f"The corpus {corpus!r} has no text {text_id!r}; expected one that the store's table corpora lists: "
+            f"python -m analysis query \"SELECT text_id, text FROM corpora WHERE corpus = '{PROBE_SET}'\""
+        )
+    request = PositionRequest(model=model, text=texts.text[0], revision=revision)
+    made = request.run(request.load())
+    if called:
+        made = replace(made, provenance=replace(made.provenance, model=called))
+    path = stored.write(made, corpus, text_id, opened=model, name=name)
+    store_build.refresh()
+    typer.echo(f"{path} written and in the store.")

@@ -1,0 +1,41 @@
+"""No positions in one layer, or in all."""
+
+from dataclasses import dataclass
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.base import LAYER_TURNS, Intervention, intervention
+
+EVERY = -1
+
+
+@intervention
+@dataclass(frozen=True)
+class DropPositions(Intervention):
+    """A layer turns all its queries and keys as at the first position; EVERY: all layers do."""
+
+    layer: int = EVERY
+
+    name = "drop_positions"
+    title = "Drop positions in a layer"
+    summary = "One layer, or every layer (-1), turns no query and no key. A causal mask still tells the order."
+    places = (LAYER_TURNS,)
+
+    def __post_init__(self) -> None:
+        if self.layer < EVERY:
+            raise InterventionError(f"There is no layer {self.layer}; expected its number, or {EVERY} for all.")
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """Which; none named for all."""
+        return () if self.layer == EVERY else (self.layer,)
+
+    @property
+    def said(self) -> str:
+        """Where."""
+        return "nothing turned" + ("" if self.layer == EVERY else f" in layer {self.layer}")
+
+    def turns_in(self, layer, cos, sin):
+        """Those of the first position, for all."""
+        if self.layer not in (EVERY, layer):
+            return cos, sin
+        return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)

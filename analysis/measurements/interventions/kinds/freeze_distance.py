@@ -1,0 +1,37 @@
+"""Every key as far from every query."""
+
+from dataclasses import dataclass
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.base import LAYER_TURNS, Intervention, intervention
+
+
+@intervention
+@dataclass(frozen=True)
+class FreezeDistance(Intervention):
+    """Rotary scores are what they would be if every key stood so many tokens before its query."""
+
+    distance: int = 1
+
+    name = "freeze_distance"
+    title = "Freeze the distance"
+    summary = "Every key is scored as if it stood the same number of tokens before the query. A causal mask stays."
+    places = (LAYER_TURNS,)
+
+    def __post_init__(self) -> None:
+        if self.distance < 0:
+            raise InterventionError(f"No key stands {self.distance} tokens before its query; expected 0 or more.")
+
+    @property
+    def said(self) -> str:
+        """At which."""
+        return f"every key {self.distance} tokens before its query"
+
+    @property
+    def apart(self) -> int:
+        """The distance."""
+        return self.distance
+
+    def turns_in(self, layer, cos, sin):
+        """Those of the first position, for all; `forward` then sets the queries apart."""
+        return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)

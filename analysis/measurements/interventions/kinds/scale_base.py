@@ -1,0 +1,41 @@
+"""Another base for the wavelengths of rotary positions."""
+
+from dataclasses import dataclass
+from math import inf
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.angles import columns_of, frequencies, turning
+from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+
+
+@intervention
+@dataclass(frozen=True)
+class ScaleBase(Intervention):
+    """Pair i of n turns as if the base were a number of times as large: its frequency times number^(-i / n).
+
+    n counts the pairs that turn. The fastest pair keeps its frequency.
+    """
+
+    by: float = 4.0
+
+    name = "scale_base"
+    title = "Scale the base"
+    summary = "The base of the wavelengths is multiplied by a number: slow pairs turn slower, the fastest as before."
+    places = (TURNS,)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.by < inf:
+            raise InterventionError(f"The base cannot be multiplied by {self.by}; expected a number above 0, as 4.")
+
+    @property
+    def said(self) -> str:
+        """By what."""
+        return f"base times {self.by:g}"
+
+    def turns(self, cos, sin):
+        """Angles at the other frequencies."""
+        frequency = frequencies(cos, sin)
+        pairs = [columns for columns in columns_of(cos, sin) if float(frequency[columns[0]]) != 0]
+        for number, columns in enumerate(pairs):
+            frequency[columns] *= self.by ** (-number / len(pairs))
+        return turning(frequency, cos, sin)

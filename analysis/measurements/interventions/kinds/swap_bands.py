@@ -1,0 +1,57 @@
+"""Two bands of wavelengths in each other's place."""
+
+from dataclasses import dataclass
+from math import inf, tau
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.angles import columns_of, frequencies
+from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+from analysis.measurements.positions.result import BANDS, EDGES
+
+
+@intervention
+@dataclass(frozen=True)
+class SwapBands(Intervention):
+    """The pairs of one band turn as those of another, and they as these: the fastest as the fastest, and so on.
+
+    bands: their numbers, the fastest 0, joined by +. Of the larger band the slowest pairs stay as they are.
+    """
+
+    bands: str = "1+2"
+
+    name = "swap_bands"
+    title = "Swap two bands"
+    summary = "Pairs of dimensions that turn at one band of wavelengths turn at another's, and those at theirs."
+    places = (TURNS,)
+
+    def __post_init__(self) -> None:
+        numbers = self.bands.split("+")
+        if len(numbers) != 2 or not all(number.isdecimal() and int(number) < len(BANDS) for number in numbers):
+            raise InterventionError(
+                f"The bands {self.bands!r} cannot be swapped; expected two numbers from 0 to {len(BANDS) - 1}, such as "
+                "1+2."
+            )
+
+    @property
+    def said(self) -> str:
+        """Which."""
+        one, other = (BANDS[int(number)] for number in self.bands.split("+"))
+        return f"wavelengths {one} and {other} tokens swapped"
+
+    def turns(self, cos, sin):
+        """The same columns in another order."""
+        frequency = frequencies(cos, sin).abs().tolist()
+        inside = [[], []]
+        for columns in columns_of(cos, sin):
+            wave = tau / frequency[columns[0]] if frequency[columns[0]] > 0 else inf
+            band = sum(wave >= edge for edge in EDGES)
+            for place, number in enumerate(self.bands.split("+")):
+                if band == int(number) and wave < inf:
+                    inside[place].append(columns)
+        for band in inside:
+            band.sort(key=lambda columns: -frequency[columns[0]])
+        order = list(range(cos.shape[-1]))
+        for one, other in zip(*inside, strict=False):
+            for a, b in zip(one, other, strict=True):
+                order[a], order[b] = b, a
+        return cos[..., order], sin[..., order]

@@ -1,0 +1,36 @@
+"""Every query and key turned further by one angle."""
+
+from dataclasses import dataclass
+from math import cos as cosine
+from math import isfinite
+from math import sin as sine
+
+from analysis.core.errors import InterventionError
+from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+
+
+@intervention
+@dataclass(frozen=True)
+class TurnAll(Intervention):
+    """All pairs of all queries and keys are turned by the same angle more, in radians."""
+
+    by: float = 1.0
+
+    name = "turn_all"
+    title = "Turn all by a constant"
+    summary = "Every query and key is turned by the same angle more, which leaves all scores as they are."
+    places = (TURNS,)
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.by):
+            raise InterventionError(f"Nothing can be turned by {self.by} radians; expected a number such as 1.")
+
+    @property
+    def said(self) -> str:
+        """By how much."""
+        return f"all queries and keys turned by {self.by:g} radians"
+
+    def turns(self, cos, sin):
+        """The sum of two angles."""
+        c, s = cosine(self.by), sine(self.by)
+        return cos * c - sin * s, sin * c + cos * s

@@ -1,0 +1,170 @@
+"""Every attention of a model asked twice: as it is, and with every angle at zero, on the same hidden states."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from analysis.core.errors import ModelError
+from analysis.measurements.positions.rotation import Rotation, no_rotation, read_rotation
+from analysis.models.capture import Call, listen
+from analysis.models.families import Family
+from analysis.models.patterns import attention_layers, check
+from analysis.models.trace_sources import trace_sources
+
+TURNED_OTHERWISE = ("roformer", "addend")
+"""Architectures whose attentions are not given their angles by the argument that transformers has for it."""
+GIVEN = "position_embeddings"
+"""The argument by which transformers' models give an attention its cosine and sine."""
+SHARED = "shared_kv_states"
+"""The argument by which layers of Gemma 3n and 4 leave their keys to layers above that have none."""
+
+
+class Asked(NamedTuple):
+    """One layer. The last two are None where it was given no angles.
+
+    call: its attention as the model runs it. unturned: the same with every angle at zero. given: what it was given,
+    the cosine and the sine.
+    """
+
+    call: Call
+    unturned: Call | None
+    given: Any
+
+
+def asked_twice(model: Any, family: Family | None, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
+    """Every layer of a model that turns its queries and keys; None for one without attention.
+
+    Raises ModelError where attention or angles cannot be seen.
+    """
+    if family and model.config.model_type in TURNED_OTHERWISE:
+        return list(unturned_by_family(model, family, inputs))
+    return unturned_calls(model, inputs)
+
+
+class _Asker:
+    """A listener that keeps each call, and beside it the same call with every angle at zero."""
+
+    def __init__(self) -> None:
+        self.calls: list[Asked] = []
+        self.unturned: Call | None = None
+        self.asking = False
+        self.shared: Any = None
+
+    def scores(self, call: Call) -> Tensor:
+        return call.scores
+
+    def pattern(self, call: Call, pattern: Tensor) -> None:
+        if self.asking:
+            self.unturned = call
+        else:
+            self.calls.append(Asked(call, None, None))
+
+    def ask_again(self, module: nn.Module, args: Any, kwargs: Mapping[str, Any], _output: Any) -> None:
+        """After an attention has run: runs it once more on the same states, unturned."""
+        given = kwargs.get(GIVEN)
+        if self.asking or given is None or not self.calls or self.calls[-1].call.module is not module:
+            return
+        still, turn = at_angle_zero(given)
+        changed = {GIVEN: still}
+        if SHARED in kwargs:  # else the layers above would be left keys without a turn
+            self.shared = type(kwargs[SHARED])() if self.shared is None else self.shared
+            changed[SHARED] = self.shared
+        self.asking, self.unturned = True, None
+        try:
+            module(*args, **{**kwargs, **changed})
+        finally:
+            self.asking = False
+        self.calls[-1] = Asked(self.calls[-1].call, self.unturned, turn)
+
+
+def at_angle_zero(given: Any, columns: Tensor | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
+    """What an attention is given for angles of zero, with the same factor, and the cosine and sine it was given.
+
+    given: cosine and sine, each twice in a row; or both as one complex number for each pair of neighbouring
+    dimensions, as in Llama 4. columns: the dimensions whose angles are zero; all of them where it is None.
+    """
+    if isinstance(given, Tensor) and given.is_complex():
+        still = given.clone()
+        pairs = slice(None) if columns is None else columns.unique() // 2
+        still[..., pairs] = given[..., pairs].abs().to(given.dtype)
+        return still, (given.real.repeat_interleave(2, -1), given.imag.repeat_interleave(2, -1))
+    cos, sin = given
+    chosen = slice(None) if columns is None else columns
+    still_cos, still_sin = cos.clone(), sin.clone()
+    still_cos[..., chosen] = (cos.square() + sin.square()).sqrt()[..., chosen]
+    still_sin[..., chosen] = 0
+    return (still_cos, still_sin), (cos, sin)
+
+
+def unturned_calls(model: Any, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
+    """`asked_twice` of a model of any architecture that transformers' attention interface shows."""
+    check(model, inputs["input_ids"], hybrid=True)
+    asked = _Asker()
+    hooks = [module.register_forward_hook(asked.ask_again, with_kwargs=True) for module in model.modules()]
+    try:
+        listen(model, inputs, asked)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if all(one.unturned is None for one in asked.calls):
+        raise ModelError(
+            f"{type(model).__name__} gives its attentions no cosine and sine that can be seen, and its architecture is "
+            "none whose positions are known; choose a model of another architecture."
+        )
+    calls = iter(asked.calls)
+    return [next(calls) if attends else None for attends in attention_layers(model.config)]
+
+
+def unturned_by_family(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> list[Asked]:
+    """`asked_twice` of a family whose attentions are not given their angles by transformers' usual argument.
+
+    A second pass, in which every angle is zero and each attention is given the hidden states of the first.
+    """
+    first: list[tuple[Call, Any]] = []
+    second: list[Call] = []
+    states: dict[int, Tensor] = {}
+    turns: list[Any] = []
+
+    def keep(module: nn.Module, args: Any, kwargs: Any) -> None:
+        states[len(states)] = args[0] if args else kwargs["hidden_states"]
+
+    count = iter(range(len(family.attentions(model))))
+
+    def give(module: nn.Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        kept = states[next(count)]
+        return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
+
+    def note(_module: nn.Module, _args: Any, output: Any) -> None:
+        turns.append(family.turns_of(output))
+
+    def stop(_module: nn.Module, _args: Any, output: Any) -> Any:
+        cos, sin = family.turns_of(output)
+        return family.turns_as_given((cos.square() + sin.square()).sqrt(), torch.zeros_like(sin))
+
+    def run(before: Any, turn: Any, each: Any) -> None:
+        hooks = [m.register_forward_pre_hook(before, with_kwargs=True) for m in family.attentions(model)]
+        hooks += [m.register_forward_hook(turn) for m in family.rotations(model)]
+        try:
+            trace_sources(model, family, inputs, each, sources=False)
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    run(keep, note, lambda layer: first.append((layer.call, turns[-1])))
+    run(give, stop, lambda layer: second.append(layer.call))
+    return [Asked(call, other, turn) for (call, turn), other in zip(first, second, strict=True)]
+
+
+def layer_rotation(asked: Asked) -> Rotation:
+    """What one layer turns. Raises ModelError where that is not understood."""
+    if asked.unturned is None:
+        return no_rotation(asked.call.query.shape[-1])
+    cos, sin = (x.reshape(-1, *x.shape[-2:])[0].float() for x in asked.given)
+    return read_rotation(asked.call.query[0].float(), asked.unturned.query[0].float(), cos, sin)
+
+
+def rotations(layers: Sequence[Asked | None]) -> list[Rotation | None]:
+    """What every layer turns; None for one without attention."""
+    return [None if asked is None else layer_rotation(asked) for asked in layers]
