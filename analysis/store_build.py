@@ -13,10 +13,10 @@ from analysis.store.sync import Report, Rows, fingerprint, stored_fingerprint, s
 @lru_cache(maxsize=1)
 def dimension_tables() -> dict[str, Rows]:
     """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
-    from analysis.claims import rules
+    from analysis.claims import tables
 
     named = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
-    return {**named, **rules()}
+    return {**named, **tables()}
 
 
 def _encodings() -> list[dict[str, Any]]:
@@ -141,9 +141,9 @@ def refresh(*, rebuild: bool = False) -> Report:
 
 
 def judged_tables(ask: Ask) -> dict[str, Rows]:
-    """Rows of every table that follows from the rest of the store: both versions of the ledger's verdicts."""
-    from analysis.claims import statements, verdicts
+    """Rows of every table that follows from the rest of the store: the verdicts on statements, and the answer."""
+    from analysis.claims import statements
     from analysis.narrative import answer
 
     judged = statements.judged(ask)
-    return {**verdicts(ask), **statements.tables(judged), **answer.tables(judged, ask)}
+    return {**statements.tables(judged), **answer.tables(judged, ask)}

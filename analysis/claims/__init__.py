@@ -1,29 +1,16 @@
 """The ledger of claims: what the documents say about adding positions, and what the store says to it.
 
-One file a claim under `ledger/`, each registering one `Claim`: statement, documents, rule in words, SQL, and a pure
-function from the rows to a `Verdict`. Verdicts are computed when the store is built (`verdicts`, called by
-analysis/store_build.py with a way to ask the new store) and are typed nowhere.
+What is claimed lies as data in `analysis/rules`: documents, questions and claims in `documents.toml`, and in any file
+there the headings of claims that no document makes. `analysis.claims.statements` judges what the claims say, one
+statement at a time, when the store is built.
 
-How a page or a report reads it: `analysis.claims.stored` gives the store's answer as plain objects, without torch.
+Before there were statements, version 1 of the rules judged 28 claims as wholes. Those first verdicts are closed: the
+results file under `data/results/first_verdicts` holds them with their rules, queries and evidence, and its run says
+which code computed them and when. `analysis.claims.stored` gives them as plain objects.
 
-    from analysis.claims import stored
-    for entry in stored.ledger():        # 28 of them, in order of id
-        entry.id, entry.title, entry.statement, entry.question, entry.documents, entry.rule, entry.asks
-        entry.changed                    # what was changed in the rule after its verdict was known, and why
-        entry.verdict                    # one of WORDS: supported, contradicted, mixed, inconclusive, not yet measured
-        entry.sentence                   # one or more sentences, made of numbers
-        entry.effect, entry.low, entry.high, entry.unit, entry.measured, entry.threshold   # None where there is none
-        entry.models, entry.samples, entry.sample_unit, entry.missing, entry.command
-        entry.evidence                   # rows: side (for, against, beside), says, value, low, high, unit, source,
-                                         # citation (None: our own), caveat, query (its name), page, values
-        entry.queries                    # name -> SQL, runnable with `python -m analysis query`
-        entry.views                      # label, page, values: `analysis.links.link(page, values)` is the address
-    stored.claim("C09")                  # one of them; UnknownName for another id
-    stored.documents()                   # key -> title, kind, site, url
-    stored.counts()                      # verdict -> how many, all five words, in the order of WORDS
-
-In SQL: the stable view `claims` (id, verdict, effect, lower, upper), and the tables `claim_rules`, `claim_documents`,
-`claim_queries`, `claim_views`, `verdicts`, `evidence`, `documents`.
+In SQL: the stable view `claims` (id, verdict, effect, lower, upper); the tables `documents`, `headings`,
+`claim_documents` and `first_verdicts`; and of the first verdicts the views `claim_rules`, `claim_queries`,
+`claim_views`, `verdicts` and `evidence`.
 """
 
 import hashlib
@@ -31,22 +18,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from analysis.claims.base import CLAIMS, QUESTIONS, WORDS, Claim, Evidence, Verdict, View
-from analysis.claims.documents import DOCUMENTS
-from analysis.claims.judging import verdicts
-from analysis.core.registry import import_all
+from analysis.claims.base import WORDS, Claim, Document, View
+from analysis.rules import DOCUMENTS as FILE
+from analysis.rules import rule_files
 
-__all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "WORDS", "Claim", "Evidence", "Verdict", "View", "rules", "verdicts"]
+__all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "WORDS", "Claim", "Document", "View", "tables"]
 
-import_all("analysis.claims.ledger")
+_files = {file.path: file.content for file in rule_files()}
+QUESTIONS: dict[str, str] = _files[FILE]["questions"]
+"""What the claims are grouped by on the page: key -> a question."""
+DOCUMENTS = {
+    one["id"]: Document(**{name: value for name, value in one.items() if name != "id"})
+    for one in _files[FILE]["document"]
+}
+"""The documents that make the claims, by the first three digits of their number."""
+CLAIMS = {
+    one["id"]: Claim(**{**one, "documents": tuple(one.get("documents", ()))})
+    for one in sorted((one for read in _files.values() for one in read.get("heading", ())), key=lambda one: one["id"])
+}
+"""Every claim by its id, in order."""
 
 
 @cache
 def _code() -> str:
-    """Changes whenever the code that judges does: the claims, their helpers, the statistics they rest on."""
+    """Changes whenever the code that judges does: the statements, their rules, the statistics they rest on."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
-    for part in ("claims", "statistics", "glue_comparison", "rules", "narrative/answer", "core/formatting.py"):
+    for part in ("claims", "statistics", "rules", "narrative/answer", "core/formatting.py"):
         inside = root / part
         for path in sorted(inside.rglob("*") if inside.is_dir() else [inside]):
             if path.suffix in (".py", ".toml"):
@@ -54,29 +52,19 @@ def _code() -> str:
     return digest.hexdigest()[:12]
 
 
-def rules() -> dict[str, list[dict[str, Any]]]:
-    """What the registry knows, as rows of the store's tables: documents, rules and queries."""
-    claims = [claim for _, claim in sorted(CLAIMS.items())]
+def tables() -> dict[str, list[dict[str, Any]]]:
+    """Rows of the tables `documents`, `headings` and `claim_documents`."""
     return {
-        "documents": [
-            {"document": key, "title": one.title, "kind": one.kind, "site": one.site, "url": one.url}
-            for key, one in DOCUMENTS.items()
-        ],
-        "claim_rules": [
+        "documents": [{"document": key, **vars(one)} for key, one in DOCUMENTS.items()],
+        "headings": [
             {
                 "id": claim.id,
                 "title": claim.title,
                 "question": claim.question,
                 "statement": claim.statement,
-                "asks": claim.asks,
-                "rule": claim.rule,
-                "changed": list(claim.changed),
                 "code": _code(),
             }
-            for claim in claims
+            for claim in CLAIMS.values()
         ],
-        "claim_documents": [{"id": claim.id, "document": key} for claim in claims for key in claim.documents],
-        "claim_queries": [
-            {"id": claim.id, "name": name, "sql": sql} for claim in claims for name, sql in claim.queries.items()
-        ],
+        "claim_documents": [{"id": claim.id, "document": key} for claim in CLAIMS.values() for key in claim.documents],
     }

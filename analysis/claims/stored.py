@@ -1,22 +1,33 @@
-"""The ledger as the store has it: rules, verdicts and evidence as plain objects. See analysis/claims/__init__.py."""
+"""The first verdicts as the store has them: version 1 of the rules, closed. See analysis/claims/__init__.py."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from analysis.claims.base import UNMEASURED, WORDS, View
-from analysis.claims.documents import Document
+import pandas as pd
+
+from analysis.claims.base import WORDS, Document, View
 from analysis.core.errors import UnknownName
-from analysis.literature.tables import Frame
 from analysis.store import read
 from analysis.store.paths import version
+
+ENTRIES = (
+    "SELECT h.id, h.title, h.question, h.statement, v.* EXCLUDE (id, run_id), list(d.document ORDER BY d.document) "
+    "AS documents FROM first_verdicts v JOIN headings h USING (id) JOIN claim_documents d USING (id) "
+    "GROUP BY ALL ORDER BY h.id"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceRow:
-    """One row of evidence; the fields are those of `Evidence`."""
+    """One thing that bears on a claim.
+
+    side: for, against, or beside (it decides nothing). says: what was compared, in words. value, low, high: in `unit`,
+    None where there is none. source: model, variant or paper. query: the name of the claim's query that it is from.
+    """
 
     side: str
     says: str
@@ -39,7 +50,13 @@ class EvidenceRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One claim with its verdict; the fields are those of `Claim` and `Verdict`."""
+    """One claim with its first verdict.
+
+    asks: which measurements decided. rule: how, thresholds with their reasons. changed: what was changed in the rule
+    after its verdict was known. queries: name -> SQL over the store. effect, low, high: the one number that decided
+    most, in `unit`, which `measured` says in words; threshold: what the rule held it against. samples: how many, of
+    `sample_unit`. missing, command: what the store lacked, and what makes it. views: pages that show the evidence.
+    """
 
     id: str
     title: str
@@ -68,16 +85,27 @@ class Entry:
 
 
 def ledger() -> tuple[Entry, ...]:
-    """Every claim of the store with its verdict, in order of id."""
+    """Every claim that has a first verdict in the store, in order of id."""
     return _ledger(version())
 
 
 def claim(id: str) -> Entry:
-    """One claim. Raises UnknownName for an id that the store does not have."""
+    """One claim. Raises UnknownName for an id without a first verdict in the store."""
     entries = {entry.id: entry for entry in ledger()}
     if id not in entries:
         raise UnknownName(f"There is no claim named {id!r}. Known: {', '.join(entries) or 'none yet'}.")
     return entries[id]
+
+
+def closed() -> str:
+    """A sentence on when the first verdicts were computed for the last time, and by which code; empty without any."""
+    rows = records(read.query("SELECT created, git_sha FROM runs WHERE kind = 'first_verdicts'"))
+    if not rows:
+        return ""
+    day, code = date.fromisoformat(rows[0]["created"][:10]), rows[0]["git_sha"]
+    return (
+        f"The first verdicts were computed by the code {code} and closed on {day.day} {day:%B %Y}; they do not change."
+    )
 
 
 def counts() -> dict[str, int]:
@@ -94,45 +122,34 @@ def changed() -> int:
 def documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     rows = records(read.query("SELECT * FROM documents ORDER BY document"))
-    return {
-        row["document"]: Document(title=row["title"], kind=row["kind"], site=row["site"], url=row["url"])
-        for row in rows
-    }
+    return {row.pop("document"): Document(**row) for row in rows}
 
 
 @lru_cache(maxsize=4)
 def _ledger(version: tuple[str, int, int]) -> tuple[Entry, ...]:
     del version  # Only tells one store from another.
-    rules = records(read.query("SELECT * EXCLUDE (code) FROM claim_rules ORDER BY id"))
-    judged = {row.pop("id"): row for row in records(read.query("SELECT * FROM verdicts"))}
-    texts, request = _grouped("claim_documents", "document"), _grouped("claim_queries", "rowid")
-    lines, seen = _grouped("evidence", "number"), _grouped("claim_views", "number")
-    return tuple(
-        Entry(
-            **{**rule, "changed": tuple(rule["changed"])},
-            **_verdict(judged.get(rule["id"], {})),
-            documents=tuple(row["document"] for row in texts.get(rule["id"], ())),
-            queries={row["name"]: row["sql"] for row in request.get(rule["id"], ())},
-            evidence=tuple(_line(row) for row in lines.get(rule["id"], ())),
-            views=tuple(
-                View(label=row["label"], page=row["page"], values=_values(row["parameters"]))
-                for row in seen.get(rule["id"], ())
+    return tuple(_entry(row) for row in records(read.query(ENTRIES)))
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    return Entry(
+        **{
+            **row,
+            "changed": tuple(row["changed"]),
+            "documents": tuple(row["documents"]),
+            "models": tuple(row["models"]),
+            "samples": int(row["samples"]),
+            "queries": {one["name"]: one["sql"] for one in row["queries"]},
+            "evidence": tuple(_evidence(one) for one in row["evidence"]),
+            "views": tuple(
+                View(label=one["label"], page=one["page"], values=_values(one["parameters"])) for one in row["views"]
             ),
-        )
-        for rule in rules
+        }
     )
 
 
-def _verdict(row: dict[str, Any]) -> dict[str, Any]:
-    if not row:  # A store that was built without judging, as tests build some.
-        empty: dict[str, Any] = dict.fromkeys(("effect", "low", "high", "threshold"))
-        texts = dict.fromkeys(("sentence", "unit", "measured", "sample_unit", "missing", "command"), "")
-        return {"verdict": UNMEASURED, "models": (), "samples": 0, **empty, **texts}
-    return {**row, "models": tuple(row["models"]), "samples": int(row["samples"])}
-
-
-def _line(row: dict[str, Any]) -> EvidenceRow:
-    kept = {name: row[name] for name in EvidenceRow.__dataclass_fields__ if name != "values"}
+def _evidence(row: dict[str, Any]) -> EvidenceRow:
+    kept = {field.name: row[field.name] for field in fields(EvidenceRow) if field.name != "values"}
     return EvidenceRow(**kept, values=_values(row["parameters"]))
 
 
@@ -141,14 +158,7 @@ def _values(text: str | None) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(text or "{}").items()}
 
 
-def _grouped(table: str, order: str) -> dict[str, list[dict[str, Any]]]:
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in records(read.query(f"SELECT * FROM {table} ORDER BY id, {order}")):
-        grouped.setdefault(row["id"], []).append(row)
-    return grouped
-
-
-def records(frame: Frame) -> list[dict[str, Any]]:
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows as rules take them: None where there is nothing."""
     whole = frame.astype(object)
     return whole.where(frame.notna(), None).to_dict("records")

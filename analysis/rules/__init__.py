@@ -16,9 +16,33 @@ from typing import Any
 FOLDER = Path(__file__).parent
 TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
-LITERATURE = FOLDER / "literature.toml"
 SURGERIES = FOLDER / "surgeries.toml"
 DECODERS = FOLDER / "decoders.toml"
+DOCUMENTS = FOLDER / "documents.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFile:
+    """A file of rules, read. measured: whether its statements are about measurements, and not about trainings."""
+
+    path: Path
+    content: Mapping[str, Any]
+    sha256: str
+
+    @property
+    def measured(self) -> bool:
+        """A file that judges trainings names their recipe."""
+        return "statement" in self.content and "recipe" not in self.content
+
+
+@cache
+def rule_files() -> tuple[RuleFile, ...]:
+    """Every file of rules, by its name."""
+    texts = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
+    return tuple(
+        RuleFile(path=path, content=tomllib.loads(text.decode()), sha256=hashlib.sha256(text).hexdigest())
+        for path, text in texts.items()
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,6 +71,10 @@ def _columns(**types: pa.DataType) -> pa.Schema:
     return pa.schema(list(types.items()))
 
 
+def _structs(**types: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.struct(list(types.items())))
+
+
 _text, _whole, _real = pa.string(), pa.int32(), pa.float64()
 _vector, _wholes = pa.list_(pa.float32()), pa.list_(pa.int32())
 _finetuning = {
@@ -338,6 +342,46 @@ KINDS = {
                 difference_low=_real,
                 difference_high=_real,
                 pairs=_whole,
+            ),
+        ),
+        Kind(
+            name="first_verdicts",
+            folder="results/first_verdicts",
+            version=1,
+            schema=_columns(
+                id=_text,
+                asks=_text,
+                rule=_text,
+                changed=pa.list_(_text),
+                verdict=_text,
+                sentence=_text,
+                effect=_real,
+                low=_real,
+                high=_real,
+                unit=_text,
+                measured=_text,
+                threshold=_real,
+                models=pa.list_(_text),
+                samples=_whole,
+                sample_unit=_text,
+                missing=_text,
+                command=_text,
+                evidence=_structs(
+                    side=_text,
+                    says=_text,
+                    value=_real,
+                    low=_real,
+                    high=_real,
+                    unit=_text,
+                    source=_text,
+                    citation=_text,
+                    caveat=_text,
+                    query=_text,
+                    page=_text,
+                    parameters=_text,
+                ),
+                queries=_structs(name=_text, sql=_text),
+                views=_structs(label=_text, page=_text, parameters=_text),
             ),
         ),
         Kind(

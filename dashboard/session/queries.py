@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import glue_comparison, store_build
-from analysis.claims import QUESTIONS, WORDS, stored
-from analysis.claims.documents import Document
+from analysis.claims import QUESTIONS, WORDS, Document, stored
 from analysis.claims.statements import stored as statements
 from analysis.figures import FIGURES, Figure, citation
 from analysis.figures.claims.data import evidence
@@ -239,8 +238,13 @@ def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...])
 
 
 def claims() -> tuple[stored.Entry, ...]:
-    """Every claim with its verdict and evidence."""
+    """Every claim that has a first verdict, with its evidence."""
     return stored.ledger()
+
+
+def first_verdicts_closed() -> str:
+    """A sentence on when and by which code the first verdicts were computed."""
+    return stored.closed()
 
 
 def statement_counts() -> dict[str, int]:

@@ -16,7 +16,6 @@ show.header(
     "Five documents explain why positions are added to words. Here is what they claim, taken apart into statements "
     "that say one thing each, and what measurements and papers say to each of them.",
 )
-entries = queries.claims()
 headings = queries.headings()
 picked = Pickers(PAGE)
 claim = picked.fixed("claim", ["", *(one.id for one in headings)])
@@ -45,7 +44,8 @@ else:
     claim_cards.tally(counts)
     st.caption(
         "Version 1 was exploratory: its rules were written after the first runs, and "
-        f"{queries.changed_rules()} of them were changed since. It judged each claim as a whole."
+        f"{queries.changed_rules()} of them were changed since. It judged each claim as a whole. "
+        f"{queries.first_verdicts_closed()}"
     )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     verdict = picked.choice("verdict", "Verdict", ["", *words], lambda word: word or "every verdict", width=210)
@@ -59,7 +59,6 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     by = picked.segments("by", "Order", list(ORDERS), ORDERS)
 values = picked.done()
 show.copy_link(PAGE, values)
-said_in = {entry.id: entry.documents for entry in entries}
 groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize() for word in words}
 anything = False
 if rules == "2":
@@ -68,7 +67,7 @@ if rules == "2":
         among = [
             (one, [part for part in one.parts if verdict in ("", part.verdict)])
             for one in headings
-            if (by == "verdict" or one.question == key) and (not document or document in said_in.get(one.id, ()))
+            if (by == "verdict" or one.question == key) and (not document or document in one.documents)
         ]
         if by == "verdict":
             among = [(one, [part for part in parts if part.verdict == key]) for one, parts in among]
@@ -82,7 +81,9 @@ if rules == "2":
             statement_table.show_statements(parts)
 else:
     kept = [
-        entry for entry in entries if verdict in ("", entry.verdict) and (not document or document in entry.documents)
+        entry
+        for entry in queries.claims()
+        if verdict in ("", entry.verdict) and (not document or document in entry.documents)
     ]
     for key, title in groups.items():
         chosen = [entry for entry in kept if getattr(entry, by) == key]

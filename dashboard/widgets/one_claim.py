@@ -34,9 +34,9 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
     st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
     st.header(f"{heading.id}. {escape_markdown(heading.title)}", anchor=False)
     entry = next((one for one in queries.claims() if one.id == heading.id), None)
-    if entry is not None:
-        st.markdown(f"> {escape_markdown(entry.statement)}")
-        _who(entry)
+    if heading.statement:
+        st.markdown(f"> {escape_markdown(heading.statement)}")
+    _who(heading)
     st.markdown(f"**{escape_markdown(f'Taken apart: {heading.lean}')}**")
     for part in heading.parts:
         _statement(part)
@@ -45,7 +45,7 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
         st.subheader("The first verdict, on the claim as a whole", anchor=False)
         st.caption(
             "Version 1 of the rules was exploratory: they were written after the first runs, and many were changed "
-            "while results came in. What follows is what they make of the store."
+            f"while results came in. {queries.first_verdicts_closed()}"
         )
         _first(entry, page, values)
     with st.expander("How to cite this claim and its verdicts"):
@@ -93,7 +93,7 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
             st.caption(escape_markdown(f"Measured on: {', '.join(entry.models)}"))
         if entry.command:
             st.caption(
-                escape_markdown(f"Lacking: {entry.missing}. This makes it, and the verdict then turns by itself:")
+                escape_markdown(f"What was lacking: {entry.missing}. This command makes it; the verdict is closed:")
             )
             st.code(entry.command, language="bash", wrap_lines=True)
     st.subheader("Its rule", anchor=False)
@@ -120,9 +120,9 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
     _queries(entry)
 
 
-def _who(entry: Entry) -> None:
+def _who(heading: Heading) -> None:
     documents = queries.claim_documents()
-    for key in entry.documents:
+    for key in heading.documents:
         text = documents[key]
         name = f"[{escape_markdown(text.title)}]({text.url})" if text.url else escape_markdown(text.title)
         st.caption(f"Said in: {name}, {escape_markdown(text.kind)}, {escape_markdown(text.site)}")
@@ -173,7 +173,7 @@ def _line(row: Any, texts: dict[str, int]) -> str:
 
 def _queries(entry: Entry) -> None:
     st.subheader("Every row behind it", anchor=False)
-    st.caption("Each query runs as it stands, here and on the command line.")
+    st.caption("Each query runs as it stands, here and on the command line, on the store as it is today.")
     for name, sql in entry.queries.items():
         box = st.expander(name.replace("_", " "), key=f"claims.query.{name}", on_change="rerun")
         if not box.open:

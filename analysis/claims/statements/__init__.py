@@ -1,41 +1,25 @@
 """Statements: what the claims say, one thing at a time, and what version 2 of the rules makes of each.
 
-The rules are files (`analysis/rules`): `trainings.toml`, frozen before the trainings that it judges, and
-`measurements.toml`. `judged(ask)` puts every statement to a store; the tables `statements` and `readings` and the view
-`claims` hold the outcome. `analysis.claims.statements.stored` reads it back.
+The rules are files (`analysis/rules`): some judge trainings and were frozen before these, the others judge
+measurements and published tables. `judged(ask)` puts every statement to a store; the tables `statements` and `readings`
+and the view `claims` hold the outcome. `analysis.claims.statements.stored` reads it back.
 """
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from analysis.claims.statements import contests, published, rows, tuned
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Ask, Judgement, Reading
 from analysis.core.formatting import interval_text, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import LITERATURE, MEASUREMENTS, Contest, TrainingRules, decoder_rules, training_rules
+from analysis.rules import Contest, TrainingRules, decoder_rules, rule_files, training_rules
 
 __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "Reading", "judged", "tables"]
 
 RUN_HOURS = 0.1
 """Hours of one core that a training of the preset cpu2 takes, about."""
-
-
-@cache
-def measurement_rules() -> tuple[tuple[dict[str, Any], str], ...]:
-    """The rules of `measurements.toml` and of `literature.toml`, each with the SHA-256 of its file."""
-    texts = [file.read_bytes() for file in (MEASUREMENTS, LITERATURE)]
-    return tuple((tomllib.loads(text.decode()), sha256(text).hexdigest()) for text in texts)
-
-
-def headings() -> dict[str, tuple[str, str]]:
-    """Claims that no document makes: id -> title and question (a key of QUESTIONS)."""
-    every = [one for read, _ in measurement_rules() for one in read["heading"]]
-    return {one["id"]: (one["title"], one["question"]) for one in every}
 
 
 def judged(ask: Ask) -> list[Judgement]:
@@ -46,9 +30,9 @@ def judged(ask: Ask) -> list[Judgement]:
         corrected = contests.corrected(rules.statements, runs, rules)
         results += [_trained(one, runs, rules, corrected.get(one.id)) for one in rules.statements]
     results += tuned.judged(ask, {arm.name: arm.title for arm in ARMS.values()})
-    for read, sha in measurement_rules():
-        for one in read["statement"]:
-            shared = _shared(one, int(read["version"]), sha)
+    for file in (file for file in rule_files() if file.measured):
+        for one in file.content["statement"]:
+            shared = _shared(one, int(file.content["version"]), file.sha256)
             try:
                 results.append(_measured(one, shared, ask))
             except (ArithmeticError, LookupError, TypeError, ValueError) as odd:

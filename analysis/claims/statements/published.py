@@ -1,12 +1,23 @@
-"""Rows of published tables held against each other: statements of kind `published`."""
+"""Rows of published tables held against each other: statements of kind `published`.
 
+Papers print no spread to test, so margins decide.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from analysis.claims.published_evidence import MARGINS, ROUNDING, average, gains
 from analysis.claims.statements.base import FAILS, HOLDS, Ask, Reading
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
+from analysis.literature.tables import POINTS
 
+MARGINS = {"points": 1.0, "BLEU": 0.5, "nats": 0.05}
+"""The least difference that matters: GLUE points as on the GLUE page; BLEU; perplexity by its logarithm, 5 %."""
+ROUNDING = 1e-9
+"""Of floating point: figures that differ by exactly the margin do not differ by more than it."""
+LOGARITHMIC = ("perplexity", "validation_loss", "training_loss")
+Rows = Sequence[Mapping[str, Any]]
 PAIR = (
     "SELECT short, citation, table_name, setting, task, task_title, metric, glue, variant, baseline, value, "
     "baseline_value, steps, baseline_steps, higher_is_better, caveat FROM published_pairs "
@@ -22,6 +33,42 @@ def query(pairs: Sequence[Sequence[str]]) -> str:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """What one figure gains over another; above 0 is better. unit: points, BLEU, or nats (the log of perplexity)."""
+
+    gain: float
+    unit: str
+    row: Mapping[str, Any]
+
+    @property
+    def standing(self) -> str:
+        """Better, worse or the same, by the margin of its unit."""
+        if abs(self.gain) <= MARGINS[self.unit] + ROUNDING:
+            return SAME
+        return BETTER if self.gain > 0 else WORSE
+
+
+def gains(rows: Rows) -> list[Gain]:
+    """What the variant of every pair gains. Figures in units without a margin are left out."""
+    items = []
+    for row in rows:
+        metric, value, baseline = row["metric"], row["value"], row["baseline_value"]
+        if metric in LOGARITHMIC and value > 0 and baseline > 0:
+            items.append(Gain(gain=math.log(baseline / value), unit="nats", row=row))
+        elif metric in POINTS or metric == "mean":
+            items.append(Gain(gain=value - baseline, unit="points", row=row))
+        elif metric in ("bleu", "sacrebleu"):
+            items.append(Gain(gain=value - baseline, unit="BLEU", row=row))
+    return items
+
+
+def average(rows: Rows) -> Gain | None:
+    """Mean gain over the GLUE tasks of a pair, the paper's own average not among them; None for no task."""
+    kept = [one.gain for one in gains(rows) if one.row["glue"]]
+    return Gain(gain=sum(kept) / len(kept), unit="points", row=rows[0]) if kept else None
+
+
 def readings(ask: Ask, pairs: Sequence[Sequence[str]], expect: str, *, mean: bool = False) -> list[Reading]:
     """One reading a printed figure, or with `mean` one a pair: the average over its GLUE columns.
 
@@ -31,11 +78,10 @@ def readings(ask: Ask, pairs: Sequence[Sequence[str]], expect: str, *, mean: boo
     for pair in pairs:
         rows = ask(query([pair]))
         if mean:
-            gain = average(rows)
-            if gain is not None:
-                items.append(_reading(rows[0], "mean of its GLUE columns", gain, "points", expect))
+            if (gain := average(rows)) is not None:
+                items.append(_reading(gain, "mean of its GLUE columns", expect))
             continue
-        items += [_reading(one.row, _what(one.row), one.gain, one.unit, expect) for one in gains(rows)]
+        items += [_reading(one, _what(one.row), expect) for one in gains(rows)]
     return items
 
 
@@ -43,17 +89,16 @@ def _what(row: Mapping[str, Any]) -> str:
     return row["task_title"] if row["task_title"] == row["metric"] else f"{row['task_title']}, {row['metric']}"
 
 
-def _reading(row: Mapping[str, Any], what: str, gain: float, unit: str, expect: str) -> Reading:
-    margin = MARGINS[unit]
-    word = SAME if abs(gain) <= margin + ROUNDING else BETTER if gain > 0 else WORSE
+def _reading(one: Gain, what: str, expect: str) -> Reading:
     # Gains are signed so that more is better; what is shown is the difference itself, and less is better for nats.
-    difference = -gain if unit == "nats" else gain
+    sign = -1 if one.unit == "nats" else 1
+    difference = sign * one.gain
     return Reading(
-        source=f"{row['short']}, {row['table_name']}: {what}",
-        family=row["citation"],
-        standing=HOLDS if word in ALLOWED[expect] else FAILS,
+        source=f"{one.row['short']}, {one.row['table_name']}: {what}",
+        family=one.row["citation"],
+        standing=HOLDS if one.standing in ALLOWED[expect] else FAILS,
         value=difference,
-        line=-margin if unit == "nats" else margin,
-        citation=row["citation"],
-        note=f"{difference:+.2f} {unit}, {word}".replace("-", "−"),
+        line=sign * MARGINS[one.unit],
+        citation=one.row["citation"],
+        note=f"{difference:+.2f} {one.unit}, {one.standing}".replace("-", "−"),
     )

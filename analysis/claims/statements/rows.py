@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from analysis.ablation.variants import VARIANTS, title
-from analysis.claims.multiple_testing import p_above, significant_after_holm
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
+from analysis.claims.statements.multiple_testing import p_above_zero, significant_after_holm
 from analysis.core.formatting import plural
 
 MOST = 0.75
@@ -23,8 +23,8 @@ def readings(rows: Sequence[dict[str, Any]], holds: str) -> list[Reading]:
     rows = [_numbers(row) for row in rows]
     upward = [_gain(row, 1) for row in rows]
     downward = [_gain(row, -1) for row in rows]
-    higher = significant_after_holm([p_above(gain, 0.0) for gain in upward])
-    lower = significant_after_holm([p_above(gain, 0.0) for gain in downward])
+    higher = significant_after_holm([p_above_zero(*gain) for gain in upward])
+    lower = significant_after_holm([p_above_zero(*gain) for gain in downward])
     sides = (higher, lower) if holds == "above" else (lower, higher)
     return [
         Reading(
@@ -61,11 +61,11 @@ def _exact(row: dict[str, Any]) -> bool:
     return row["low"] is None or row["high"] is None
 
 
-def _gain(row: dict[str, Any], sign: int) -> dict[str, Any]:
+def _gain(row: dict[str, Any], sign: int) -> tuple[float, float | None]:
     """The row's distance beyond its line towards one side, with the end of its interval that is nearer to the line."""
     end = row["low"] if sign > 0 else row["high"]
     near = None if _exact(row) else sign * (end - row["line"])
-    return {"value": sign * (row["value"] - row["line"]), "low": near}
+    return sign * (row["value"] - row["line"]), near
 
 
 def families(read: Iterable[Reading]) -> dict[str, str]:

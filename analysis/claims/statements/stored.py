@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from analysis.claims import CLAIMS
 from analysis.claims import stored as first
 from analysis.claims.statements import contests
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Judgement, Reading
@@ -18,11 +19,16 @@ from analysis.store.paths import version
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
-    """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it."""
+    """A claim and its parts. first: version 1's verdict on the whole; None for a claim that came after it.
+
+    statement, documents: what the documents say and which do; empty for a claim that none of them makes.
+    """
 
     id: str
     title: str
     question: str
+    statement: str
+    documents: tuple[str, ...]
     first: str | None
     parts: tuple[Judgement, ...]
 
@@ -86,15 +92,19 @@ def _standings(version: tuple[str, int, int]) -> dict[tuple[str, str], Standing]
 
 
 def headings() -> tuple[Heading, ...]:
-    """Every claim with its statements, in order of id; claims of our own have a title in the rules."""
-    from analysis.claims.statements import headings as own
-
-    known = {entry.id: (entry.title, entry.question, entry.verdict) for entry in first.ledger()}
-    known |= {id: (title, question, None) for id, (title, question) in own().items()}
-    wanted = dict.fromkeys([*known, *(one.parent for one in statements())])
+    """Every claim with its statements, in order of id."""
+    verdicts = {entry.id: entry.verdict for entry in first.ledger()}
     return tuple(
-        Heading(id=id, title=title, question=question, first=verdict, parts=parts(id))
-        for id, (title, question, verdict) in ((id, known.get(id, (id, "", None))) for id in sorted(wanted))
+        Heading(
+            id=claim.id,
+            title=claim.title,
+            question=claim.question,
+            statement=claim.statement,
+            documents=claim.documents,
+            first=verdicts.get(claim.id),
+            parts=parts(claim.id),
+        )
+        for claim in CLAIMS.values()
     )
 
 

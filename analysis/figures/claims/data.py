@@ -29,7 +29,9 @@ def claims_verdicts(params: Params) -> Figure:
     del params
     entries = stored.ledger()
     if not entries:
-        raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
+        raise NoResults(
+            "The store holds no first verdicts: they are in data/results/first_verdicts. Restore that file."
+        )
     frame: Frame = pd.DataFrame(
         {
             "id": entry.id,
@@ -58,14 +60,13 @@ def claims_verdicts(params: Params) -> Figure:
         title="Every claim and its first verdict",
         finding=f"First verdicts: {counts}",
         frame=lambda: frame,
-        caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. Each verdict follows from what "
-        "the store holds, by version 1 of the rules, which was exploratory: its rules were written after the first "
-        "runs, "
+        caption=f"{len(frame)} claims of {len(stored.documents())} documents: {counts}. {stored.closed()} Version 1 of "
+        "the rules was exploratory: they were written after the first runs, "
         f"and {plural(stored.changed(), 'rule')} changed since. The data behind this chart hold effects, intervals, "
         "models and numbers of samples.",
         alt=f"Table of marks, one row a claim, one column a verdict. {counts}.",
-        command='python -m analysis query "SELECT * FROM claims"',
-        provenance=_provenance(),
+        command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 1"',
+        provenance=_provenance() | {"first verdicts": stored.closed()},
         content={"words": WORDS},
     )
 
@@ -150,8 +151,8 @@ def claim_evidence(params: Params) -> Figure:
             filter(
                 None,
                 (
-                    f"Numbers are those of the tables below. {sides}. Lines are 95 % intervals, where there is one. "
-                    "Rows of papers are named by the paper.",
+                    f"Numbers are those of the tables below. {sides}. {stored.closed()}",
+                    "Lines are 95 % intervals, where there is one. Rows of papers are named by the paper.",
                     threshold,
                     f"Not drawn, but in the data: {plural(left, 'row')} that decide nothing." if left else "",
                 ),
@@ -159,7 +160,7 @@ def claim_evidence(params: Params) -> Figure:
         ),
         alt=f"Dot plot of the evidence on: {entry.statement} {sides}. {entry.sentence}",
         command="\n".join(f'python -m analysis query "{sql}"' for sql in entry.queries.values()),
-        provenance=_provenance(),
+        provenance=_provenance() | {"first verdicts": stored.closed()},
         citation_keys=tuple(dict.fromkeys(line.citation for line in entry.evidence if line.citation)),
         content={"drawn": drawn, "threshold": entry.threshold, "unit": entry.unit, "sides": SIDES},
     )

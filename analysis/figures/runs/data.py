@@ -23,6 +23,7 @@ KINDS = {
     "encoding_measures": "encodings",
     "patch_positions": "positions of patches",
     "probe": "probe",
+    "first_verdicts": "first verdicts",
 }
 LOSSES = {
     "validation_loss": "validation",

@@ -28,11 +28,11 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
 
     Everything but the drawings is escaped. Raises NoResults where the store holds no claims.
     """
-    entries = stored.ledger()
-    if not entries:
+    if not statements.statements():
         raise NoResults("The store holds no claims. Run: python -m analysis sync --rebuild")
-    headings = {heading.id: heading for heading in statements.headings()}
-    works = sorted({line.citation for entry in entries for line in entry.evidence if line.citation})
+    entries = {entry.id: entry for entry in stored.ledger()}
+    headings = statements.headings()
+    works = sorted({line.citation for entry in entries.values() for line in entry.evidence if line.citation})
     marks = ", ".join("?" for _ in works) or "NULL"
     about: Any = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
     result = _template().render(
@@ -43,10 +43,15 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
         home=link("", {}),
         overview=_drawn("claims_statements", {}, "overview", draw, link),
         groups={
-            question: [_claim(entry, headings[entry.id], draw, link) for entry in entries if entry.question == key]
+            question: [
+                _claim(heading, entries.get(heading.id), draw, link)
+                for heading in headings
+                if heading.documents and heading.question == key
+            ]
             for key, question in QUESTIONS.items()
         },
-        more=[heading for heading in headings.values() if heading.first is None],
+        more=[heading for heading in headings if not heading.documents],
+        closed=stored.closed(),
         documents=stored.documents(),
         works=read.query(
             f"SELECT citation_key AS key, bibtex FROM citations WHERE citation_key IN ({marks}) ORDER BY citation_key",
@@ -70,8 +75,10 @@ def _template() -> Any:
     return environment.get_template("report.html.j2")
 
 
-def _claim(entry: Entry, heading: Heading, draw: Draw, link: Link) -> dict[str, Any]:
+def _claim(heading: Heading, entry: Entry | None, draw: Draw, link: Link) -> dict[str, Any]:
     """What the template says of one claim."""
+    if entry is None:
+        return {"heading": heading, "entry": None}
     effect = ""
     if entry.effect is not None:
         effect = f"{significant(entry.effect)}{interval_text(entry.low, entry.high, '.3g')} {entry.unit}".strip()

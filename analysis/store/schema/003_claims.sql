@@ -1,27 +1,41 @@
--- The ledger of claims: what documents say, how it is decided, and what the rest of the store decides. Rules come from
--- the registry of analysis/claims; verdicts are computed while the store is built, and are written nowhere else.
+-- The ledger of claims: what documents say, and what the store decides. Documents, questions and claims lie as data in
+-- analysis/rules; verdicts on statements are computed while the store is built, and are written nowhere else.
 
 CREATE TABLE documents (document VARCHAR PRIMARY KEY, title VARCHAR, kind VARCHAR, site VARCHAR, url VARCHAR);
--- changed: what was changed in the rule after its verdict was known. code: a digest of what judges, so that a changed
--- rule makes a store out of date.
-CREATE TABLE claim_rules (
-    id VARCHAR PRIMARY KEY, title VARCHAR, question VARCHAR, statement VARCHAR, asks VARCHAR, rule VARCHAR,
-    changed VARCHAR[], code VARCHAR
+-- statement: of a claim that documents make, in our own words. code: a digest of what judges, so that a changed rule
+-- makes a store out of date.
+CREATE TABLE headings (
+    id VARCHAR PRIMARY KEY, title VARCHAR, question VARCHAR, statement VARCHAR, code VARCHAR
 );
 CREATE TABLE claim_documents (id VARCHAR, document VARCHAR);
-CREATE TABLE claim_queries (id VARCHAR, name VARCHAR, sql VARCHAR);
--- effect, low, high: in `unit`; `measured` says what the effect is, `threshold` what the rule holds it against.
-CREATE TABLE verdicts (
-    id VARCHAR PRIMARY KEY, verdict VARCHAR, sentence VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, unit VARCHAR,
-    measured VARCHAR, threshold DOUBLE, models VARCHAR[], samples INTEGER, sample_unit VARCHAR, missing VARCHAR,
-    command VARCHAR
+
+-- Version 1: verdicts on claims as wholes, closed and kept with all that they rested on; runs.created says when.
+-- changed: what was changed in the rule after its verdict was known. effect, low, high: in `unit`; `measured` says what
+-- the effect is, `threshold` what the rule held it against. side: for, against, or beside (bears on it, decides
+-- nothing). page and parameters (JSON) are the view that shows it.
+CREATE TABLE first_verdicts (
+    run_id VARCHAR, id VARCHAR PRIMARY KEY, asks VARCHAR, rule VARCHAR, changed VARCHAR[], verdict VARCHAR,
+    sentence VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, unit VARCHAR, measured VARCHAR, threshold DOUBLE,
+    models VARCHAR[], samples INTEGER, sample_unit VARCHAR, missing VARCHAR, command VARCHAR,
+    evidence STRUCT(
+        side VARCHAR, says VARCHAR, "value" DOUBLE, low DOUBLE, high DOUBLE, unit VARCHAR, source VARCHAR,
+        citation VARCHAR, caveat VARCHAR, "query" VARCHAR, page VARCHAR, parameters VARCHAR
+    )[],
+    queries STRUCT("name" VARCHAR, "sql" VARCHAR)[],
+    views STRUCT("label" VARCHAR, page VARCHAR, parameters VARCHAR)[]
 );
--- side: for, against, or beside (bears on it, decides nothing). page and parameters (JSON) are the view that shows it.
-CREATE TABLE evidence (
-    id VARCHAR, number INTEGER, side VARCHAR, says VARCHAR, value DOUBLE, low DOUBLE, high DOUBLE, unit VARCHAR,
-    source VARCHAR, citation VARCHAR, published BOOLEAN, caveat VARCHAR, query VARCHAR, page VARCHAR, parameters VARCHAR
-);
-CREATE TABLE claim_views (id VARCHAR, number INTEGER, label VARCHAR, page VARCHAR, parameters VARCHAR);
+CREATE VIEW claim_rules AS
+SELECT id, title, question, statement, asks, rule, changed, code FROM headings JOIN first_verdicts USING (id);
+CREATE VIEW claim_queries AS SELECT id, q.name, q.sql FROM (SELECT id, unnest(queries) AS q FROM first_verdicts);
+CREATE VIEW claim_views AS
+SELECT id, number - 1 AS number, v.label, v.page, v.parameters
+FROM (SELECT id, generate_subscripts(views, 1)::INTEGER AS number, unnest(views) AS v FROM first_verdicts);
+CREATE VIEW verdicts AS SELECT * EXCLUDE (run_id, asks, rule, changed, evidence, queries, views) FROM first_verdicts;
+CREATE VIEW evidence AS
+SELECT
+    id, number - 1 AS number, e.side, e.says, e.value, e.low, e.high, e.unit, e.source, e.citation,
+    e.citation IS NOT NULL AS published, e.caveat, e.query, e.page, e.parameters
+FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
 -- Version 2: what the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in.
