@@ -58,6 +58,8 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "does not learn more" in told(**none)["concatenated"]
     assert "no concatenation of the same width that we trained does better" in told(**none)["lead"]
     assert "is open in 3 of 3 splits" in told(**undecided)["concatenated"]
+    assert "our own small encoders lose" in told(C10h=CONTRADICTED)["room"]
+    assert "our own small encoders" not in told(C10h=SUPPORTED)["room"]
     assert "being measured" in told(**undecided)["lead"]
     assert "cheaper" in told(C01b=SUPPORTED)["lead"]
     assert "not much cheaper" in told(C01b=CONTRADICTED)["lead"]

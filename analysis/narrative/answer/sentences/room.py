@@ -32,6 +32,11 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: "
             f"sentence similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}."
         )
+    small = facts.get("C10h")
+    if small is not None and small.verdict == CONTRADICTED and small.effect is not None:
+        sentence += (
+            f" A narrow model has less to spare: our own small encoders lose up to {small.effect:.2f} nats by it."
+        )
     return ComputedSentence(
         sentence=sentence,
         bold=f"{rank} of {width} directions",
