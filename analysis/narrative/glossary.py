@@ -22,7 +22,7 @@ DEFINITIONS = {
     "frozen": "Of a table: not trained. Of the split of deeper layers: attention patterns and norms are held at the "
     "values that the model itself gives them, so that the rest is linear.",
     "untied": "Words and positions have matrices of their own for queries and keys, instead of sharing one pair.",
-    "key-centred": "Less its mean over the keys of each query. Softmax ignores that mean, so only what is left changes "
+    "key-centred": "The score minus its mean over the keys of each query. Softmax ignores that mean, so only what is left changes "
     "where a head attends.",
     "pooled": "Taken over all heads or texts together, so that those with large scores weigh more; unlike a mean, in "
     "which each weighs the same.",
