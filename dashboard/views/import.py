@@ -86,7 +86,8 @@ def preview(plan: Plan) -> None:
 
 show.header(
     PAGE,
-    "Add results made elsewhere. They then appear beside ours in every table, chart and statistic, labelled as imported.",
+    "Add results made elsewhere. They then appear beside ours in every table, chart and statistic, labelled as "
+    "imported.",
 )
 values = Pickers(PAGE).done()
 show.copy_link(PAGE, values)

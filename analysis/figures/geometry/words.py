@@ -141,7 +141,8 @@ def collisions(params: Params) -> Figure:
         frame=lambda: table,
         caption=(
             f"{text} {_exact(rows, ratio.samples, model, _searched(config))} Grey: the position table rotated at "
-            f"random, {config['rotations']} times: mean and 95 % range, which of so few is about the smallest and the largest. "
+            f"random, {config['rotations']} times: mean and 95 % range, which of so few is about the smallest and the "
+            "largest. "
             "The table (Data) lists the words."
         ),
         alt=text,

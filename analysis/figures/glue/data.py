@@ -27,7 +27,8 @@ OWN_COLUMNS = (
 
 
 VALUES = {
-    "mean": "Dots: means over pre-training seeds, after averaging the fine-tuning seeds of each; bars: 95 % t intervals.",
+    "mean": "Dots: means over pre-training seeds, after averaging the fine-tuning seeds of each; bars: 95 % t "
+    "intervals.",
     "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
     "seeds. A median of so few has no interval, so a dot may lie off the middle of its bar.",
 }

@@ -75,7 +75,8 @@ def probe_distance(params: Params, decomposition: Decomposition) -> Figure:
         finding=text.removesuffix("."),
         frame=lambda: frame,
         caption=(
-            "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), of "
+            "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
+            "of "
             f"the total and of each term; {_where(decomposition, head)}. {text} Far distances have few pairs (see "
             "the data). "
             f"{method_assumption(decomposition)} {why}"

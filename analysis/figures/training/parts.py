@@ -72,9 +72,11 @@ def parts(params: Params) -> Figure:
         frame=lambda: table,
         caption=(
             f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} on "
-            f"{trainings.sample}; below 0 is better. Diamonds: means over the seeds that all variants of one path share "
+            f"{trainings.sample}; below 0 is better. Diamonds: means over the seeds that all variants of one path "
+            "share "
             f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals. Filled: "
-            "significantly different from 0 after Holm's correction over the changes. Each change is measured on top of "
+            "significantly different from 0 after Holm's correction over the changes. Each change is measured on top "
+            "of "
             f"those above it; in another order it may give another number. {trainings.about(used)}"
         ),
         alt=f"Diamonds, one row a change. {' '.join(sentences)}",

@@ -66,9 +66,11 @@ def settings(params: Params) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
-            f"{title(base)}'s mean, numbers the difference to it. One panel per setting; its title names what differs from "
+            f"{title(base)}'s mean, numbers the difference to it. One panel per setting; its title names what differs "
+            "from "
             "the others.",
-            f"Seeds per variant: {span(table.seeds)}, one where no other number is given; a difference over one seed has "
+            f"Seeds per variant: {span(table.seeds)}, one where no other number is given; a difference over one seed "
+            "has "
             "no interval.",
             f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
             "chosen on the loss shown here, so these losses are optimistic, more so for variants tried at more rates."

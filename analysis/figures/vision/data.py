@@ -105,7 +105,8 @@ def vision_layers(params: Params) -> Figure:
             f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
             f"{first.queries:,} queries pooled. {text} Brackets: 95 % bootstrap interval over these "
             f"images; it says nothing about others. {reading(measure)} {_interpolation(first.config)} {SOURCES_ARE} "
-            "Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in the model (frozen). Terms add up "
+            "Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in the model "
+            "(frozen). Terms add up "
             f"to the model's own scores to {result.max_error.max():.1e} ({result.relative_error.max():.1e} of their "
             f"range), at worst ({first['dtype']}, {first.device})."
         ),
