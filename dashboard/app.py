@@ -13,12 +13,14 @@ from analysis.core import settings  # noqa: E402
 from analysis.core.colours import css_variables  # noqa: E402
 from analysis.core.errors import AddendError  # noqa: E402
 from analysis.links import VIEWS  # noqa: E402
+from analysis.narrative import front_page  # noqa: E402
 from dashboard.hosting import log, sign_in  # noqa: E402
-from dashboard.session import queries, rooms  # noqa: E402
-from dashboard.widgets import only_figure, show  # noqa: E402
+from dashboard.session import page_address, rooms  # noqa: E402
+from dashboard.widgets import home_page, opening  # noqa: E402
 
 SIDEBAR = 252  # Pixels that the list of pages takes; on a phone it is closed until it is asked for.
 VIEW_FILES = Path(__file__).parent / "views"
+VIEWS_BUT_HOME = frozenset(VIEWS) - {""}
 ASSETS = Path(__file__).parent / "assets"
 
 
@@ -56,24 +58,54 @@ st.set_page_config(
     initial_sidebar_state=SIDEBAR,
 )
 chosen = st.navigation(pages())
-st.html(f"<style>:root {{ {css_variables(dark=show.look().dark)} }}</style>")
+st.html(f"<style>:root {{ {css_variables(dark=page_address.is_dark())} }}</style>")
 st.html(ASSETS / "app.css")
+
+
+def draw_page() -> None:
+    """The page that was chosen, once the store stands. What draws it takes long to import."""
+    from dashboard.session import queries
+    from dashboard.widgets import only_figure, show
+
+    try:
+        queries.ensure_store()
+        if show.ONLY in st.query_params:
+            only_figure.show_only(rooms.path_of(st.context.url), st.query_params[show.ONLY])
+        else:
+            show.begin()
+            chosen.run()
+            show.contents()
+    except AddendError as problem:
+        show.show_problem(problem)
+    except Exception as broken:
+        if not settings.hosted():
+            raise
+        show.show_failure(broken)
+
+
+def kept_front_page() -> front_page.FrontPage | None:
+    """What Home said when its file was written, as long as nothing else can be drawn yet."""
+    if opening.is_prepared() or rooms.path_of(st.context.url) in VIEWS_BUT_HOME or st.query_params:
+        return None
+    return front_page.kept()
+
+
 try:
     settings.check()
     if settings.hosted():
         log.without_messages()
     sign_in.required()
-    queries.ensure_store()
-    show.below_the_list()
-    if show.ONLY in st.query_params:
-        only_figure.show_only(rooms.path_of(st.context.url), st.query_params[show.ONLY])
-    else:
-        show.begin()
-        chosen.run()
-        show.contents()
+    st.sidebar.page_link(f"views/{rooms.FOOTER}.py", label="Status", icon=":material/monitor_heart:")
 except AddendError as problem:
+    from dashboard.widgets import show
+
     show.show_problem(problem)
-except Exception as broken:
-    if not settings.hosted():
-        raise
-    show.show_failure(broken)
+else:
+    try:
+        if (kept := kept_front_page()) is not None:
+            home_page.draw(kept)
+            opening.progress()
+        else:
+            draw_page()
+    finally:
+        opening.begin()

@@ -1,4 +1,4 @@
-"""The app as a server for strangers: streamlit run dashboard/server.py. The same pages, with security headers."""
+"""The app as a server for strangers: streamlit run dashboard/server.py. The same pages, with headers and previews."""
 
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,6 +19,7 @@ from analysis.core import settings  # noqa: E402
 from analysis.core.errors import Busy  # noqa: E402
 from dashboard.hosting import guards  # noqa: E402
 from dashboard.hosting.addresses import network  # noqa: E402
+from dashboard.hosting.preview import Preview  # noqa: E402
 from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
 
 Message = MutableMapping[str, Any]
@@ -129,4 +130,4 @@ def _asker(scope: Message) -> str:
     return network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
 
 
-app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded)])
+app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded), Middleware(Preview)])

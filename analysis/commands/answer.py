@@ -10,13 +10,21 @@ import typer
 
 def answer(
     json: Annotated[bool, typer.Option("--json", help="Print JSON rather than sentences.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Write it into the file that Home shows while the store is being built.")
+    ] = False,
 ) -> None:
     """Prints the answer to the question of the title. Builds the store first when it is missing or older than files."""
     from analysis import store_build
-    from analysis.narrative.answer import stored
+    from analysis.narrative import front_page
+    from analysis.narrative.answer import cards, stored
 
     store_build.refresh()
     steps = stored.answer()
+    if keep:
+        front_page.keep(cards.front_page())
+        typer.echo(f"{front_page.FILE} is renewed.")
+        return
     if json:
         typer.echo(text.dumps([asdict(step) for step in steps], indent=1))
         return

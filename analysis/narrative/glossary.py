@@ -22,7 +22,8 @@ DEFINITIONS = {
     "frozen": "Of a table: not trained. Of the split of deeper layers: attention patterns and norms are held at the "
     "values that the model itself gives them, so that the rest is linear.",
     "untied": "Words and positions have matrices of their own for queries and keys, instead of sharing one pair.",
-    "key-centred": "Less its mean over the keys of each query. Softmax ignores that mean, so only what is left changes "
+    "key-centred": "The score minus its mean over the keys of each query. Softmax ignores that mean, so only what is "
+    "left changes "
     "where a head attends.",
     "pooled": "Taken over all heads or texts together, so that those with large scores weigh more; unlike a mean, in "
     "which each weighs the same.",
@@ -32,6 +33,14 @@ DEFINITIONS = {
     "Spearman": "A correlation of ranks, from -1 to 1: whether two lists order things alike.",
     "top-1": "How often the first guess is the right one.",
     "equivariance": "Permuting the words of a text only permutes the results, as in a model without positions.",
+    "effective rank": "About how many directions a table uses: the exponential of the entropy of its squared singular "
+    "values, divided by their sum.",
+    "ridge regression": "Linear regression that keeps its coefficients small, so that it does not fit noise.",
+    "nearest mean": "A decoder that answers with the class whose mean vector is closest.",
+    "causal": "Of a model: each token attends to itself and to the tokens before it, never to later ones.",
+    "share": "Of a term: its part of the variance of a head's key-centred scores. The shares of a head add up to 1; a "
+    "share is negative where a term works against the others.",
+    "effect": "Of a term: how much the attention pattern changes when the term is removed, as a mean KL divergence.",
 }
 """By the word as it stands on screen. A plural is found too."""
 

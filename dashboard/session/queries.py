@@ -21,8 +21,7 @@ from analysis.literature import tables as published
 from analysis.literature.tables import Frame, Table
 from analysis.narrative import choosing
 from analysis.narrative.answer import cards
-from analysis.narrative.answer import stored as answers
-from analysis.narrative.answer.stored import Step
+from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
 from analysis.narrative.reading import Step as ReadingStep
 from analysis.sql.ask import Answer, ask, cached_answer
@@ -95,29 +94,14 @@ def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, A
     return FIGURES[name].build(dict(values))
 
 
-def answer() -> tuple[Step, ...]:
-    """The answer to the question of Home, sentence by sentence."""
-    return answers.answer()
-
-
-def answer_cards() -> tuple[cards.Card, ...]:
-    """What is certain, what was measured and what is open."""
-    return _answer_cards(store_version())
+def front_page() -> FrontPage:
+    """All that Home says."""
+    return _front_page(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _answer_cards(version: tuple[str, int, int]) -> tuple[cards.Card, ...]:
-    return cards.cards()
-
-
-def separated() -> cards.Separated | None:
-    """The default model's task, intact and with words and positions apart."""
-    return _separated(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _separated(version: tuple[str, int, int]) -> cards.Separated | None:
-    return cards.separated()
+def _front_page(version: tuple[str, int, int]) -> FrontPage:
+    return cards.front_page()
 
 
 def step_says(step: ReadingStep, values: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 
-show.header("about", "What the numbers mean, where they lie, and how to get at them.")
+show.header("about", "What the numbers mean, where they are stored, and how to get them.")
 
 st.header("Method", anchor=False)
 st.markdown(
@@ -23,11 +23,12 @@ At layer 0 this is exact. Beside every map stands the largest difference between
 the model itself computed in its forward pass.
 
 Deeper there are two methods, and a view says which one it shows. **frozen** follows the same four sources through the
-layers with attention patterns, LayerNorm statistics and activation gates held at their true values; it still adds up,
-and credits nothing to what position does through the patterns. **mean** is statistical: over a corpus of full windows
-$c$ of slots $t$, a hidden state is $h_{c,t} = \mu + \mathrm{pos}_t + \mathrm{ctx}_c + \mathrm{resid}_{c,t}$ (Song &
-Zhong 2023). It adds up as well, its residual being a part; its position is a mean over windows, which also carries the
-average word at a slot, so the two methods differ even at layer 0, by a number that is stored with the means.
+layers with attention patterns, LayerNorm statistics and activation gates held at the values they have in the model; it
+still adds up, and credits nothing to what position does through the patterns. **mean** is statistical: over a corpus
+of full windows $c$ of slots $t$, a hidden state is $h_{c,t} = \mu + \mathrm{pos}_t + \mathrm{ctx}_c +
+\mathrm{resid}_{c,t}$ (Song & Zhong 2023). It adds up as well, its residual being a part; its position is a mean over
+windows, which also carries the average word at a slot, so the two methods differ even at layer 0, by a number that is
+stored with the means.
 
 - **Key-centred.** Softmax ignores whatever is constant along the keys of one query, so terms are compared after their
   mean over keys is taken away. A term can be large and change nothing: all four *x → bias* terms do so at layer 0.

@@ -32,9 +32,9 @@ VIEWS = {
 
 show.header(
     PAGE,
-    "Added once, at the input: how far does position get? Here it is followed from layer to layer, by what a linear "
-    "decoder reads from the hidden states, by what permuting the words does to them, by how far tokens attend, by the "
-    "means that positions leave, and by the terms of the scores.",
+    "Positions are added once, at the input. How deep into the model do they reach? This page follows them from layer "
+    "to layer in four ways: what a decoder can read from the hidden states, what reordering the words changes and how "
+    "far tokens attend, the mean hidden state at each position, and the terms of the attention scores.",
 )
 picked = Pickers(PAGE)
 part = picked.segments("part", "Look at", list(PARTS), PARTS)

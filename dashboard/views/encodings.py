@@ -61,7 +61,7 @@ def draw(name: str, *more: str) -> None:
     )
 
 
-show.header("encodings", "How a position is written down, before any word is added to it.")
+show.header("encodings", "How each encoding represents a position, before any word is added.")
 known = queries.rows("SELECT encoding, title FROM encodings")
 titles = dict(zip(known.encoding, known.title, strict=True))
 if not embedded.is_installed() and (learned := titles.pop("learned", "")):
@@ -72,7 +72,7 @@ first, second, third, fourth = st.columns([3, 3, 2, 2])
 with first:
     encoding = picked.choice("encoding", "Encoding", list(titles), titles)
 with second:
-    picked.choice("other", "Beside it", ["", *titles], lambda name: titles.get(name, "nothing"))
+    picked.choice("other", "Compare with", ["", *titles], lambda name: titles.get(name, "nothing"))
 with third:
     length = picked.slider("length", "Positions", [16, 32, 64, 128, 256, 512])
 with fourth:

@@ -62,7 +62,7 @@ with first:
         preset = picked.get("preset")
         st.caption("Own runs: none yet")
 with third:
-    table = picked.choice("table", "Published table beside them", [*labels, ""], lambda id: labels.get(id, "none"))
+    table = picked.choice("table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none"))
 known = queries.glue_baselines(preset, table)
 with second:
     if known:
@@ -78,9 +78,9 @@ if presets:
         picked.segments("margin", "Equivalent within, points", list(queries.MARGINS), queries.MARGINS)
 columns, idle = queries.glue_columns(preset, table, protocol if presets else "mean")
 if columns:
-    picked.ticked("without", "Tasks averaged; untick one to leave it out", columns, list(tasks), tasks)
+    picked.ticked("without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks)
 if idle:
-    label = "Not learnt by any variant, so not averaged; tick one to average it all the same"
+    label = "Tasks that no variant learned, left out of the average; tick one to include it"
     picked.pressed("including", label, idle, list(tasks), tasks)
 values = {**picked.values(), **picked.done()}
 with summary:

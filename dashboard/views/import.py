@@ -84,7 +84,11 @@ def preview(plan: Plan) -> None:
         st.rerun()
 
 
-show.header(PAGE, "Results made elsewhere, beside ours: in every table, chart and statistic, labelled as imported.")
+show.header(
+    PAGE,
+    "Add results made elsewhere. They then appear beside ours in every table, chart and statistic, labelled as "
+    "imported.",
+)
 values = Pickers(PAGE).done()
 show.copy_link(PAGE, values)
 with st.expander("What is read"):

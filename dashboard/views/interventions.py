@@ -11,7 +11,8 @@ from dashboard.widgets.pickers import Pickers
 
 show.header(
     "interventions",
-    "Terms describe; interventions tell causes. Take positions away from a real model, share, shuffle, shift, scale or "
+    "Terms describe what a model computes; interventions show what causes its output. Take positions away from a real "
+    "model, share, shuffle, shift, scale or "
     "replace them, or take terms out of its scores, and see what it then does.",
 )
 

@@ -59,12 +59,12 @@ if table.compares:
             picked.choice("baseline", "Compared with", ["", *others], lambda name: name or own)
     if view == "average":
         columns = dict(table.glue_columns)
-        picked.ticked("without", "Columns averaged; untick one to leave it out", list(columns), tasks, columns)
+        picked.ticked("without", "Columns in the average; untick one to leave it out", list(columns), tasks, columns)
     else:
         picked.get("without")
 else:
     view = ""
-    st.caption("One variant, or no figures: nothing to compare.")
+    st.caption("This table has one variant or no figures, so there is nothing to compare.")
     for name in ("view", "baseline", "without"):
         picked.get(name)
 values = picked.done()

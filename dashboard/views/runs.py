@@ -18,7 +18,7 @@ COLUMNS = {
     "variant": "variant",
     "preset": "preset",
     "seed": "seed",
-    "changed": "not the preset's",
+    "changed": "differs from preset",
     "model": "model",
     "device": "device",
     "created": "made (UTC)",
@@ -80,7 +80,7 @@ st.dataframe(
         "seconds": st.column_config.NumberColumn(format="%.1f"),
         "seed": st.column_config.NumberColumn(format="%d"),
         "variant": st.column_config.Column(width=150),
-        "not the preset's": st.column_config.Column(width=155),
+        "differs from preset": st.column_config.Column(width=155),
     },
 )
 st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")

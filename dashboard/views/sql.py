@@ -69,7 +69,7 @@ def chart(frame: Any) -> None:
     show.show(queries.sql_chart(picked.values()), PAGE, picked.values())
 
 
-show.header(PAGE, "Ask the store yourself: one SELECT, read-only, over everything that is stored but readers' probes.")
+show.header(PAGE, "Query the store yourself with one read-only SELECT. All results are in it, but no reader's probe.")
 picked = Pickers(PAGE)
 held = str(picked.get("query"))
 st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")

@@ -6,7 +6,9 @@ from dashboard.session import live, queries, server_status
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 
-show.header("status", "What this server runs on, what it holds in memory, and what it takes. Nobody's texts are here.")
+show.header(
+    "status", "What this server runs on, what it holds in memory, and its limits. No reader's text is shown here."
+)
 
 service = live.shared().service
 waiting, running = service.line.length()

@@ -15,8 +15,8 @@ from dashboard.widgets.pickers import Pickers
 
 show.header(
     "vision",
-    "An image transformer adds a position to every patch as a text transformer does to every word. Here what a patch "
-    "shows (word) and where it stands (position) are pulled apart in its attention.",
+    "An image transformer adds a position to every patch, as a text transformer does to every word. This page "
+    "separates what a patch shows (called word here) from where it stands (position) in the attention scores.",
 )
 picked = Pickers("vision")
 measured = queries.rows(

@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from analysis.core.colours import css_variables
-from analysis.narrative.answer.cards import Bar, Card
-from analysis.narrative.answer.stored import Step
-from dashboard.widgets import show
+from analysis.narrative.front_page import Bar, Card, Step
+from dashboard.session.page_address import address, is_dark
 
 STYLE = """
 <style>
@@ -81,7 +80,7 @@ def cards(result: Iterable[Card]) -> None:
 
 
 def _page(content: str) -> str:
-    return f'{STYLE}<div class="answer" style="{css_variables(dark=show.look().dark)}">{content}</div>'
+    return f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}</div>'
 
 
 def _bold(step: Step) -> str:
@@ -92,8 +91,8 @@ def _bold(step: Step) -> str:
 def _link(name: str, page: str, values: Mapping[str, Any]) -> str:
     if not page:
         return ""
-    address = escape(show.address(page, values), quote=True)
-    return f'<a href="{address}" target="_self">{escape(name)}</a>'
+    to = escape(address(page, values), quote=True)
+    return f'<a href="{to}" target="_self">{escape(name)}</a>'
 
 
 def _card(card: Card) -> str:

@@ -45,7 +45,7 @@ def text_form(picked: Pickers) -> None:
 def intervention_pickers(picked: Pickers) -> None:
     """Which interventions, and the strength of each that has one."""
     titles = {name: INTERVENTIONS[name].title for name in ORDER}
-    chosen = picked.pressed("do", "What is done (several apply together, in this order)", ORDER, ORDER, titles)
+    chosen = picked.pressed("do", "Interventions (several apply together, in this order)", ORDER, ORDER, titles)
     picked.set("do", chosen)  # without what a link names and nobody knows
     for name in chosen:
         st.caption(f"**{titles[name]}.** {INTERVENTIONS[name].summary}")

@@ -21,8 +21,8 @@ HEADINGS = {
     "beside": "Bears on it, decides nothing",
 }
 NONE = {
-    "for": "Nothing that is stored speaks for it.",
-    "against": "Looked for; nothing that is stored speaks against it.",
+    "for": "Nothing in the store supports it.",
+    "against": "Nothing in the store contradicts it, though it was looked for.",
 }
 ROWS = 200
 AT_ONCE = 12

@@ -21,6 +21,7 @@ from analysis.probes import text_probe
 from dashboard.hosting import log
 from dashboard.session import live, queries, rooms
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from dashboard.session.page_address import address, is_dark
 from dashboard.widgets import exports
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.vega_specs import vega_specs
@@ -51,14 +52,7 @@ FORMAT_NAMES = {
 
 def look() -> drawings.Look:
     """Light or dark, as the reader's browser has it."""
-    return drawings.Look(dark=st.context.theme.type == "dark", screen=True)
-
-
-def address(page: str, values: Mapping[str, Value]) -> str:
-    """The link to a page in a state, at the address the reader came by (which may end in the path of a page)."""
-    seen = (st.context.url or "").rstrip("/")
-    stem, _, last = seen.rpartition("/")
-    return links.link(page, values, stem if last in links.VIEWS else seen)
+    return drawings.Look(dark=is_dark(), screen=True)
 
 
 def begin() -> None:
@@ -135,11 +129,6 @@ def carry(page: str, values: Mapping[str, Value]) -> None:
     if DOORS in st.session_state:
         with st.session_state[DOORS]:
             _door_links(page, values)
-
-
-def below_the_list() -> None:
-    """What stands under the list of rooms."""
-    st.sidebar.page_link(f"views/{rooms.FOOTER}.py", label="Status", icon=":material/monitor_heart:")
 
 
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:

@@ -53,7 +53,7 @@ def against(picked: Pickers, ran: Frame) -> None:
     """Which variant the others are held against; what adds learned positions unless told."""
     usual = BASELINES[ran.objective.iloc[0]]
     others = [name for name in VARIANTS if name in set(ran.variant) - {usual}]
-    picked.choice("baseline", "Held against", ["", *others], lambda name: title(name or usual), width=160)
+    picked.choice("baseline", "Baseline", ["", *others], lambda name: title(name or usual), width=160)
 
 
 def which_variants(picked: Pickers, ran: Sequence[str]) -> None:

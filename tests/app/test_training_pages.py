@@ -82,7 +82,7 @@ def test_pickers_change_what_is_shown(results):
 
 def test_the_verdict_is_on_the_page(results):
     app = opened("training")
-    assert any("The recipe learns order" in text.value for text in app.markdown)
+    assert any("These models learned word order" in text.value for text in app.markdown)
 
 
 @pytest.mark.parametrize(

@@ -473,7 +473,7 @@ def judged(*, added, orderless, early=True):
 @pytest.mark.parametrize(
     ("added", "orderless", "word"),
     [
-        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "The recipe learns order"),
+        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "These models learned word order"),
         ((6.1, 6.2, 6.3), (6.2, 6.3, 6.4), "Inconclusive: under-trained"),
         ((6.4, 6.4, 6.5), (6.2, 6.3, 6.2), "Inconclusive: under-trained"),
         ((5.0,), (6.2,), "Inconclusive: too few seeds"),
@@ -484,14 +484,14 @@ def test_the_recipe_is_judged_by_the_spread_over_seeds(data, added, orderless, w
     found = judged(added=added, orderless=orderless)
     assert found is not None
     assert found.word == word
-    assert found.holds == (word == "The recipe learns order")
+    assert found.holds == (word == "These models learned word order")
 
 
 def test_a_contest_inside_the_transition_is_not_decided(data):
     """By the frozen rules: the ledger leaves it open, so no page calls it anything else."""
     found = judged(added=(5.0, 5.1, 5.2), orderless=(6.2, 6.3, 6.2), early=False)
     assert found is not None
-    assert found.word == "Inconclusive: decided inside a transition"
+    assert found.word == "Inconclusive: too few steps past the plateau"
     assert "still on the plateau after half of the steps in 3 of 3 seeds (it left by step 400)" in found.sentence
 
 

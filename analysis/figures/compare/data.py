@@ -93,7 +93,7 @@ def compare_terms(params: Params, both: Both) -> Figure:
         frame=lambda: table.reset_index(),
         caption=(
             f"{capitalised(MEASURES[measure])}, mean over heads. Left: {_side(both[0])}. Right: "
-            f"{_side(both[1])}. Difference: right less left, on the same scale. {largest} "
+            f"{_side(both[1])}. Difference: right minus left, on the same scale. {largest} "
             f"{reading(measure, coloured=False)} {_assumptions(both)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
@@ -195,7 +195,7 @@ def compare_maps(params: Params, both: Both) -> Figure:
         frame=frame,
         caption=(
             f"Pre-softmax scores of {term_label(term)}, {drawn}. Left: {_side(both[0], heads[0])}. Right: "
-            f"{_side(both[1], heads[1])}. Rows ask (query), columns answer (key); one scale for all. {text} "
+            f"{_side(both[1], heads[1])}. Rows are queries, columns are keys; one scale for all. {text} "
             f"{_assumptions(both)}"
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",

@@ -48,7 +48,7 @@ def _terms(figure: Figure, look: Look) -> list[Chart]:
             x=alt.X("difference:Q", scale=x, axis=alt.Axis(title="difference")),
             # A key as high as that of the dots, so that rows stand level.
             color=alt.ColorDatum(
-                "right less left",
+                "right minus left",
                 type="nominal",
                 scale=alt.Scale(range=[look.ink]),
                 legend=alt.Legend(title=None, orient="top"),

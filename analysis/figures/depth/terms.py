@@ -31,7 +31,7 @@ def _where(row: Any, rows: Frame) -> str:
     layers = rows.layer.nunique()
     return (
         f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {row.texts} texts of "
-        f"{row.corpus.replace('_', ' ')}, {row.queries:,} queries a head"
+        f"{row.corpus.replace('_', ' ')}, {row.queries:,} queries per head"
     )
 
 

@@ -37,7 +37,7 @@ def movement(params: Params) -> Figure:
         ),
         frame=frame,
         caption=sentences(
-            "Range (largest less smallest value) and standard deviation of every column over the rows; at the right, "
+            "Range (largest minus smallest value) and standard deviation of every column over the rows; at the right, "
             "the share of all variance that the most variable columns hold.",
             scale if len(shown) > 1 else "",
             *(_moved(one, m) for one, m in zip(shown, moved, strict=True)),

@@ -25,7 +25,7 @@ SUBSPACES = {
     "word_energy_in_position": ("Words' energy among positions", "rank of the positions' subspace", "share"),
     "position_energy_in_word": ("Positions' energy among words", "rank of the words' subspace", "share"),
 }
-KINDS = {"raw": "tables as they are", "centred": "less their mean row"}
+KINDS = {"raw": "tables as they are", "centred": "minus their mean row"}
 RAW = "The tables as they enter the sum, before any normalisation, special and unused tokens left out."
 
 

@@ -12,7 +12,7 @@ from analysis.figures.geometry.tables import panel
 from analysis.literature.tables import Frame
 from analysis.store import read
 
-KINDS = {"raw": "positions as they are", "centred": "positions less their mean"}
+KINDS = {"raw": "positions as they are", "centred": "positions minus their mean"}
 READ = {
     "position_nearest_exact": "Position, nearest mean: exact",
     "position_nearest_within_3": "Position, nearest mean: within 3",
@@ -141,7 +141,8 @@ def collisions(params: Params) -> Figure:
         frame=lambda: table,
         caption=(
             f"{text} {_exact(rows, ratio.samples, model, _searched(config))} Grey: the position table rotated at "
-            f"random, {config['rotations']} times: mean and 95 % range, of so few about the least and the greatest. "
+            f"random, {config['rotations']} times: mean and 95 % range, which of so few is about the smallest and the "
+            "largest. "
             "The table (Data) lists the words."
         ),
         alt=text,

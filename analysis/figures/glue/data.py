@@ -27,10 +27,10 @@ OWN_COLUMNS = (
 
 
 VALUES = {
-    "mean": "Dots: means over pre-training seeds, of which fine-tuning seeds were averaged first; bars: their 95 % t "
+    "mean": "Dots: means over pre-training seeds, after averaging the fine-tuning seeds of each; bars: 95 % t "
     "intervals.",
     "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
-    "seeds, since a median of so few has none, so a dot may lie off the middle of its bar.",
+    "seeds. A median of so few has no interval, so a dot may lie off the middle of its bar.",
 }
 """What dots and bars are, under each protocol."""
 
@@ -203,8 +203,8 @@ def _own(study: Study, shows: str) -> str:
             "Blue, different: p below 5 % after Holm's correction, of averages over the variants, of tasks over the "
             f"tasks of a variant. Green square, equivalent: within {study.margin:g} point"
             f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither, which "
-            "is no proof of sameness.",
-            f"Differences of averages that so many seeds find with a chance of 80 %: {span(least, 1)} points."
+            "does not show that the two are the same.",
+            f"With these seeds, a difference in averages is detected 80 % of the time from {span(least, 1)} points on."
             if len(least)
             else "",
         ]

@@ -146,7 +146,7 @@ def intervention_maps(params: Params, outcome: InterventionResult) -> Figure:
         finding=f"In layer {outcome.layer}, head {head}, attention changes most {moved}",
         frame=lambda: map_frame(maps, outcome.tokens),
         caption=(
-            f"Attention probabilities, on one scale; rows ask (query), columns answer (key). The largest change is "
+            f"Attention probabilities, on one scale; rows are queries, columns are keys. The largest change is "
             f"{moved}; KL {outcome.kl[outcome.layer, head]:.3f} nats. Done: {outcome.words}. {_where(outcome)}."
         ),
         alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {moved}.",

@@ -26,7 +26,8 @@ from analysis.probes import text_probe
 def _assumed(run: Layers) -> str:
     gates = f" (of gated units the {HELD[run.freeze]})" if run.freeze else ""
     return (
-        f"Method frozen, exact at layer 0: patterns, norms' statistics and gates{gates} held at their true values. "
+        f"Method frozen, exact at layer 0: patterns, norms' statistics and gates{gates} held at the values they have "
+        "in the model. "
         f"The terms add up to the model's own scores to {run.errors[:, 0].max():.1e} "
         f"({run.errors[:, 1].max():.1e} of their range) at worst over layers, the sources to its hidden states to "
         f"{run.state_error:.1e} of theirs ({run.provenance.dtype}, {run.provenance.device}). "

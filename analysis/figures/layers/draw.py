@@ -67,7 +67,7 @@ def distance(figure: Figure, look: Look) -> list[Chart]:
     """Lines against distance; the total is drawn darker."""
     order = figure.content["order"]
     base = alt.Chart(figure.content["frame"]).encode(
-        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
+        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
         y=alt.Y("mean:Q", axis=alt.Axis(title="key-centred score, mean")),
         color=alt.Color(
             "series:N",

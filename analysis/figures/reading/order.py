@@ -86,7 +86,7 @@ def reading_order(params: Params) -> Figure:
         caption=(
             f"{text} Change of each word's output when the others are shuffled, over the output's own length; bars: "
             f"mean over {SEEDS} random networks of {many} of attention, {DIM} dimensions, no positions; lines: "
-            "smallest to largest of them. Below {ROUNDING:.0e} is rounding."
+            f"smallest to largest of them. A change below {ROUNDING:.0e} is rounding."
         ),
         alt=f"Bars, a word each, in two panels. {text}",
         command=command("reading_order", depth=depth),

@@ -95,7 +95,8 @@ def reading_shift(params: Params) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{text} “{' '.join(SENTENCE[1:-1])}” in {embedded.NAME}: token i has the embedding of position i + shift. "
-            "Lines: a head each; 0 % means that nothing moves, as in a model that knows distances alone. Exact: the "
+            "One line per head; 0 % means that attention does not change, as in a model that uses distances alone. "
+            "Exact: the "
             "model's own weights, one sentence, the first layer."
         ),
         alt=f"A line a head, over the shift from 0 to {SHIFTS[-1]}. {text}",

@@ -90,7 +90,8 @@ def held_fixed(layer: int, freeze: str) -> str:
         return "Layer 0 is exact: only the statistics of norms before its scores are held."
     gates = f", of gated units the {HELD[freeze]}" if freeze else ""
     return (
-        f"Method frozen: patterns, norms' statistics and gates{gates} are held at their true values; what position "
+        f"Method frozen: patterns, norms' statistics and gates{gates} are held at the values they have in the model; "
+        "what position "
         "does through the patterns is not credited to it."
     )
 

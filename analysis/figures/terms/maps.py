@@ -75,7 +75,8 @@ def probe_distance(params: Params, decomposition: Decomposition) -> Figure:
         finding=text.removesuffix("."),
         frame=lambda: frame,
         caption=(
-            "Key-centred scores, mean over the pairs of tokens at each distance, key less query (negative: before), of "
+            "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
+            "of "
             f"the total and of each term; {_where(decomposition, head)}. {text} Far distances have few pairs (see "
             "the data). "
             f"{method_assumption(decomposition)} {why}"
@@ -211,7 +212,7 @@ def _reach(view: TokenView) -> float:
 
 
 def _drawn(params: Params, view: TokenView) -> str:
-    sentences = ["key-centred (each row less its mean)" if params["centred"] else "as they are, before centring"]
+    sentences = ["key-centred (each row minus its mean)" if params["centred"] else "as they are, before centring"]
     if params["words"]:
         sentences.append("word pieces averaged to words")
     if not params["specials"]:
@@ -235,9 +236,8 @@ def probe_maps(params: Params, decomposition: Decomposition) -> Figure:
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=(
-            f"Pre-softmax scores, {_where(decomposition, head)}; {_drawn(params, view)}. Rows ask (query), columns "
-            "answer "
-            f"(key); one scale for all maps of this head. {method_assumption(decomposition)} "
+            f"Pre-softmax scores, {_where(decomposition, head)}; {_drawn(params, view)}. Rows are queries, "
+            f"columns are keys; one scale for all maps of this head. {method_assumption(decomposition)} "
             f"{_live_errors(decomposition)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",

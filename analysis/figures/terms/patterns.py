@@ -36,7 +36,7 @@ def probe_patterns(params: Params, run: Patterns) -> Figure:
         frame=lambda: frame,
         caption=(
             f"Attention probabilities of {about.model}, layer {layer}, head {head}, one text of {len(labels)} tokens, "
-            f"from its own forward pass ({about.dtype}, {about.device}). Rows ask (query), columns answer (key). There "
+            f"from its own forward pass ({about.dtype}, {about.device}). Rows are queries, columns are keys. There "
             "are no terms: which of its hidden states come from position is not known for this architecture."
         ),
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",

@@ -28,7 +28,7 @@ APART = (
     "Causal and masked models are never on one axis: a causal model predicts every next token from its left alone, "
     "a masked one 15 % of the tokens from both sides. Their losses are of different tasks."
 )
-UNIT = "nats a predicted token"
+UNIT = "nats per predicted token"
 UNLIKE_PACE = 1.2
 """From here on, how much longer one run of a variant took a step than another is said."""
 
@@ -133,7 +133,7 @@ class Trained:
             at = "peak learning rates " + "; ".join(
                 f"{rate}: {', '.join(map(title, names))}" for rate, names in rates.items()
             )
-        text = f"Preset {self.preset} ({self.told}), {spread} seed{'' if spread == '1' else 's'} a variant, {at}."
+        text = f"Preset {self.preset} ({self.told}), {spread} seed{'' if spread == '1' else 's'} per variant, {at}."
         return f"{text} {self.left_out}".strip()
 
     def pace(self, variants: list[str] | None = None) -> str:

@@ -168,7 +168,7 @@ def learning_curves(figure: Figure, look: Look) -> list[Chart]:
         scale=alt.Scale(domain=[0, end], nice=False),
         axis=alt.Axis(format="~s" if end >= 100_000 else ",d", tickCount=6),
     )
-    y = alt.Y("value:Q", title="validation loss (nats a predicted token)", scale=alt.Scale(domain=domain, nice=False))
+    y = alt.Y("value:Q", title="validation loss (nats per predicted token)", scale=alt.Scale(domain=domain, nice=False))
     tips = [
         alt.Tooltip("name:N", title="variant"),
         alt.Tooltip("step:Q", format=","),
@@ -212,7 +212,7 @@ def longer(figure: Figure, look: Look) -> list[Chart]:
         scale=alt.Scale(type="log", base=2, domain=[0.94, 4.1], nice=False),
         axis=alt.Axis(values=sorted(set(rows.times)), format="d", labelExpr="datum.label + ' ×'"),
     )
-    y = alt.Y("value:Q", title="validation loss (nats a predicted token)", scale=alt.Scale(domain=domain, nice=False))
+    y = alt.Y("value:Q", title="validation loss (nats per predicted token)", scale=alt.Scale(domain=domain, nice=False))
     tips = [
         alt.Tooltip("name:N", title="variant"),
         alt.Tooltip("times:Q", title="times the training length"),

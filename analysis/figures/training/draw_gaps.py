@@ -50,7 +50,7 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
     y, height = down(order), ROW * len(order)
     runs = runs.assign(title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))))
     place = alt.X(
-        "value:Q", title="final validation loss (nats a predicted token)", scale=alt.Scale(zero=False),
+        "value:Q", title="final validation loss (nats per predicted token)", scale=alt.Scale(zero=False),
         axis=alt.Axis(tickCount=6),
     )  # fmt: skip
     dots = alt.Chart(runs[["title", "seed", "value", "rate"]]).mark_point(filled=True, size=38, opacity=0.75)

@@ -107,7 +107,8 @@ def gap(params: Params) -> Figure:
             f"Final loss: on validation, in {UNIT}, on {trainings.sample}; dots are seeds, bars their mean. "
             "Difference: "
             f"to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
-            f"Filled: told apart from 0 after Holm's correction over {plural(corrected.tests, 'variant')}; hollow: "
+            "Filled: significantly different from 0 after Holm's correction over "
+            f"{plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
             "Better, worse, the same, not resolved: by the frozen rules, as the ledger says it."
             if any(judged.values())

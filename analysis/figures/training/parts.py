@@ -71,12 +71,13 @@ def parts(params: Params) -> Figure:
         finding=_largest_part(table),
         frame=lambda: table,
         caption=(
-            f"Each row: final validation loss with that change less that before it, in {UNIT} on {trainings.sample}; "
-            "below "
-            f"0 is better. Diamonds: means over the seeds that all variants of a way share ({span(table.n)}), so that "
-            "its changes add up to the last row; bars: 95 % t intervals. Filled: told apart from 0 after Holm's "
-            "correction over the changes. A change is measured on top of those above it, and in another order may give "
-            f"something else. {trainings.about(used)}"
+            f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} on "
+            f"{trainings.sample}; below 0 is better. Diamonds: means over the seeds that all variants of one path "
+            "share "
+            f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals. Filled: "
+            "significantly different from 0 after Holm's correction over the changes. Each change is measured on top "
+            "of "
+            f"those above it; in another order it may give another number. {trainings.about(used)}"
         ),
         alt=f"Diamonds, one row a change. {' '.join(sentences)}",
         command=command("training_parts", params, trainings, used),

@@ -66,12 +66,14 @@ def settings(params: Params) -> Figure:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
-            f"{title(base)}'s mean, numbers the difference to it. One panel a setting; what its head does not name is "
-            "as in the others.",
-            f"Seeds a variant: {span(table.seeds)}, one where no other number is said; a difference of one seed has "
-            "no interval and is one draw.",
-            f"'{capitalised(BEST)}': of the seeds of all its rates, the rate with the least mean "
-            "loss, chosen on the loss that is shown, so that each is flattered, and those tried at more rates more."
+            f"{title(base)}'s mean, numbers the difference to it. One panel per setting; its title names what differs "
+            "from "
+            "the others.",
+            f"Seeds per variant: {span(table.seeds)}, one where no other number is given; a difference over one seed "
+            "has "
+            "no interval.",
+            f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
+            "chosen on the loss shown here, so these losses are optimistic, more so for variants tried at more rates."
             if len(chosen)
             else "",
             diverged_sentence(lost, "told") if len(lost) else "",

@@ -25,7 +25,7 @@ class Verdict:
     @property
     def word(self) -> str:
         """The verdict in a few words."""
-        return "The recipe learns order" if self.holds else f"Inconclusive: {self.why_not}"
+        return "These models learned word order" if self.holds else f"Inconclusive: {self.why_not}"
 
 
 def _left(trainings: Trained, variant: str) -> list[int | None]:
@@ -68,14 +68,14 @@ def verdict(trainings: Trained) -> Verdict | None:
     if gap < -max(spreads):
         if late := on_plateau(_left(trainings, names[0]), int(trainings.runs.steps.max())):
             return Verdict(
-                "decided inside a transition",
+                "too few steps past the plateau",
                 f"{ends} {title(names[0])} {late}: until then a model predicts words without their order, and which "
                 "seed leaves first decides how the runs end. By the rules no contest of final losses is decided here.",
             )
         return Verdict(
             "",
             f"{ends} {title(names[0])} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "
-            "is used, and ways of giving it can be told apart.",
+            "is used, and ways of encoding it can be compared.",
         )
     return Verdict(
         "under-trained",

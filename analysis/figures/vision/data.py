@@ -105,7 +105,8 @@ def vision_layers(params: Params) -> Figure:
             f"{capitalised(MEASURES[measure])}, {first.model}, {first.texts} images drawn for Addend, "
             f"{first.queries:,} queries pooled. {text} Brackets: 95 % bootstrap interval over these "
             f"images; it says nothing about others. {reading(measure)} {_interpolation(first.config)} {SOURCES_ARE} "
-            "Layer 0 is exact; deeper, patterns, norms and gates are held at their true values (frozen). Terms add up "
+            "Layer 0 is exact; deeper, patterns, norms and gates are held at the values they have in the model "
+            "(frozen). Terms add up "
             f"to the model's own scores to {result.max_error.max():.1e} ({result.relative_error.max():.1e} of their "
             f"range), at worst ({first['dtype']}, {first.device})."
         ),
@@ -302,7 +303,7 @@ def vision_maps(params: Params, decomposition: ImageDecomposition) -> Figure:
         frame=frame,
         caption=(
             f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
-            f"{_where(decomposition)}, head {head}; {'less their mean over all keys' if centred else 'as they are'}; "
+            f"{_where(decomposition)}, head {head}; {'minus their mean over all keys' if centred else 'as they are'}; "
             "one scale "
             f"for all maps.{rest} {f'[CLS] as key: {special}. ' if special else ''}"
             f"{position_source(decomposition.grid, decomposition.trained)} {_errors(decomposition)}"

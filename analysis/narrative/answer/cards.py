@@ -1,7 +1,5 @@
 """What stands under the answer: what is certain, what was measured, and what is open, each with its numbers."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.claims.statements import stored as statements
@@ -9,6 +7,7 @@ from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.core import embedded
 from analysis.core.formatting import significant
 from analysis.narrative.answer.stored import answer
+from analysis.narrative.front_page import Bar, Card, FrontPage, Separated
 from analysis.store import read
 
 OPERATIONS = {
@@ -20,39 +19,9 @@ OPERATIONS = {
 """Which operations of the surgery are shown, and their names in a few words."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    """One number. strong: drawn in the ink of the page, as what the card speaks of."""
-
-    name: str
-    value: float
-    text: str
-    strong: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    """One kind of knowledge. kind: certain, measured or open. page, values: where all of it is shown."""
-
-    kind: str
-    sentence: str
-    link: str
-    page: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    bars: tuple[Bar, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Separated:
-    """The default model intact, and with its words kept out of `rank` of `width` directions and its positions inside.
-
-    Both numbers are sentence similarity: Spearman's correlation on the dev set of STS-B.
-    """
-
-    rank: int
-    width: int
-    intact: float
-    separated: float
+def front_page() -> FrontPage:
+    """All that Home says, as the store has it now."""
+    return FrontPage(steps=answer(), cards=cards(), apart=separated())
 
 
 def separated() -> Separated | None:

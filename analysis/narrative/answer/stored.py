@@ -1,31 +1,12 @@
 """The answer as the store has it."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from analysis.claims.stored import records
+from analysis.narrative.front_page import Step
 from analysis.store import read
 from analysis.store.paths import version
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One sentence of the answer, with its number, the claim it rests on, and the page that shows its evidence."""
-
-    place: int
-    name: str
-    sentence: str
-    bold: str
-    against: bool
-    claim: str
-    value: float | None
-    query: str
-    link: str
-    page: str
-    values: Mapping[str, Any]
 
 
 def answer() -> tuple[Step, ...]:

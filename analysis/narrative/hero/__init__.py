@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.narrative.answer.cards import Separated
+from analysis.narrative.front_page import Separated
 
 HERE = Path(__file__).parent
 

@@ -1,0 +1,84 @@
+"""The first seconds of a server: the front page is shown from its file while the rest is prepared in the background.
+
+What takes long is importing the libraries that draw and query (seconds), and building the store where there is none.
+Once that is done, PyTorch and the default model are loaded, and the default probe is run, before anybody asks for it.
+"""
+
+import time
+from contextlib import nullcontext
+from threading import Event, Lock, Thread
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime import Runtime
+
+BEAT_SECONDS = 0.5
+PAUSE_SECONDS = 4.0
+"""Between the store and the model: the reader of the front page may go on to another page just then."""
+
+_lock = Lock()
+_begun: list[float] = []
+_prepared, _store_stands = Event(), Event()
+
+
+def is_prepared() -> bool:
+    """Whether pages can be drawn without waiting. Where no server runs, each page prepares itself."""
+    return _prepared.is_set() or not _is_served()
+
+
+def _is_served() -> bool:
+    """Whether a server runs the page, and not Streamlit's AppTest, which has a stand-in for one."""
+    return runtime.exists() and type(runtime.get_instance()) is Runtime
+
+
+def begin() -> None:
+    """Prepares the rest in the background, once in a process."""
+    with _lock:
+        if _begun or not _is_served():
+            return
+        _begun.append(time.monotonic())
+    Thread(target=_prepare, name="opening", daemon=True).start()
+
+
+def _prepare() -> None:
+    from analysis.core.errors import AddendError
+
+    try:
+        from analysis import store_build
+        from dashboard.widgets import only_figure  # noqa: F401  with it come the libraries that draw
+
+        _store_stands.set()
+        store_build.refresh()
+    except AddendError:
+        return  # The page meets the same problem, and says it to its reader.
+    finally:
+        _prepared.set()
+    time.sleep(PAUSE_SECONDS)
+    _warm_up()
+
+
+def _warm_up() -> None:
+    """Loads PyTorch and the default model, and runs the default probe, whose result is then kept."""
+    from analysis.core import optional_dependencies
+    from analysis.core.errors import AddendError
+    from analysis.links import VIEWS
+    from analysis.probes.text_probe import LayersRequest, Request
+    from dashboard.session import live
+
+    values = VIEWS["probe"].defaults()
+    try:
+        optional_dependencies.models_can_run()
+        for kind in (Request, LayersRequest):
+            live.shared().service.ask(kind.of(values), fetch=False, place=nullcontext())
+    except AddendError:
+        return  # Nobody asked for it: whoever does is told why it cannot be run.
+
+
+@st.fragment(run_every=BEAT_SECONDS)
+def progress() -> None:
+    """A line that says what is being prepared; the page is drawn anew when that is done."""
+    if is_prepared():
+        st.rerun()
+    seconds = time.monotonic() - _begun[0] if _begun else 0.0
+    doing = "the store of results is being built" if _store_stands.is_set() else "the other pages are being loaded"
+    st.caption(f"This is the answer as it was stored; {doing}: {seconds:.0f} s.")

@@ -1,0 +1,43 @@
+"""Every form of link that was ever given opens, and what it says is what the page shows."""
+
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.links import VIEWS
+
+ROOT = Path(__file__).parents[2]
+LINKS = [
+    line
+    for line in (ROOT / "tests" / "old_links.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "links.duckdb"))
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_an_old_link_opens_what_it_opened(link: str) -> None:
+    page, _, query = link.partition("?")
+    raw = parse_qs(query, keep_blank_values=True)
+    values, problems = VIEWS[page].parse(raw)
+    assert set(raw) <= set(values), "a field that links have is not known any more"
+    assert problems == []
+    app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=300).run()
+    app.switch_page(f"views/{page}.py")
+    for name, many in raw.items():
+        app.query_params[name] = many
+    app.run()
+    assert [*app.exception, *app.error, *app.warning] == []
+    for name in raw:
+        held = app.session_state[f"{page}.{name}"]
+        assert (tuple(held) if isinstance(held, list) else held) == values[name], f"{name} is not what the link says"
+
+
+def test_every_page_that_links_can_set_is_in_the_list() -> None:
+    assert {link.partition("?")[0] for link in LINKS} == {page for page, view in VIEWS.items() if view.fields}

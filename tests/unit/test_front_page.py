@@ -1,0 +1,59 @@
+"""The file that Home is drawn from at first: what the store says, as long as the results are the same."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.narrative import front_page
+from analysis.narrative.answer import cards
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.usefixtures("store")
+def test_the_committed_file_says_what_the_store_says() -> None:
+    kept = front_page.kept()
+    assert kept is not None, "results or rules have changed: run python -m analysis answer --keep"
+    assert kept == cards.front_page(), "the answer has changed: run python -m analysis answer --keep"
+
+
+def test_what_was_written_is_read_back_until_the_results_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    (data / "results" / "scores").mkdir(parents=True)
+    (data / "results" / "scores" / "a.parquet").write_bytes(b"1")
+    monkeypatch.setenv("ADDEND_DATA", str(data))
+    monkeypatch.setattr(front_page, "FILE", tmp_path / "front_page.json")
+    assert front_page.kept() is None
+    page = front_page.FrontPage(
+        steps=(),
+        cards=(
+            front_page.Card(
+                kind="open", sentence="s", link="l", page="claims", values={"by": "verdict"},
+                bars=(front_page.Bar(name="open", value=0.5, text="1", strong=True),),
+            ),
+        ),
+        apart=front_page.Separated(rank=14, width=384, intact=0.9, separated=0.8),
+    )  # fmt: skip
+    front_page.keep(page)
+    assert front_page.kept() == page
+    (data / "probes").mkdir()
+    (data / "probes" / "reader.parquet").write_bytes(b"a reader's own")
+    assert front_page.kept() == page, "what readers save says nothing of the answer"
+    (data / "results" / "scores" / "b.parquet").write_bytes(b"2")
+    assert front_page.kept() is None
+    front_page.FILE.write_text(json.dumps({"fingerprint": front_page.fingerprint()}))
+    assert front_page.kept() is None, "a broken file is as none"
+
+
+def test_the_front_page_imports_nothing_that_takes_long() -> None:
+    code = (
+        "import sys; import dashboard.widgets.home_page, dashboard.widgets.opening, analysis.narrative.front_page; "
+        "print({'pandas', 'duckdb', 'altair', 'scipy', 'torch'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
