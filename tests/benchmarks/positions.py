@@ -6,7 +6,8 @@ A script, not a test. A Llama of 135 million parameters (30 layers, 9 heads of 6
 float32, on one thread of the processor. Two ratios of processor time, which other work on the machine hardly touches,
 each of rounds that take turns with the plain pass:
 
-- bands: `split_bands` of one layer at 512 tokens, over that layer's plain pass (goal: at most 2);
+- bands: the shares and kernels of one layer's bands at 512 tokens, without the pairs of tokens that each joins, over
+  that layer's plain pass (goal: at most 2);
 - map: `position_map` at 128 tokens, over a plain pass of the whole model (goal: at most 6).
 """
 
@@ -77,7 +78,7 @@ def main() -> None:
         call = unturned_calls(model, long)[15]
         assert call is not None
         works = {
-            "bands of a layer, 512 tokens": (layer_pass(model, long, 15), lambda: _split(call)),
+            "bands of a layer, 512 tokens": (layer_pass(model, long, 15), lambda: _split(call, joined=False)),
             "map of the model, 128 tokens": (
                 lambda: model(**short),
                 lambda: _by_bands(unturned_calls(model, short), "the model"),
