@@ -279,8 +279,9 @@ def _check_known_to_transformers(architecture: str, name: str) -> None:
 def _from_folder(path: Path, given: str, terms: bool) -> Source:
     if os.path.isfile(path):
         how = (
-            "Addend reads safetensors. transformers reads many GGUF files: load it with from_pretrained(folder, "
-            "gguf_file=...) and save it with save_pretrained"
+            "Addend reads safetensors. transformers reads many GGUF files: convert it once with "
+            "from_pretrained(folder, gguf_file=..., quantization_config=GgufConfig(dequantize=True)) and "
+            "save_pretrained, as README says under GGUF files; the weights stay as coarse as the file's"
             if path.suffix.lower() == ".gguf"
             else "Name the folder that holds it, with its config.json and tokenizer"
         )

@@ -9,13 +9,13 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.core.term_names import ADDED_TERMS
+from analysis.core.wavelengths import BANDS
 from analysis.figures.terms.cell import STRONGEST
 from analysis.figures.terms.data import ORDER as TERMS
 from analysis.figures.terms.data import term_label
 from analysis.measurements.interventions import INTERVENTIONS
 from analysis.measurements.interventions.kinds.swap_positions import ENCODINGS
 from analysis.measurements.interventions.result import InterventionResult
-from analysis.measurements.positions.result import BANDS
 from analysis.probes import text_probe
 from analysis.probes.intervention_probe import ORDER
 from dashboard.session import live

@@ -9,13 +9,19 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
+from position_families import TURNING
+from specimens import TEXT, tiny_tokenizer
 
 from analysis.ablation.encoder import AddendConfig, AddendModel, seeded
 from analysis.claims import CLAIMS
+from analysis.claims.statements import headings
 from analysis.core.errors import LinkError
 from analysis.literature import tables as published
+from analysis.measurements.positions.measure import position_map
 from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines
 from analysis.narrative.choosing.evidence import compared
+from analysis.narrative.choosing.models import USED
 from dashboard.widgets.choosing_table import html
 
 LENGTH = 9
@@ -43,7 +49,7 @@ IDS = torch.arange(2, 2 + LENGTH)
 
 @WAYS
 def test_what_tells_order_is_moved_by_shuffling(method: Method) -> None:
-    model = built(method)
+    model = built(method, causal=False)
     shuffle = torch.tensor([0, 3, 1, 2, 6, 4, 5, 8, 7])  # [CLS] stays first, as it always stands.
     moved = (output(model, IDS)[shuffle] - output(model, IDS[shuffle])).abs().max().item()
     assert (moved > 1e-6) == NEEDS["order"].met(method), moved
@@ -82,7 +88,7 @@ def test_published_rows_and_claims_exist(store: Path, method: Method) -> None:
         assert {pair.row, pair.baseline} <= set(rows)
     for table, row in method.longer:
         assert row in published.load(table).variants
-    assert set(method.claims) <= set(CLAIMS)
+    assert set(method.claims) <= {*CLAIMS, *headings()}
 
 
 def test_a_comparison_counts_columns_as_the_table_prints_them(store: Path) -> None:
@@ -105,7 +111,7 @@ def test_every_cell_says_something_and_where_from(store: Path, part: str) -> Non
         for cell in line.cells.values():
             assert cell.said
             for said in cell.said:
-                assert said.source or said.text in ("not measured", "none of what was compared")
+                assert said.source or said.text in ("not measured", "none of what was compared", "none named here")
 
 
 def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:
@@ -139,3 +145,27 @@ def test_the_table_escapes_what_it_is_given(store: Path) -> None:
     assert "<script" not in made
     assert "BERT-A^d" in made
     assert "additive z=w+m+p" in made
+
+
+@pytest.mark.parametrize("name", USED)
+def test_the_models_of_today_do_as_transformers_configs_say(name: str) -> None:
+    """Read off the defaults of the config classes themselves."""
+    assert name in {method.variant for method in METHODS}
+    for one in USED[name]:
+        found: Any = getattr(transformers, one.config)()
+        for step in one.says.split("."):
+            if step.isdecimal():
+                found = found[int(step)]
+            else:
+                found = found[step] if isinstance(found, dict) else getattr(found, step)
+        assert found == one.value, one
+
+
+def test_layers_without_positions_are_seen_in_the_models_that_are_said_to_have_them() -> None:
+    """In Cohere 2 the code says it: layers without a window turn nothing."""
+    said = {one.config for one in USED["hybrid"]}
+    assert said == {"SmolLM3Config", "Llama4TextConfig", "Cohere2Config"}
+    for name in ("smollm 3, a layer without", "cohere 2", "llama 4, a layer without"):
+        turned = [one.turned for one in position_map(TURNING[name](), tiny_tokenizer(), TEXT).rotations]
+        assert 0 in turned, name
+        assert max(turned) > 0, name

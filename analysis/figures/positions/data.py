@@ -7,9 +7,10 @@ import pandas as pd
 
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
+from analysis.core.wavelengths import BANDS
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.one_run import head_of, run_facts
-from analysis.measurements.positions.result import BANDS, PARTS, PositionMap, Unturned
+from analysis.measurements.positions.result import PARTS, PositionMap, Unturned
 from analysis.probes import position_probe
 from analysis.probes.position_probe import BASELINES
 

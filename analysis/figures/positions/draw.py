@@ -4,10 +4,10 @@ import altair as alt
 import numpy as np
 
 from analysis.core.colours import of_term
+from analysis.core.wavelengths import BANDS
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing, printable
 from analysis.figures.heatmap import heatmap, token_axis
-from analysis.measurements.positions.result import BANDS
 
 ORDER = ("content alone", "position or distance alone", "both together")
 PARTS = ("word", "position", "word_to_position")

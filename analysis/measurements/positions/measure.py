@@ -12,8 +12,9 @@ from torch import Tensor
 
 from analysis.core.errors import ModelError
 from analysis.core.term_names import ADDED_TERMS, SOURCES
+from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.positions.asked import Asked, asked_twice, layer_rotation
-from analysis.measurements.positions.result import BANDS, EDGES, LayerRotation, PositionMap
+from analysis.measurements.positions.result import LayerRotation, PositionMap
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import MOST_JOINED, Joined, most_joined, split_bands, split_bias
 from analysis.measurements.terms import measures
@@ -119,7 +120,7 @@ class _Split(NamedTuple):
     ahead: bool = False
 
 
-def _split(asked: Asked) -> _Split:
+def _split(asked: Asked, *, joined: bool = True) -> _Split:
     call, rotation = asked.call, layer_rotation(asked)
     still = call if asked.unturned is None else asked.unturned
     scores = call.scores[0].float()
@@ -137,13 +138,15 @@ def _split(asked: Asked) -> _Split:
         scores if bias is None else scores - bias,
         mask,
         against=total,
+        joined=joined,
     )
-    each, (places, highest) = result.numerators, result.joined
+    each = result.numerators
+    places, highest = result.joined or _none_joined(each)
     if bias is not None:
         each = torch.cat([each, split_bias(bias, total, mask)[None]])
         more = most_joined(measures.key_centred(bias, mask), mask)
         places, highest = torch.cat([places, more.places[None]]), torch.cat([highest, more.scores[None]])
-    seen = scores if mask is None else scores[:, mask]
+    low, high = (scores, scores) if mask is None else (scores.masked_fill(~mask, x) for x in (torch.inf, -torch.inf))
     return _Split(
         each.cpu().numpy(),
         result.power.cpu().numpy(),
@@ -151,9 +154,16 @@ def _split(asked: Asked) -> _Split:
         places.cpu().numpy(),
         highest.cpu().numpy(),
         _described(rotation),
-        result.sum_error / max(float(seen.max() - seen.min()), 1e-12),
+        result.sum_error / max(float(high.max() - low.min()), 1e-12),
         mask is None or bool(mask.triu(1).any()),
     )
+
+
+def _none_joined(numerators: Tensor) -> Joined:
+    """Where no pairs of tokens were asked for."""
+    sources, _, heads = numerators.shape
+    shape = (sources, heads, MOST_JOINED)
+    return Joined(numerators.new_zeros(*shape, 2, dtype=torch.long), numerators.new_full(shape, torch.nan))
 
 
 def _padded(values: ndarray, rows: int, fill: float = 0) -> ndarray:

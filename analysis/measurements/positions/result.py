@@ -1,7 +1,6 @@
 """The position map of a model on one text. Numpy only."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -10,14 +9,6 @@ from numpy import ndarray
 from analysis.measurements.terms.result import Provenance
 
 PARTS = ("content", "position", "both")
-EDGES = (8, 32, 128, 512, 2048, 8192)
-"""Wavelengths in tokens that part the bands: the same for every model, so that bands can be compared."""
-BANDS = (
-    f"under {EDGES[0]:,}",
-    *(f"{low:,} to {high:,}" for low, high in pairwise(EDGES)),
-    f"{EDGES[-1]:,} and over",
-)
-"""What the bands are called, the fastest first."""
 
 
 @dataclass(frozen=True)

@@ -49,13 +49,14 @@ class BandSplit:
     """numerators: `sum part * total` of each band and part; power: `sum total^2`. Shares are their ratio.
 
     kernel: each band's mean score at every distance, over the text's queries and keys. joined: the pairs of tokens that
-    each band of each head joins most. sum_error: the largest difference between the sum of all bands and the scores.
+    each band of each head joins most, where asked for. sum_error: the largest difference between the sum of all bands
+    and the scores.
     """
 
     numerators: Float[Tensor, "B 3 H"]
     power: Float[Tensor, " H"]
     kernel: Float[Tensor, "B H D"]
-    joined: Joined
+    joined: Joined | None
     sum_error: float
 
 
@@ -75,56 +76,81 @@ def split_bands(
     scores: Float[Tensor, "H Q K"],
     mask: Bool[Tensor, "Q K"] | None = None,
     against: Float[Tensor, "H Q K"] | None = None,
+    joined: bool = False,
 ) -> BandSplit:
     """Splits the scores of one layer's heads. The last band is that of the dimensions that are not turned.
 
     query, key: before they are turned (with the factor by which the turn scales them). bands: numbers of pairs. scores:
     the model's own, less what it adds to them. against: the key-centred scores of which the parts are shares, with all
-    that is added; those of `scores` where it is None, and then the shares of all bands and parts sum to 1.
+    that is added; those of `scores` where it is None, and then the shares of all bands and parts sum to 1. joined:
+    whether the pairs of tokens that a band joins most are wanted, which takes a map for each band.
+
+    No part is made as a map otherwise. Rows of the total sum to 0 over the keys that a query attends to, so that
+    `sum total_ij q_i k_j` is that of the centred product, whatever is added to all keys: it is `sum q_i (total k)_i`.
     """
     length = scores.shape[-1]
     place = torch.arange(length, device=scores.device)
-    seen = torch.ones(length, length, dtype=torch.bool, device=scores.device) if mask is None else mask
-    distance = place[None, :] - place[:, None] + length - 1
-    counts = torch.zeros(2 * length - 1, dtype=scores.dtype, device=scores.device)
-    counts.index_add_(0, distance[seen], torch.ones_like(distance[seen], dtype=scores.dtype))
-    weights = counts / counts.sum()
+    seen = (
+        torch.ones(length, length, dtype=scores.dtype, device=scores.device) if mask is None else mask.to(scores.dtype)
+    )
     steps = torch.arange(-(length - 1), length, device=scores.device).to(scores.dtype)
+    counts = _by_distance(seen[None])[0]
     total = key_centred(scores, mask) if against is None else against
-    added = torch.zeros_like(scores)
-    numerators, kernels, joined = [], [], []
+    f = frequency.to(scores.dtype)
+    q, k = complex_pairs(query, pairs), complex_pairs(key, pairs)
+    turned_q, turned_k = (x * torch.exp(1j * place[:, None] * f) for x in (q, k))
+    # Means over the text, by pairs: of the turn over its distances, of q_i conj(k_j) over its queries and keys.
+    turn = torch.exp(-1j * steps[:, None] * f)  # of distance j - i: e^{i f (i - j)}
+    mean_turn = ((counts / counts.sum())[:, None] * turn).sum(0)
+    reached = torch.complex(*(torch.matmul(seen, part) for part in (k.real, k.imag)))
+    product = (reached.conj() * q).sum(1) / counts.sum()
+    content = scale * _against(total, q * mean_turn, k)
+    whole = scale * _against(total, turned_q, turned_k)
+    distances = _by_distance(total)
+    numerators, kernels, maps = [], [], []
     for band in bands:
         chosen = torch.as_tensor(list(band), dtype=torch.long, device=scores.device)
-        q, k = complex_pairs(query, pairs[chosen]), complex_pairs(key, pairs[chosen])
-        f = frequency[chosen].to(scores.dtype)
-        turn = torch.exp(-1j * steps[:, None] * f)  # of distance j - i: e^{i f (i - j)}
-        mean_turn = (weights[:, None] * turn).sum(0)
-        # The mean of q_i conj(k_j) over the queries and keys of the text, by pairs.
-        product = ((seen.to(k.dtype) @ k).conj() * q).sum(1) / seen.sum()
-        kernel = scale * (product[:, None] * turn[None]).sum(-1).real
-        content = scale * ((q * mean_turn) @ k.conj().transpose(-1, -2)).real
-        turned_q, turned_k = (x * torch.exp(1j * place[:, None] * f) for x in (q, k))
-        score = scale * (turned_q @ turned_k.conj().transpose(-1, -2)).real
-        alone = kernel[:, distance]
-        added += score
-        each = (content, alone, score - content - alone)
-        numerators.append(torch.stack([(total * key_centred(x, mask)).sum((-1, -2)) for x in each]))
+        kernel = scale * (product[:, chosen] @ turn[:, chosen].T).real
+        alone = ((kernel - kernel.mean(-1, keepdim=True)) * distances).sum(-1)
+        words, everything = content[:, chosen].sum(-1), whole[:, chosen].sum(-1)
+        numerators.append(torch.stack([words, alone, everything - words - alone]))
         kernels.append(kernel)
-        joined.append(most_joined(key_centred(score, mask), mask))
-    still_dims = list(still)
-    rest = scale * query[..., still_dims] @ key[..., still_dims].transpose(-1, -2)
-    added += rest
+        if joined:
+            score = scale * (turned_q[..., chosen] @ turned_k[..., chosen].conj().transpose(-1, -2)).real
+            maps.append(most_joined(key_centred(score, mask), mask))
     zero = torch.zeros_like(total[:, 0, 0])
-    numerators.append(torch.stack([(total * key_centred(rest, mask)).sum((-1, -2)), zero, zero]))
+    still_q, still_k = (x[..., list(still)] for x in (query, key))
+    rest = scale * (still_q * (total @ (still_k - still_k.mean(1, keepdim=True)))).sum((-1, -2))
+    numerators.append(torch.stack([rest, zero, zero]))
     kernels.append(torch.zeros(len(scores), 2 * length - 1, dtype=scores.dtype, device=scores.device))
-    joined.append(most_joined(key_centred(rest, mask), mask))
+    if joined:
+        score = scale * still_q @ still_k.transpose(-1, -2)
+        maps.append(most_joined(key_centred(score, mask), mask))
+    features = (torch.cat([x.real, x.imag, y], -1) for x, y in ((turned_q, still_q), (turned_k, still_k)))
+    left, right = features
+    off = (scale * left @ right.transpose(-1, -2) - scores).abs_()
     return BandSplit(
         numerators=torch.stack(numerators),
         power=total.square().sum((-1, -2)),
         kernel=torch.stack(kernels),
-        joined=Joined(*(torch.stack(each) for each in zip(*joined, strict=True))),
-        sum_error=float((added - scores)[:, seen].abs().max()),
+        joined=Joined(*(torch.stack(each) for each in zip(*maps, strict=True))) if joined else None,
+        sum_error=float((off if mask is None else off.mul_(seen)).max()),
     )
+
+
+def _against(
+    total: Float[Tensor, "H Q K"], q: Complex[Tensor, "H Q P"], k: Complex[Tensor, "H K P"]
+) -> Float[Tensor, "H P"]:
+    """`sum_ij total_ij Re(q_i conj(k_j))` of each pair, keys less their mean, which rows of the total do not see."""
+    k = k - k.mean(1, keepdim=True)
+    return (q.real * (total @ k.real) + q.imag * (total @ k.imag)).sum(1)
+
+
+def _by_distance(values: Float[Tensor, "H Q K"]) -> Float[Tensor, "H D"]:
+    """Sums over the cells at each distance, key less query: rows upside down, each begun one place further right."""
+    heads, rows, columns = values.shape
+    wide = functional.pad(values.flip(1), (0, rows)).reshape(heads, -1)[:, :-rows]
+    return wide.reshape(heads, rows, columns + rows - 1).sum(1)
 
 
 def split_bias(

@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from analysis.core.errors import ModelError
+from analysis.core.wavelengths import BANDS
 from analysis.measurements.interventions.measures import cosines
 from analysis.measurements.positions.asked import GIVEN, at_angle_zero, rotations, unturned_calls
 from analysis.measurements.positions.measure import bands_of
-from analysis.measurements.positions.result import BANDS, Unturned
+from analysis.measurements.positions.result import Unturned
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.terms.run import encode, provenance
 

@@ -5,11 +5,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from analysis.claims import stored
+from analysis.claims.statements.stored import parts
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed, signed_percent
+from analysis.core.formatting import capitalised, signed, signed_percent
 from analysis.figures.training.data import MASKED, UNIT, Trained, plural, select_trainings, title
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
+from analysis.narrative.choosing.models import USED
 from analysis.statistics import difference
 from analysis.store import read
 
@@ -41,10 +43,10 @@ def costs(method: Method, preset: str) -> dict[str, Finding]:
     return entries
 
 
-def own_trainings(preset: str) -> Trained | None:
-    """Our own masked pre-trainings of a preset; None where there are none."""
+def own_trainings(preset: str, objective: str = MASKED) -> Trained | None:
+    """Our own pre-trainings of a preset, masked or causal; None where there are none."""
     try:
-        return select_trainings({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
+        return select_trainings({"preset": preset, "objective": objective, "recipe": "", "rate": ""})
     except NoResults:
         return None
 
@@ -57,7 +59,7 @@ def loss(method: Method, trainings: Trained) -> Finding | None:
     if not gap.n:
         return None
     text = f"{signed(gap.mean)} {UNIT} against {title(trainings.baseline)}"
-    values = {"part": "gap", "preset": trainings.preset}
+    values = {"part": "gap", "preset": trainings.preset, "objective": trainings.objective}
     source = f"own training, preset {trainings.preset}, {plural(gap.n, 'paired seed')}"
     if gap.low != gap.low:
         return Finding(f"{text}; {gap.note}", source, "training", values, OPEN)
@@ -116,13 +118,28 @@ def compared(pair: Pair) -> list[Finding]:
     return sentences
 
 
+def users(method: Method) -> list[Finding]:
+    """The models of today that do so, and the config of transformers in which that stands."""
+    return [
+        Finding(one.models, f"{one.config} of transformers: {one.says} is {one.value}")
+        for one in USED.get(method.variant, ())
+    ]
+
+
 def verdicts(ids: Iterable[str]) -> list[Finding]:
-    """What the ledger makes of claims."""
+    """What the ledger makes of claims: as wholes, or of those that were never judged so, statement by statement."""
     wanted = set(ids)
+    whole = [entry for entry in stored.ledger() if entry.id in wanted]
+    apart = sorted(wanted - {entry.id for entry in whole})
     return [
         Finding(f"{entry.title}: {entry.verdict}", f"claim {entry.id}", "claims", {"claim": entry.id}, OPEN)
-        for entry in stored.ledger()
-        if entry.id in wanted
+        for entry in whole
+    ] + [
+        Finding(
+            f"{part.statement} {capitalised(part.verdict)}.", f"statement {part.id}", "claims", {"claim": claim}, OPEN
+        )
+        for claim in apart
+        for part in parts(claim)
     ]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from analysis.ablation.variants import VARIANTS
 from analysis.narrative.choosing.methods import Method
 
 Settings = Mapping[str, Any]
@@ -16,7 +17,7 @@ def learned_table(settings: Settings) -> bool:
 
 def changes_attention(settings: Settings) -> bool:
     """Whether the scores are made otherwise than from one vector a token."""
-    named = ("relative_buckets", "alibi", "rotary", "disentangled", "window", "blocked")
+    named = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "blocked")
     return settings.get("untied", "none") != "none" or any(settings.get(name) for name in named)
 
 
@@ -27,7 +28,7 @@ def causal(settings: Settings) -> bool:
 
 def tells_order(settings: Settings) -> bool:
     """Whether an encoder, which has no causal mask, can tell one order of its words from another."""
-    named = ("relative_buckets", "alibi", "rotary", "disentangled", "window", "recurrent")
+    named = ("relative_buckets", "alibi", "rotary", "polar", "disentangled", "window", "recurrent")
     table = settings.get("combine", "none") != "none" or settings.get("untied", "none") != "none"
     return table or any(settings.get(name) for name in named)
 
@@ -98,13 +99,18 @@ def needed(method: Method) -> list[str]:
     if settings.get("alibi"):
         items.append("a fixed bias on the scores")
     if settings.get("rotary"):
-        items.append("a rotation of queries and keys")
+        share = settings.get("rotary_share", 1.0)
+        items.append(f"a rotation of {'' if share == 1 else 'a part of '}queries and keys")
+    if settings.get("polar"):
+        items.append("queries and keys of lengths alone, turned by position, with a learned phase for each dimension")
     if settings.get("disentangled"):
         items.append("relative position vectors, compared with words in the scores")
     if settings.get("window"):
         items.append(f"an attention mask of {settings['window']} neighbours a side")
     if settings.get("recurrent"):
         items.append("a bidirectional recurrent network before the first layer")
+    if method.setup.inherits == "model":
+        items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some steps more")
     return items or ["nothing"]
 
 

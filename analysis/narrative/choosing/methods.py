@@ -7,6 +7,7 @@ from analysis.ablation.variants.base import Variant
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
 HAVIV, MASKED, PRESS = "haviv2022nopos|Table 1", "haviv2022nopos|Table 4", "press2022alibi|App. Table 2"
+PARTIAL, FRACTION, POLAR = "barbero2025round|Table 2", "khan2026fractional|two cells", "gopalakrishnan2025pope|Table 1"
 LENGTHS, FUSION = "kazemnejad2023length|Figure 1", "hallam2026fusion|Table 1"
 ADDED_IN_DIET = "Devlin 2018 (pos input, seg input)"
 SINUSOIDAL = "APE (sinusoidal)"
@@ -25,11 +26,13 @@ class Pair:
 class Method:
     """One way.
 
-    variant: ours, whose settings say what it needs. pairs: published comparisons with added positions. longer:
-    published rows (table, row) on texts longer than in training. claims: those of the ledger that are about it.
+    variant: ours, whose settings say what it needs. described: what it is, where none of our variants is it. pairs:
+    published comparisons with added positions, or with rotary ones of all dimensions. longer: published rows (table,
+    row) on texts longer than in training. claims: those of the ledger that are about it.
     """
 
     variant: str
+    described: Variant | None = None
     pairs: tuple[Pair, ...] = ()
     longer: tuple[tuple[str, str], ...] = ()
     claims: tuple[str, ...] = ()
@@ -37,8 +40,17 @@ class Method:
     @property
     def setup(self) -> Variant:
         """The variant's description and settings."""
-        return VARIANTS[self.variant]
+        return self.described or VARIANTS[self.variant]
 
+
+HYBRID = Variant(
+    name="hybrid",
+    title="Rotary, with layers that turn nothing",
+    combines="rotated",
+    summary="As rotary, but some layers turn nothing: there words alone are compared, at any distance.",
+    settings={"causal": True, "rotary": True},
+)
+"""No variant of ours yet: settings say what it needs."""
 
 METHODS = (
     Method(variant="bert_a", pairs=(Pair(HAVIV, "Learned", "Sinusoidal"),), claims=("C08", "C09", "C15")),
@@ -87,6 +99,17 @@ METHODS = (
         longer=((PRESS, "Rotary"), (LENGTHS, "Rotary")),
         claims=("C22", "C25"),
     ),
+    Method(
+        variant="causal_partial_25",
+        pairs=(
+            Pair(PARTIAL, "0.75-RoPE", "RoPE, base 10,000"),
+            Pair(FRACTION, "RoPE of 10 % of the dimensions", "RoPE of all dimensions"),
+        ),
+        claims=("C30",),
+    ),
+    Method(variant="hybrid", described=HYBRID),
+    Method(variant="causal_polar", pairs=(Pair(POLAR, "PoPE", "RoPE"),), claims=("C32",)),
+    Method(variant="causal_drope", claims=("C31",)),
     Method(
         variant="deberta",
         pairs=(Pair(DEBERTA, "DeBERTa-base", "RoBERTa-ReImp-base"),),

@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised
+from analysis.figures.training.data import CAUSAL, MASKED, Trained
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
 from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, needed
@@ -15,8 +16,14 @@ __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
 
 NOT_MEASURED = Finding("not measured", "")
 NONE_COMPARED = Finding("none of what was compared", "")
+NO_USERS = Finding("none named here", "")
 PARTS: dict[str, dict[str, str]] = {
-    "needs": {"needs": "What it needs", "attention": "Attention code", "limit": "Longest text"},
+    "needs": {
+        "needs": "What it needs",
+        "attention": "Attention code",
+        "limit": "Longest text",
+        "users": "Models of today",
+    },
     "cost": {
         "parameters": "Parameters (against BERT-A)",
         "flops_per_token": "FLOPs a token (against BERT-A)",
@@ -71,7 +78,7 @@ Made = list[dict[str, Any]]
 
 
 def _settings(method: Method) -> str:
-    return f"settings of the variant {method.variant}"
+    return "what it is" if method.described else f"settings of the variant {method.variant}"
 
 
 def _needs(methods: list[Method], preset: str) -> Made:
@@ -83,6 +90,7 @@ def _needs(methods: list[Method], preset: str) -> Made:
                 Finding("changed" if changes_attention(method.setup.settings) else "unchanged", _settings(method))
             ],
             "limit": [Finding(capitalised(limit(method)), _settings(method))],
+            "users": evidence.users(method) or [NO_USERS],
         }
         for method in methods
     ]
@@ -96,22 +104,32 @@ def _cost(methods: list[Method], preset: str) -> Made:
     return results
 
 
+def _objective(method: Method) -> str:
+    return CAUSAL if method.setup.settings.get("causal") else MASKED
+
+
+def _trainings(preset: str) -> dict[str, Trained | None]:
+    """Our own trainings by objective."""
+    return {objective: evidence.own_trainings(preset, objective) for objective in (MASKED, CAUSAL)}
+
+
 def _length(methods: list[Method], preset: str) -> Made:
-    trainings = evidence.own_trainings(preset)
+    trainings = _trainings(preset)
     return [
         {
             "limit": [Finding(capitalised(limit(method)), _settings(method))],
-            "longer": evidence.longer(method, trainings),
+            "longer": evidence.longer(method, trainings[_objective(method)]),
         }
         for method in methods
     ]
 
 
 def _evidence(methods: list[Method], preset: str) -> Made:
-    trainings = evidence.own_trainings(preset)
+    trainings = _trainings(preset)
     results = []
     for method in methods:
-        own = evidence.loss(method, trainings) if trainings else None
+        of = trainings[_objective(method)]
+        own = evidence.loss(method, of) if of else None
         sentences = [own] if own else []
         sentences += [one for pair in method.pairs for one in evidence.compared(pair)]
         sentences += evidence.verdicts(method.claims)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import inf, tau
 
 from analysis.core.errors import InterventionError
+from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.interventions.kinds.angles import columns_of, frequencies
 from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
-from analysis.measurements.positions.result import BANDS, EDGES
 
 
 @intervention
