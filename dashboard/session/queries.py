@@ -18,7 +18,7 @@ from analysis.figures.runs import data as runs
 from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.literature import tables as published
-from analysis.literature.tables import Frame, Table
+from analysis.literature.tables import Table
 from analysis.narrative import choosing
 from analysis.narrative.answer import cards
 from analysis.narrative.answer import stored as answers
@@ -76,7 +76,7 @@ def sql_chart(values: Mapping[str, Any]) -> Figure:
     return FIGURES["sql_chart"].build(values)
 
 
-def open_columns() -> Frame:
+def open_columns() -> pd.DataFrame:
     """What readers' queries may read: view or table, column, type."""
     frame = rows(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
@@ -217,13 +217,13 @@ def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Any], ..
     return glue_table.table(*glue.study_and_table(request), relative=request["view"] == "difference")
 
 
-def trainings() -> Frame:
+def trainings() -> pd.DataFrame:
     """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
     return _trainings(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _trainings(version: tuple[str, int, int]) -> Frame:
+def _trainings(version: tuple[str, int, int]) -> pd.DataFrame:
     return training.index()
 
 
@@ -277,16 +277,16 @@ def changed_rules() -> int:
     return stored.changed()
 
 
-def claim_evidence(claim: str) -> Frame:
+def claim_evidence(claim: str) -> pd.DataFrame:
     """A row a piece of evidence on a claim, numbered as in its figure."""
     return evidence(stored.claim(claim))
 
 
-def every_run() -> Frame:
+def every_run() -> pd.DataFrame:
     """Every stored run with its status and settings, the newest first."""
     return _every_run(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _every_run(version: tuple[str, int, int]) -> Frame:
+def _every_run(version: tuple[str, int, int]) -> pd.DataFrame:
     return runs.all_runs()

@@ -82,7 +82,8 @@ def compare_terms(params: Params, both: Both) -> Figure:
     table.index.name = "term"
     far = table.difference.abs()
     largest = (
-        f"The largest difference is in {term_label(str(far.idxmax()))}: {signed(table.difference[far.idxmax()], 3)}."
+        f"The largest difference is in {term_label(str(far.idxmax()))}: "
+        f"{signed(table.difference.iloc[far.argmax()], 3)}."
         if far.notna().any()
         else "No term is defined on both sides."
     )

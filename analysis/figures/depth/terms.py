@@ -19,7 +19,6 @@ from analysis.figures.terms.data import (
     term_label,
 )
 from analysis.figures.terms.maps import REST
-from analysis.literature.tables import Frame
 
 HOW = (
     "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
@@ -27,7 +26,7 @@ HOW = (
 )
 
 
-def _where(row: Any, rows: Frame) -> str:
+def _where(row: Any, rows: pd.DataFrame) -> str:
     layers = rows.layer.nunique()
     return (
         f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {row.texts} texts of "

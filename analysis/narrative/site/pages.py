@@ -43,7 +43,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
         return f"{CLAIMS}#{values['claim']}" if values.get("claim") else CLAIMS
 
     ledger = report.html(draw=draw, link=link, faces=faces)
-    meta: Any = read.query("SELECT built, git_sha FROM meta").iloc[0]
+    meta = read.query("SELECT built, git_sha FROM meta").iloc[0]
     common = {
         "question": QUESTION,
         "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
