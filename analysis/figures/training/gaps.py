@@ -249,7 +249,7 @@ def convergence(params: Params) -> Figure:
     )
 
 
-def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, Any]:
+def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, object]:
     reached = [one.step for one in ratio.variant.values() if one.reached]
     within = [one.within for one in ratio.variant.values() if not one.reached]
     own = [ratio.baseline[seed].step for seed in ratio.by_seed]

@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import pandas as pd
 
@@ -104,7 +103,7 @@ def _way(trainings: Trained, way: str) -> pd.DataFrame:
     )
 
 
-def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[str, Any]:
+def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[str, object]:
     return {
         "way": way,
         "change": says,
