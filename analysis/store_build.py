@@ -3,7 +3,6 @@
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from analysis.store.fill import Ask
 from analysis.store.paths import data_folder, store_path, version
@@ -19,7 +18,7 @@ def dimension_tables() -> dict[str, Rows]:
     return {**named, **tables()}
 
 
-def _encodings() -> list[dict[str, Any]]:
+def _encodings() -> list[dict[str, object]]:
     from analysis.encodings import ENCODINGS
 
     return [
@@ -36,7 +35,7 @@ def _encodings() -> list[dict[str, Any]]:
     ]
 
 
-def _models() -> list[dict[str, Any]]:
+def _models() -> list[dict[str, object]]:
     import json
 
     from safetensors import safe_open
@@ -71,7 +70,7 @@ def _models() -> list[dict[str, Any]]:
     ]
 
 
-def _variants() -> list[dict[str, Any]]:
+def _variants() -> list[dict[str, object]]:
     """Our own, and the arms of surgery; those that only papers have stand in data/published/variants.csv."""
     from analysis.ablation.variants import VARIANTS
     from analysis.measurements.surgery.arms import ARMS
@@ -98,7 +97,7 @@ def _variants() -> list[dict[str, Any]]:
     ]
 
 
-def _tasks() -> list[dict[str, Any]]:
+def _tasks() -> list[dict[str, object]]:
     """Those we fine-tune on; the published metrics add the others."""
     from analysis.ablation.glue.tasks import TASKS
 

@@ -16,7 +16,6 @@ In SQL: the stable view `claims` (id, verdict, effect, lower, upper); the tables
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from analysis.claims.base import WORDS, Claim, Document, View
 from analysis.rules import DOCUMENTS as FILE
@@ -52,7 +51,7 @@ def _code() -> str:
     return digest.hexdigest()[:12]
 
 
-def tables() -> dict[str, list[dict[str, Any]]]:
+def tables() -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `documents`, `headings` and `claim_documents`."""
     return {
         "documents": [{"document": key, **vars(one)} for key, one in DOCUMENTS.items()],

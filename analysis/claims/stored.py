@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims.base import WORDS, Document, View
+from analysis.core import frames
 from analysis.core.errors import UnknownName
 from analysis.store import read
 from analysis.store.paths import version
@@ -160,5 +161,4 @@ def _values(text: str | None) -> dict[str, Any]:
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows as rules take them: None where there is nothing."""
-    whole = frame.astype(object)
-    return whole.where(frame.notna(), None).to_dict("records")
+    return frames.records(frame.astype(object).where(frame.notna(), None))

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from analysis.engine.task import AnyTask, Failed, Report, Task
+from analysis.engine.task import Failed, Report, Task, TaskT
 
 __all__ = ["Failed", "Report", "Task", "run_all"]
 
 
 def run_all(
-    tasks: Sequence[AnyTask], *, workers: int = 1, ray: str | None = None, console: Console | None = None
-) -> Failed[AnyTask]:
+    tasks: Sequence[TaskT], *, workers: int = 1, ray: str | None = None, console: Console | None = None
+) -> Failed[TaskT]:
     """Runs every task that is not finished, `workers` at a time here, or over the cluster at the address `ray`.
 
     Returns those that failed, with the reason; the others go on. Raises AddendError where no cluster answers or a

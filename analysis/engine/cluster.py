@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from analysis.core.errors import AddendError
-from analysis.engine.task import AnyTask, Failed, Task, ready
+from analysis.engine.task import Failed, Task, TaskT, ready
 
 RETRIES = 3
 """How often a task whose worker died is started again."""
@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def over_cluster(
-    tasks: Sequence[AnyTask], waiting: list[AnyTask], done: set[str], address: str, console: Console
-) -> Failed[AnyTask]:
+    tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], address: str, console: Console
+) -> Failed[TaskT]:
     """Runs what waits on the cluster at an address; returns those that failed.
 
     address: "auto" is the cluster that this machine belongs to, "local" one on this machine alone.
@@ -56,13 +56,11 @@ def over_cluster(
         ray.shutdown()
 
 
-def _run(
-    ray: Any, tasks: Sequence[AnyTask], waiting: list[AnyTask], done: set[str], console: Console
-) -> Failed[AnyTask]:
+def _run(ray: Any, tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], console: Console) -> Failed[TaskT]:
     on = {"num_gpus": 1} if tasks[0].device == "cuda" else {"num_cpus": 1}
     work = ray.remote(run).options(max_retries=RETRIES, retry_exceptions=False, **on)
-    failed: Failed[AnyTask] = []
-    running: dict[Any, AnyTask] = {}
+    failed: Failed[TaskT] = []
+    running: dict[Any, TaskT] = {}
     while waiting or running:
         for task in ready(waiting, tasks, done):
             waiting.remove(task)

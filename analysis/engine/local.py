@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from analysis.core.errors import AddendError
-from analysis.engine.task import AnyTask, Failed, Task, ready
+from analysis.engine.task import Failed, Task, TaskT, ready
 
 POLL_SECONDS = 0.5
 _updates: Any = None
 
 
 def side_by_side(
-    tasks: Sequence[AnyTask], waiting: list[AnyTask], done: set[str], workers: int, console: Console
-) -> Failed[AnyTask]:
+    tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], workers: int, console: Console
+) -> Failed[TaskT]:
     """Runs what waits, `workers` at a time; returns those that failed. Raises AddendError where a worker was killed."""
-    failed: Failed[AnyTask] = []
+    failed: Failed[TaskT] = []
     context = multiprocessing.get_context("spawn")  # a forked process would share torch's threads
     updates: Queue[tuple[str, str, float]] = context.Queue()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
@@ -31,7 +31,7 @@ def side_by_side(
         ProcessPoolExecutor(workers, mp_context=context, initializer=_listen, initargs=(updates,)) as pool,
     ):
         whole = progress.add_task("all runs", total=len(tasks), completed=len(done))
-        running: dict[Future[None], AnyTask] = {}
+        running: dict[Future[None], TaskT] = {}
         bars: dict[str, TaskID] = {}
         while waiting or running:
             for task in ready(waiting, tasks, done)[: workers - len(running)]:

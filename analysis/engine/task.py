@@ -40,12 +40,12 @@ class Task(Protocol):
         ...
 
 
-AnyTask = TypeVar("AnyTask", bound=Task)
-Failed = list[tuple[AnyTask, str]]
+TaskT = TypeVar("TaskT", bound=Task)
+Failed = list[tuple[TaskT, str]]
 """Tasks that failed, and why."""
 
 
-def ready(waiting: Sequence[AnyTask], among: Sequence[AnyTask], done: Collection[str]) -> list[AnyTask]:
+def ready(waiting: Sequence[TaskT], among: Sequence[TaskT], done: Collection[str]) -> list[TaskT]:
     """Tasks that may start: what they need is done."""
     awaited = {task.key for task in among} - set(done)
     return [task for task in waiting if task.needs not in awaited]

@@ -1,20 +1,21 @@
 """What all drawings share: their registry, colours, fonts, and how panels become one picture."""
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from altair.typing import ChartType
 
 from analysis.core import colours
 from analysis.core.colours import Colour
 from analysis.core.registry import Registry
 from analysis.figures import Figure
 
-Chart = Any
+Chart = ChartType
 """An Altair chart of any kind."""
 
 # Okabe & Ito (2008), told apart by readers of every kind of colour vision: for series that have no meaning of their
@@ -110,21 +111,25 @@ class Look:
         return alt.condition(strong, alt.value(self.ground), alt.value(self.ink))
 
 
+Draw = Callable[[Figure, Look], Sequence[Chart]]
+"""A figure's panels, in the order in which they stand."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
     """Draws a figure as panels that stand `columns` abreast, unless the figure's content says how many."""
 
-    draw: Callable[[Figure, Look], list[Chart]]
+    draw: Draw
     columns: int = 1
 
 
 CHARTS: Registry[Drawing] = Registry("drawing")
 
 
-def drawing(name: str, *, columns: int = 1) -> Callable[[Callable[[Figure, Look], list[Chart]]], Any]:
+def drawing(name: str, *, columns: int = 1) -> Callable[[Draw], Draw]:
     """Registers a function (figure, look) -> panels under a figure's name."""
 
-    def register(draw: Callable[[Figure, Look], list[Chart]]) -> Callable[[Figure, Look], list[Chart]]:
+    def register(draw: Draw) -> Draw:
         CHARTS.add(name, Drawing(draw=draw, columns=columns))
         return draw
 
@@ -138,7 +143,7 @@ def ending(x: alt.X, field: str) -> alt.X:
     return other
 
 
-def panels(figure: Figure, look: Look | None = None) -> list[Chart]:
+def panels(figure: Figure, look: Look | None = None) -> Sequence[Chart]:
     """The panels of a figure."""
     return CHARTS[figure.name].draw(figure, look or Look())
 
@@ -159,7 +164,7 @@ def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> No
     for parts in ("layer", "concat", "hconcat", "vconcat"):
         for part in getattr(chart, parts, ()):
             replace_data(part, replacement)
-    if isinstance(inner := getattr(chart, "spec", None), alt.TopLevelMixin):
+    if isinstance(inner := getattr(chart, "spec", None), ChartType):
         replace_data(inner, replacement)
 
 

@@ -93,7 +93,17 @@ def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 4
     )
 
 
-def _cells(values, rows, columns, scale, legend, row_title, column_title, value_title, level) -> Chart:
+def _cells(
+    values: ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    scale: alt.Scale,
+    legend: alt.Legend | None,
+    row_title: str,
+    column_title: str,
+    value_title: str,
+    level: bool,
+) -> Chart:
     i, j = np.indices(values.shape)
     frame = pd.DataFrame(
         {
@@ -143,7 +153,16 @@ def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], 
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def _image(values, first, scale, stops, domain, legend, row_title, column_title) -> Chart:
+def _image(
+    values: ndarray,
+    first: int,
+    scale: alt.Scale,
+    stops: Sequence[str],
+    domain: tuple[float, float],
+    legend: alt.Legend | None,
+    row_title: str,
+    column_title: str,
+) -> Chart:
     low, high = domain
     url = painted(values, stops, domain)
     height, width = values.shape

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.core.errors import LinkError
 from analysis.literature import tables as published
-from analysis.literature.tables import Frame, Table
+from analysis.literature.tables import Table
 from analysis.store import read
 
 
@@ -58,11 +58,11 @@ class PublishedComparison:
         means = published.average(self.table, [task for task in self.tasks if task not in kept])
         return dict(zip(means.variant, means.ticked, strict=True))
 
-    def rows(self, kept: Sequence[str], average: str) -> Frame:
+    def rows(self, kept: Sequence[str], average: str) -> pd.DataFrame:
         """A row a figure and one an average: row, variant, task, value, difference to the baseline, source."""
         cells = self.table.scores[self.table.scores.task.isin(self.tasks)]
         means = self.averages(kept)
-        every: Frame = pd.concat(
+        every = pd.concat(
             [
                 pd.DataFrame({"row": list(means), "task": average, "value": list(means.values())}),
                 cells[["row", "task", "value"]],

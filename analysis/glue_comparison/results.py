@@ -6,14 +6,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from analysis import statistics
 from analysis.core.errors import LinkError
 from analysis.store import read
 from analysis.store.paths import version
-
-Frame = Any
-"""A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
 
 Drawn = dict[tuple[str, str], dict[Hashable, np.ndarray]]
 """(variant, task) -> pre-training seed -> (fine-tuning, resample) in points."""
@@ -42,13 +40,13 @@ class Results:
     choices: Mapping[tuple[str, str], statistics.Choice]
     scores: statistics.Scores
     titles: Mapping[str, str]
-    tasks: Frame
+    tasks: pd.DataFrame
     majority: Mapping[str, float]
     without_encoder: Mapping[str, Mapping[str, float]]
     """Baseline that needs no encoder -> task -> its main metric, in points; empty where none was measured."""
     pretrained: tuple[str, ...] | None
     left_out: int
-    runs: Frame
+    runs: pd.DataFrame
 
     @property
     def variants(self) -> list[str]:
@@ -58,7 +56,7 @@ class Results:
     def replicates(self, rates: Mapping[tuple[str, str], float]) -> Drawn:
         """The main metric on resamples of the dev examples, at the given learning rates."""
         which, given = _counted(self.preset, self.pretrained)
-        rows: Frame = read.query(
+        rows = read.query(
             f"SELECT {RUN}, replicates FROM (SELECT s.*, r.created FROM predictions s JOIN runs r USING (run_id) "
             f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric) WHERE seed IS NOT NULL AND {which} {NEWEST}",
             given,
@@ -133,7 +131,7 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     text, given = _made(preset, counted)
     choices = _choices(text, given)
     scores = _scores(text, given, choices)
-    levels: Frame = read.query(
+    levels = read.query(
         f"SELECT s.task, {POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
         "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.variant = ? AND s.value IS NOT NULL "
         # Of this preset rather than of another one, whose dev set may be another.
@@ -144,7 +142,7 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     variants = read.query("SELECT variant, title FROM variants ORDER BY rowid")
     titles = dict(zip(variants.variant, variants.title, strict=True))
     titles |= {name: name for name in scores if name not in titles}
-    tasks: Frame = read.query(
+    tasks = read.query(
         f"SELECT t.task, any_value(t.title) AS title, any_value(t.glue) AS glue, "
         "coalesce(string_agg(DISTINCT coalesce(m.data, 'not said'), '; ' ORDER BY coalesce(m.data, 'not said')) "
         "FILTER (m.data IS DISTINCT FROM ?), '') AS partial, max(m.train_examples) AS train_examples "

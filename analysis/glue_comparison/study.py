@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from analysis import statistics
+from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.glue_comparison.results import Drawn, Frame, Results
+from analysis.glue_comparison.results import Drawn, Results
 from analysis.statistics import Runs
 from analysis.statistics.averages import NOT_LEARNT
 from analysis.statistics.equivalence import NOT_RESOLVED
@@ -174,7 +175,7 @@ class Study:
         return float(np.mean([statistics.summary(self.scores[variant][one]).median for one in tasks]))
 
     @cached_property
-    def cells(self) -> Frame:
+    def cells(self) -> pd.DataFrame:
         """A row a variant and task, and one for its average: what the protocol makes of its runs."""
         matches = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
@@ -229,14 +230,14 @@ class Study:
     def _values(self) -> dict[str, dict[str, float]]:
         """task -> variant -> value."""
         entries: dict[str, dict[str, float]] = {}
-        for row in self.cells.itertuples():
+        for row in frames.rows(self.cells):
             entries.setdefault(row.task, {})[row.variant] = row.value
         return entries
 
     # ---- Differences ----
 
     @cached_property
-    def contrasts(self) -> Frame:
+    def contrasts(self) -> pd.DataFrame:
         """A row a variant and task, and one for the average: variant less baseline.
 
         p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
@@ -310,13 +311,13 @@ class Study:
         return drawn
 
     @cached_property
-    def comparisons(self) -> Frame:
+    def comparisons(self) -> pd.DataFrame:
         """The contrasts with intervals over dev examples and, for averages, the probability of improvement."""
         rows = self.contrasts
         if rows.empty:
             return rows
         spans, wins = [], []
-        for row in rows.itertuples():
+        for row in frames.rows(rows):
             span = statistics.examples_interval(
                 self._drawn(row.variant, row.task), self._drawn(self.baseline, row.task), within=self.protocol
             )

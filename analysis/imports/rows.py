@@ -28,7 +28,7 @@ class InvalidValue(AddendError):
     """A value that is not what was expected."""
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     if isinstance(value, list | dict | bool):
         raise InvalidValue(f"{_cut(value)}; expected a name of 1 to {LONGEST} visible characters")
     text = str(value).strip()
@@ -69,8 +69,12 @@ def _not_negative(value: Any) -> float:
     return number
 
 
-def _cut(value: Any) -> str:
-    text = f"a number of {value.bit_length() * 0.30103:.0f} digits" if _long(value) else repr(value)
+def _cut(value: object) -> str:
+    text = (
+        f"a number of {value.bit_length() * 0.30103:.0f} digits"
+        if isinstance(value, int) and _long(value)
+        else repr(value)
+    )
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 

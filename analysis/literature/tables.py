@@ -10,12 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.store import read
 from analysis.store.paths import version
-
-Frame = Any
-"""A pandas frame. Its type knows nothing of columns, so a checker is told nothing."""
 
 HYPER_PARAMETER = "hyper-parameter"
 GLUE_AVERAGE = "glue_average"
@@ -75,7 +73,7 @@ class Table:
     """
 
     id: str
-    cells: Frame
+    cells: pd.DataFrame
     notes: tuple[Note, ...]
     shared: str
     """What the settings of every column begin with, left out of the columns' names."""
@@ -106,7 +104,7 @@ class Table:
         return " and ".join(self.kinds_read)
 
     @cached_property
-    def scores(self) -> Frame:
+    def scores(self) -> pd.DataFrame:
         """Cells that hold a score: a number, and not a printed change."""
         return self.cells[self.cells.value.notna() & ~self.cells.change & (self.cells.metric != HYPER_PARAMETER)]
 
@@ -140,7 +138,7 @@ class Table:
             raise LinkError(f"{self.title} holds no two scores that could be compared; choose another table.")
         return name or self.variants[0]
 
-    def printed(self) -> tuple[Frame, Frame]:
+    def printed(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The table as printed, and a frame of the same shape with each cell's row number (or none)."""
         cells = self.cells.assign(line=[_line(p, r) for p, r in zip(self.cells.panel, self.cells.row, strict=True)])
         shown = cells.printed.where(cells.sd.isna(), cells.printed + " ± " + cells.sd_text)
@@ -189,9 +187,9 @@ def _line(panel: str, row: str) -> str:
     return f"{row} · {panel}" if panel else row
 
 
-def index() -> Frame:
+def index() -> pd.DataFrame:
     """Every table: id, label, kind. GLUE first, widest first; then by what is measured; hyper-parameters last."""
-    rows: Frame = read.query(
+    rows = read.query(
         "SELECT citation || '|' || table_name AS id, any_value(short) AS short, any_value(table_name) AS table_name, "
         "first(task_title ORDER BY row_number) AS task, first(metric_title ORDER BY row_number) AS metric, "
         "count(DISTINCT task) AS tasks, count(DISTINCT metric) AS metrics, count(DISTINCT task) FILTER (glue) AS glue, "
@@ -199,9 +197,9 @@ def index() -> Frame:
         "FROM published_rows GROUP BY ALL",
         (HYPER_PARAMETER,),
     )
-    rows["kind"] = [_kind(row) for row in rows.itertuples()]
+    rows["kind"] = [_kind(row) for row in frames.rows(rows)]
     rows["rank"] = rows.kind.map({"GLUE": 0, "Single findings": 2, "Hyper-parameters": 3}).fillna(1)
-    rows["label"] = [f"{row.kind}: {label(row.short, row.table_name)}" for row in rows.itertuples()]
+    rows["label"] = [f"{row.kind}: {label(row.short, row.table_name)}" for row in frames.rows(rows)]
     rows["glue"] = rows.glue.where(rows.kind == "GLUE", 0)
     order = ["rank", "glue", "kind", "short", "table_name"]
     rows = rows.sort_values(order, ascending=[True, False, True, True, True])
@@ -235,10 +233,10 @@ def _load(version: tuple[str, int, int], table: str) -> Table:
 def load_all(tables: Sequence[str]) -> dict[str, Table]:
     """Tables by their ids, in two questions to the store."""
     marks = ", ".join("?" for _ in tables)
-    rows: Frame = read.query(
+    rows = read.query(
         f"SELECT * FROM published_rows WHERE citation || '|' || table_name IN ({marks}) ORDER BY row_number", tables
     )
-    frame: Frame = read.query("SELECT citation_key, table_name, variant, task, caveat FROM caveats ORDER BY rowid")
+    frame = read.query("SELECT citation_key, table_name, variant, task, caveat FROM caveats ORDER BY rowid")
     entries = {f"{citation}|{name}": cells for (citation, name), cells in rows.groupby(["citation", "table_name"])}
     results = {}
     for table in tables:
@@ -254,7 +252,7 @@ def load_all(tables: Sequence[str]) -> dict[str, Table]:
     return results
 
 
-def _laid_out(cells: Frame) -> tuple[Frame, str]:
+def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Says of every figure in which row, column and panel it stands. A cell holds one figure."""
     measures = cells[["printed_task", "printed_metric"]].agg(tuple, axis=1)
     settings = cells.setting.fillna("")
@@ -281,7 +279,7 @@ def _laid_out(cells: Frame) -> tuple[Frame, str]:
             ],
             change=cells.variant.str.contains(CHANGE, regex=False),
             unit=[
-                "points" if metric in POINTS else UNITS.get(metric, title)
+                "points" if metric in POINTS else str(UNITS.get(metric, title))
                 for metric, title in zip(cells.metric, cells.metric_title, strict=True)
             ],
         ),
@@ -289,7 +287,7 @@ def _laid_out(cells: Frame) -> tuple[Frame, str]:
     )
 
 
-def _measure_names(cells: Frame) -> Any:
+def _measure_names(cells: pd.DataFrame) -> Any:
     """The task where that tells the columns apart, else the metric, else both."""
     measures = cells[["printed_task", "printed_metric"]].drop_duplicates()
     if measures.printed_task.is_unique:
@@ -310,10 +308,10 @@ def _without_common_start(settings: Any) -> tuple[Any, str]:
     return pd.Series([", ".join(part[common:]) for part in parts], index=settings.index), ", ".join(parts[0][:common])
 
 
-def _notes(caveats: Frame, cells: Frame) -> list[Note]:
+def _notes(caveats: pd.DataFrame, cells: pd.DataFrame) -> list[Note]:
     whole: list[Note] = []
     places: dict[str, tuple[list[str], list[str]]] = {}
-    for caveat in caveats.itertuples():
+    for caveat in frames.rows(caveats):
         named_variant, named_task = not pd.isna(caveat.variant), not pd.isna(caveat.task)
         here = cells[
             ((cells.variant == caveat.variant) | (not named_variant))
@@ -344,7 +342,7 @@ def _mark(number: int) -> str:
     return "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"[number]
 
 
-def average(table: Table, without: Sequence[str] = ()) -> Frame:
+def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
     """Every variant's mean over the GLUE columns that all have, and over those whose task is not in `without`.
 
     Columns: variant, all_columns, ticked, printed (the paper's own average, where it prints one). In points.
@@ -371,7 +369,7 @@ def average(table: Table, without: Sequence[str] = ()) -> Frame:
     )
 
 
-def differences(table: Table, baseline: str = "") -> Frame:
+def differences(table: Table, baseline: str = "") -> pd.DataFrame:
     """Every score minus the baseline's in the same column, in the unit printed; without the baseline's own rows."""
     own = table.baseline(baseline)
     keys = ["panel", "column"]

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from torch.nn.modules.module import register_module_forward_pre_hook
 
@@ -13,7 +12,7 @@ def cancellable(check: Callable[[], None]) -> Iterator[None]:
     """Calls `check` before each module that this thread runs inside the block; what it raises ends the pass."""
     mine = threading.get_ident()
 
-    def ask(_: Any, __: Any) -> None:
+    def ask(_: object, __: object) -> None:
         if threading.get_ident() == mine:
             check()
 

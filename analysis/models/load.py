@@ -205,7 +205,7 @@ def _few_modules(name: str) -> Iterator[None]:
     """Refuses a model of very many parts while it is being made by this thread."""
     mine, result = threading.get_ident(), 0
 
-    def count(_: Any, __: str, ___: Any) -> None:
+    def count(_: object, __: str, ___: object) -> None:
         nonlocal result
         result += threading.get_ident() == mine
         if result > MOST_MODULES:

@@ -98,7 +98,7 @@ def _gate_held(module: nn.Module, gate: gates.Gate | None) -> Iterator[None]:
             waiting.append(args[0])
         return (total(args[0]), *args[1:])
 
-    def after(_module: nn.Module, _args: tuple[Any, ...], output: Tensor) -> Tensor:
+    def after(_module: nn.Module, _args: tuple[object, ...], output: Tensor) -> Tensor:
         result = gate or (lambda whole: torch.where(whole == 0, 0, output / whole))
         return activation(waiting.pop(), output, result) if waiting else output
 

@@ -102,7 +102,7 @@ class TrainingRules:
                 wanted.setdefault(variant, set()).update(one.seeds)
         return {variant: tuple(sorted(seeds)) for variant, seeds in wanted.items()}
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, object]:
         """What a run's manifest says of the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 
@@ -201,7 +201,7 @@ class SurgeryRules:
     able: Mapping[str, float]
     statements: tuple[TunedStatement, ...]
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, object]:
         """What a run's manifest says of the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 

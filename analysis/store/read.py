@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pandas as pd
@@ -87,7 +86,7 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
             raise StoreError(f"The store {path} could not be opened ({refused}). {REBUILD}.") from None
 
 
-def query(sql: str, parameters: Sequence[Any] = (), path: Path | None = None) -> pd.DataFrame:
+def query(sql: str, parameters: Sequence[object] = (), path: Path | None = None) -> pd.DataFrame:
     """The rows of one SELECT. Parameters stand for the question marks in `sql`."""
     with connect(path) as connection:
         try:

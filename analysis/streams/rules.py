@@ -15,9 +15,7 @@ from torch.nn import functional
 
 from analysis.core.errors import ModelError
 from analysis.streams import gates
-from analysis.streams.tensor import DecomposedTensor, Part, decomposed, materialize, total
-
-Rule = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
+from analysis.streams.tensor import FROZEN, RULES, DecomposedTensor, Part, Rule, decomposed, materialize, total
 
 FREEZE: ContextVar[str] = ContextVar("freeze", default="activation")
 """What is held of a gated unit, act(gate) * up: "activation", "other" (up), or "half" of each."""
@@ -33,8 +31,7 @@ is_nested itemsize nbytes size dim ndimension numel nelement stride is_contiguou
 element_size data_ptr
 new_zeros new_ones new_full new_empty zeros_like ones_like empty_like full_like is_complex is_inference
 """
-FROZEN = frozenset((_STATISTICS + _WHAT_A_TENSOR_IS).split())
-"""What is held at the value of the whole, or does not concern values."""
+FROZEN.update((_STATISTICS + _WHAT_A_TENSOR_IS).split())
 _LINEAR = """
 view reshape transpose permute unsqueeze squeeze flatten unflatten expand expand_as repeat repeat_interleave
 split split_with_sizes chunk unbind select narrow index_select __getitem__ to float double half bfloat16 type type_as
@@ -289,7 +286,7 @@ def _masked_fill(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
     return _each(func, args, kwargs)
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     **dict.fromkeys(_LINEAR.split(), _each),
     **dict.fromkeys(("dropout", "detach", "requires_grad_"), _same),
     **dict.fromkeys(("add", "__add__", "__radd__"), _add),

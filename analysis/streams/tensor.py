@@ -18,6 +18,12 @@ from analysis.core.errors import ModelError
 
 Part = Tensor | None
 """What one source gives: any shape that broadcasts to the whole's; None where it gives nothing."""
+Rule = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
+"""From a torch function and what it is called with to what it gives, whole and parts."""
+RULES: dict[str, Rule] = {}
+"""By the name of the function; `analysis.streams.rules` fills it."""
+FROZEN: set[str] = set()
+"""Functions that give what is held at the value of the whole, or what does not concern values."""
 
 
 class DecomposedTensor(Tensor):
@@ -32,8 +38,6 @@ class DecomposedTensor(Tensor):
         cls, func: Callable[..., Any], types: Iterable[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """Computes the whole as the model would, and the parts by the rule for `func`."""
-        from analysis.streams.rules import FROZEN, RULES
-
         name = func.__name__
         if name == "__get__":
             name = func.__self__.__name__  # pyright: ignore[reportFunctionMemberAccess]  a tensor's attribute

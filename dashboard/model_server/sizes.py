@@ -10,7 +10,7 @@ TOKEN_BYTES = 1_000
 """Of a tokenizer, for each entry of its vocabulary: 330 measured of the embedded one, and merges take more."""
 
 
-def _arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:
+def _arrays(value: object, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:
     """Every array and text that is reached from a value through fields, mappings and sequences."""
     if id(value) in seen:
         return
@@ -28,12 +28,12 @@ def _arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:
         yield from _arrays(one, seen)
 
 
-def bytes_of(result: Any) -> int:
+def bytes_of(result: object) -> int:
     """Bytes of a result's arrays and texts."""
     return sum(x.nbytes if isinstance(x, np.ndarray) else sys.getsizeof(x) for x in _arrays(result, set()))
 
 
-def freeze(result: Any) -> None:
+def freeze(result: object) -> None:
     """Makes every array of a result read-only: what one session is shown cannot be changed by another."""
     for array in _arrays(result, set()):
         if isinstance(array, np.ndarray):

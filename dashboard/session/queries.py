@@ -17,8 +17,9 @@ from analysis.figures.glue.headline import headline
 from analysis.figures.runs import data as runs
 from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
+from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.literature.tables import Frame, Table
+from analysis.literature.tables import Table
 from analysis.narrative import choosing
 from analysis.narrative.answer import cards
 from analysis.narrative.front_page import FrontPage
@@ -48,13 +49,13 @@ def mirrored() -> mirror.State | None:
     return mirror.state()
 
 
-def rows(sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
     """The rows of a SELECT."""
     return _rows(store_version(), sql, tuple(parameters))
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
-def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
+def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[object, ...]) -> pd.DataFrame:
     return read.query(sql, parameters)
 
 
@@ -69,13 +70,13 @@ def run_reader_query(query: str) -> Answer:
         return ask(query)
 
 
-def sql_chart(values: Mapping[str, Any]) -> Figure:
+def sql_chart(values: Mapping[str, Value]) -> Figure:
     """A chart of a reader's own query. Not kept with the others: its rows are the reader's choice, and many."""
     run_reader_query(str(values["query"]))
     return FIGURES["sql_chart"].build(values)
 
 
-def open_columns() -> Frame:
+def open_columns() -> pd.DataFrame:
     """What readers' queries may read: view or table, column, type."""
     frame = rows(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
@@ -84,13 +85,13 @@ def open_columns() -> Frame:
     return frame[~frame.table_name.isin(PRIVATE)]
 
 
-def figure(name: str, values: Mapping[str, Any]) -> Figure:
+def figure(name: str, values: Mapping[str, Value]) -> Figure:
     """A figure made from stored results."""
     return _figure(store_version(), name, tuple(sorted(values.items())))
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> Figure:
+def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Value], ...]) -> Figure:
     return FIGURES[name].build(dict(values))
 
 
@@ -104,13 +105,13 @@ def _front_page(version: tuple[str, int, int]) -> FrontPage:
     return cards.front_page()
 
 
-def step_says(step: ReadingStep, values: Mapping[str, Any]) -> str:
+def step_says(step: ReadingStep, values: Mapping[str, Value]) -> str:
     """The sentence of a step of the guided reading."""
     return _step_says(store_version(), step.name, tuple(sorted(values.items())))
 
 
 @st.cache_data(max_entries=128, show_spinner=False)
-def _step_says(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Any], ...]) -> str:
+def _step_says(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Value], ...]) -> str:
     return STEPS[name].says(dict(values))
 
 
@@ -164,7 +165,7 @@ def _glue_presets(version: tuple[str, int, int]) -> list[str]:
     return glue_comparison.presets()
 
 
-def glue_study(values: Mapping[str, Any]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
+def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
     """Our own runs and the published table that a page's values ask for."""
     return glue.study_and_table(values)
 
@@ -190,34 +191,34 @@ def glue_headline(study: glue_comparison.Study) -> list[str]:
     return headline(study)
 
 
-def glue_results(values: Mapping[str, Any]) -> glue_table.Table:
+def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
     return _glue_table(store_version(), tuple(sorted(values.items())))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> glue_table.Table:
+def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Value], ...]) -> glue_table.Table:
     request = dict(values)
     return glue_table.table(*glue.study_and_table(request), relative=request["view"] == "difference")
 
 
-def trainings() -> Frame:
+def trainings() -> pd.DataFrame:
     """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
     return _trainings(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _trainings(version: tuple[str, int, int]) -> Frame:
+def _trainings(version: tuple[str, int, int]) -> pd.DataFrame:
     return training.index()
 
 
-def verdict(values: Mapping[str, Any]) -> training_verdict.Verdict | None:
+def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
     return _verdict(store_version(), tuple(sorted(values.items())))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Any], ...]) -> training_verdict.Verdict | None:
+def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Value], ...]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.select_trainings(dict(values)))
 
 
@@ -261,16 +262,16 @@ def changed_rules() -> int:
     return stored.changed()
 
 
-def claim_evidence(claim: str) -> Frame:
+def claim_evidence(claim: str) -> pd.DataFrame:
     """A row a piece of evidence on a claim, numbered as in its figure."""
     return evidence(stored.claim(claim))
 
 
-def every_run() -> Frame:
+def every_run() -> pd.DataFrame:
     """Every stored run with its status and settings, the newest first."""
     return _every_run(store_version())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _every_run(version: tuple[str, int, int]) -> Frame:
+def _every_run(version: tuple[str, int, int]) -> pd.DataFrame:
     return runs.all_runs()

@@ -66,7 +66,7 @@ def clicked() -> None:
 
 
 table = shown[list(COLUMNS)].assign(
-    kind=[KINDS.get(kind, kind) for kind in shown.kind],
+    kind=[str(KINDS.get(kind, kind)) for kind in shown.kind],
     variant=[title(name) if name else "" for name in shown.variant],
 ).rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Any
 
 import streamlit as st
 
 from analysis.core.colours import css_variables
+from analysis.links import Value
 from analysis.narrative.front_page import Bar, Card, Step
 from dashboard.session.page_address import address, is_dark
 
@@ -88,7 +88,7 @@ def _bold(step: Step) -> str:
     return escape(before) + (f"<b>{escape(bold)}</b>" if bold else "") + escape(after)
 
 
-def _link(name: str, page: str, values: Mapping[str, Any]) -> str:
+def _link(name: str, page: str, values: Mapping[str, Value]) -> str:
     if not page:
         return ""
     to = escape(address(page, values), quote=True)

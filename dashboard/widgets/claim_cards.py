@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.claims.stored import Entry
 from analysis.core.formatting import interval_text, plural, significant
-from analysis.links import VIEWS
+from analysis.links import VIEWS, Value
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.effect_sparkline import effect_sparkline
@@ -50,7 +50,7 @@ def effect_in_words(entry: Entry) -> str:
     return f"{entry.measured}: {size}{held}{of}{samples}"
 
 
-def parameters(page: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:
     """A link's parameters as Streamlit's page links take them."""
     return [(name, value) for name, matches in VIEWS[page].parameters(values).items() for value in matches]
 

@@ -131,7 +131,7 @@ def _who(heading: Heading) -> None:
 def _evidence(entry: Entry) -> None:
     frame = queries.claim_evidence(entry.id)
     for side, heading in HEADINGS.items():
-        rows: Any = frame[frame.side == side]
+        rows = frame[frame.side == side]
         if rows.empty and side not in NONE:
             continue
         st.subheader(f"{heading} ({len(rows)})", anchor=False)

@@ -48,7 +48,7 @@ def show_published(table: queries.Table, key: str) -> None:
     if cells:
         line, column = cells[0]
         place = list(grid.columns).index(column) - 1
-        number = numbers.iat[line, place] if place >= 0 else None
+        number = numbers.to_numpy()[line, place] if place >= 0 else None
         if number is not None and not pd.isna(number):
             _cell(table.cells[table.cells.row_number == number].iloc[0])
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from analysis.ablation.variants import VARIANTS
 from analysis.figures.training.data import BASELINES, OBJECTIVES, title, usual_recipe
-from analysis.literature.tables import Frame
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 
-def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Frame:
+def which_runs(picked: Pickers, every: pd.DataFrame, *, one_setting: bool = True) -> pd.DataFrame:
     """Preset, objective and, where there are several, settings and learning rate; the runs that are left.
 
     one_setting: whether what is shown is of one; else settings and rate are not asked for.
@@ -49,7 +50,7 @@ def which_runs(picked: Pickers, every: Frame, *, one_setting: bool = True) -> Fr
     return rows
 
 
-def against(picked: Pickers, ran: Frame) -> None:
+def against(picked: Pickers, ran: pd.DataFrame) -> None:
     """Which variant the others are held against; what adds learned positions unless told."""
     usual = BASELINES[ran.objective.iloc[0]]
     others = [name for name in VARIANTS if name in set(ran.variant) - {usual}]

@@ -15,6 +15,7 @@ from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED
 from analysis.core.formatting import interval_text, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, decoder_rules, rule_files, training_rules
+from analysis.statistics import Difference
 
 __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "Reading", "judged", "tables"]
 
@@ -97,7 +98,7 @@ def _would_decide(one: Contest, result: contests.Standing, names: tuple[str, str
     )
 
 
-def _effect(result: Any, *, ratio: bool) -> tuple[float | None, float | None, float | None]:
+def _effect(result: Difference | None, *, ratio: bool) -> tuple[float | None, float | None, float | None]:
     if result is None or math.isnan(result.mean):
         return None, None, None
     values = [math.exp(x) if ratio else x for x in (result.mean, result.low, result.high)]
@@ -208,7 +209,7 @@ def _counted(read: list[Reading], extreme: Reading | None, one: Mapping[str, Any
     return text
 
 
-def tables(results: list[Judgement]) -> dict[str, list[dict[str, Any]]]:
+def tables(results: list[Judgement]) -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `statements` and `readings`."""
     statements = []
     for one in results:

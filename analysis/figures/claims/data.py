@@ -9,7 +9,6 @@ from analysis.claims.statements import stored as statements
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, plural
 from analysis.figures.figure import Figure, Params, figure
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 SIDES = {"for": "supports it", "against": "contradicts it", "beside": "is related and decides nothing"}
@@ -32,7 +31,7 @@ def claims_verdicts(params: Params) -> Figure:
         raise NoResults(
             "The store holds no first verdicts: they are in data/results/first_verdicts. Restore that file."
         )
-    frame: Frame = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "id": entry.id,
             "claim": f"{entry.id} {entry.title}",
@@ -78,7 +77,7 @@ def claims_statements(params: Params) -> Figure:
     matches = statements.statements()
     if not matches:
         raise NoResults("The store holds no statements. Run: python -m analysis sync --rebuild")
-    frame: Frame = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "id": one.id,
             "claim": f"{one.id} {one.statement}",
@@ -126,7 +125,7 @@ def claim_evidence(params: Params) -> Figure:
         )
     entry = stored.claim(str(params["claim"]))
     frame = evidence(entry)
-    numbered: Frame = frame[frame.value.notna()]
+    numbered = frame[frame.value.notna()]
     if numbered.empty:
         raise NoResults(f"No evidence on {entry.id} is a number yet. {entry.sentence}")
     drawn = pd.concat([_chosen(group) for _, group in numbered.groupby("unit", sort=False)])
@@ -166,7 +165,7 @@ def claim_evidence(params: Params) -> Figure:
     )
 
 
-def evidence(entry: stored.Entry) -> Frame:
+def evidence(entry: stored.Entry) -> pd.DataFrame:
     """A row a piece of evidence, numbered; what decides comes first, against and for alike."""
     order = {"for": 0, "against": 1, "beside": 2}
     lines = sorted(entry.evidence, key=lambda line: order[line.side])
@@ -203,11 +202,11 @@ def evidence(entry: stored.Entry) -> Frame:
         "page",
         "values",
     ]
-    frame: Frame = pd.DataFrame(rows, columns=columns)
+    frame = pd.DataFrame(rows, columns=columns)
     return frame.astype(dict.fromkeys(("value", "low", "high"), float))
 
 
-def _chosen(rows: Frame) -> Frame:
+def _chosen(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of a unit that are drawn: all that decide, and others for as long as there is room."""
     decides = rows[rows.side != "beside"]
     return pd.concat([decides.head(2 * SHOWN), rows[rows.side == "beside"].head(max(0, SHOWN - len(decides)))])

@@ -3,11 +3,11 @@
 import textwrap
 
 import altair as alt
+import pandas as pd
 
 from analysis.core import colours
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing, ending
-from analysis.literature.tables import Frame
 
 VERDICTS = {
     "supported": (colours.VERDICTS["supported"], "circle"),
@@ -28,7 +28,7 @@ SIDES = {
 @drawing("claims_verdicts")
 def verdicts(figure: Figure, look: Look) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
-    frame: Frame = figure.frame()
+    frame = figure.frame()
     words = list(figure.content["words"])
     shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
     # Names in two lines leave the marks room on a narrow screen.
@@ -70,14 +70,14 @@ def verdicts(figure: Figure, look: Look) -> list[Chart]:
 @drawing("claim_evidence")
 def evidence(figure: Figure, look: Look) -> list[Chart]:
     """One panel a unit; rows are numbered as in the tables."""
-    drawn: Frame = figure.content["drawn"]
+    drawn = figure.content["drawn"]
     units = list(dict.fromkeys(drawn.unit))
     # What the rule judges by comes first.
     units.sort(key=lambda unit: unit != figure.content["unit"])
     return [_panel(drawn[drawn.unit == unit], unit, figure, look) for unit in units]
 
 
-def _panel(rows: Frame, unit: str, figure: Figure, look: Look) -> Chart:
+def _panel(rows: pd.DataFrame, unit: str, figure: Figure, look: Look) -> Chart:
     rows = rows.drop(columns=["values", "page", "caveat", "query"]).assign(
         label=[f"{row.number}  {row.source}" for row in rows.itertuples()],
         bears=[figure.content["sides"][side] for side in rows.side],

@@ -60,7 +60,7 @@ def _folded(table: pd.DataFrame, both: Both, *, add_up: bool) -> pd.DataFrame:
     named = [term for term in table.index if term == "total" or any(term in four(one) for one in both)]
     others = table.drop(index=named)
     if add_up and len(others):
-        table = pd.concat([table, others.sum(min_count=1).to_frame(REST).T]).rename_axis(table.index.name)
+        table = pd.concat([table, others.sum(min_count=1).to_frame(REST).T]).rename_axis("term")
         named.insert(len(named) - ("total" in named), REST)
     elif len(others):
         named += list(others.index[(others[list(SIDES)].abs() >= NOTHING).any(axis=1)])
@@ -82,7 +82,8 @@ def compare_terms(params: Params, both: Both) -> Figure:
     table.index.name = "term"
     far = table.difference.abs()
     largest = (
-        f"The largest difference is in {term_label(str(far.idxmax()))}: {signed(table.difference[far.idxmax()], 3)}."
+        f"The largest difference is in {term_label(str(far.idxmax()))}: "
+        f"{signed(table.difference.iloc[far.argmax()], 3)}."
         if far.notna().any()
         else "No term is defined on both sides."
     )
@@ -129,11 +130,9 @@ def compare_cell(params: Params, both: Both) -> Figure:
     pairs = [f"“{view.labels[query]}” on “{view.labels[key]}”" for view in views]
     which = pairs[0] if pairs[0] == pairs[1] else f"{pairs[0]} (left) and {pairs[1]} (right)"
     kind = "key-centred score" if params["centred"] else "score before centring"
-    total = table.loc["total"]
-    text = (
-        f"The score of {which} is {signed(total.left)} on the left and {signed(total.right)} on the right, "
-        f"a difference of {signed(total.difference)}."
-    )
+    totals = table.loc[["total"], [*SIDES, "difference"]].to_numpy(dtype=float)
+    left, right, difference = (signed(float(value)) for value in totals[0])
+    text = f"The score of {which} is {left} on the left and {right} on the right, a difference of {difference}."
     return Figure(
         name="compare_cell",
         title=f"Query {query} on key {key}, term by term",

@@ -6,7 +6,6 @@ import pandas as pd
 from analysis.core.formatting import percent
 from analysis.figures.depth.data import models_of, run_descriptions, windows
 from analysis.figures.figure import Figure, Params, figure
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 MEASURES = {
@@ -27,7 +26,7 @@ PAPER, SETTING = "song2023geometry", "WikiText"
 SHOWN = {"BERT": "BERT (published)", "GPT2": "GPT-2 (published)"}
 
 
-def published() -> Frame:
+def published() -> pd.DataFrame:
     """Song & Zhong's figures for BERT and GPT-2 on WikiText: model, layer, depth, measure, value, caveat."""
     marks = ", ".join("?" for _ in PUBLISHED)
     rows = read.query(

@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
+import pandas as pd
+
 from analysis.core.errors import NoResults
 from analysis.figures.figure import Figure, Params, figure
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 READINGS = {
@@ -20,11 +21,11 @@ READINGS = {
 """The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
 
 
-def models_of(params: Params, view: str, make: str) -> tuple[Frame, list[str]]:
+def models_of(params: Params, view: str, make: str) -> tuple[pd.DataFrame, list[str]]:
     """Rows of a view for the models that a link names, in its order; the newest corpus of each. Raises NoResults."""
     wanted = [str(model) for model in tuple(params["models"])]
     marks = ", ".join("?" for _ in wanted) or "NULL"
-    result: Any = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", wanted)
+    result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", wanted)
     if result.empty:
         names = ", ".join(wanted) or "no model"
         raise NoResults(f"Nothing of the kind is stored yet for {names}. Run: python -m analysis {make}")
@@ -37,7 +38,7 @@ def models_of(params: Params, view: str, make: str) -> tuple[Frame, list[str]]:
     return result.assign(depth=result.layer / layers.clip(lower=1), layers=layers), there
 
 
-def run_descriptions(frame: Frame) -> dict[str, str]:
+def run_descriptions(frame: pd.DataFrame) -> dict[str, str]:
     """What the numbers trace to, a line a model."""
     rows = frame.drop_duplicates("model")
     return {
@@ -55,7 +56,7 @@ def _config(row: Any, name: str) -> Any:
     return json.loads(row.config)[name]
 
 
-def windows(rows: Frame) -> str:
+def windows(rows: pd.DataFrame) -> str:
     """Over what each model was measured: once where it is the same for all."""
     of = {row.model: (_config(row, "windows"), _config(row, "length"), row.corpus) for row in rows.itertuples()}
     texts = {what: f"{what[0]} windows of {what[1]} tokens ({what[2]})" for what in of.values()}

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import altair as alt
+import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import GREY, Chart, Look, drawing
-from analysis.literature.tables import Frame
 
 WIDE, HIGH = 250, 190
 LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=260)
@@ -47,7 +47,7 @@ def decoding(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _decoder(rows: Frame, panel: str, models: Sequence[str], look: Look, *, last: bool) -> Chart:
+def _decoder(rows: pd.DataFrame, panel: str, models: Sequence[str], look: Look, *, last: bool) -> Chart:
     low, named = min(0.0, float(rows.low.min())), len(models) if last and len(models) > 1 else 0
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[low, 1], nice=False, padding=6))
     base = alt.Chart(rows).encode(x=depth_axis(), color=colour(models, look, legend=named > 0))
@@ -76,7 +76,7 @@ def basis(figure: Figure, look: Look) -> list[Chart]:
 
 
 def _measure(
-    rows: Frame, panel: str, models: Sequence[str], published: Sequence[str], look: Look, *, last: bool
+    rows: pd.DataFrame, panel: str, models: Sequence[str], published: Sequence[str], look: Look, *, last: bool
 ) -> Chart:
     kinds = [*models, *published]
     marks = alt.Scale(domain=kinds, range=[*["circle"] * len(models), "square", "triangle-up"])

@@ -1,11 +1,11 @@
 """Drawings of order against depth: what a permutation moves, and how far tokens attend."""
 
 import altair as alt
+import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.depth.draw import colour, depth_axis, high
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.literature.tables import Frame
 
 WIDE = 360
 DASHES = alt.Scale(domain=["as trained", "off"], range=[[1, 0], [5, 4]])
@@ -69,7 +69,7 @@ def _even(look: Look) -> Chart:
     return alt.Chart(alt.Data(values=[{"even": 1}])).mark_rule(strokeDash=[4, 4], color=look.ink).encode(y="even:Q")
 
 
-def _reach(rows: Frame, title: str, models: list[str], look: Look) -> Chart:
+def _reach(rows: pd.DataFrame, title: str, models: list[str], look: Look) -> Chart:
     x = alt.X(
         "depth:Q",
         scale=alt.Scale(domain=[0, 1], nice=False, padding=8),
@@ -94,7 +94,7 @@ def _reach(rows: Frame, title: str, models: list[str], look: Look) -> Chart:
     return _titled(panel, f"{title}: mean distance over that of even attention", look, 0)
 
 
-def _against(rows: Frame, title: str, models: list[str], look: Look, *, last: bool) -> Chart:
+def _against(rows: pd.DataFrame, title: str, models: list[str], look: Look, *, last: bool) -> Chart:
     named = len(models) if last else 0
     x = alt.X(
         "distance:Q",

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from analysis.core.formatting import significant
 from analysis.figures.depth.data import models_of, run_descriptions, windows
 from analysis.figures.figure import Figure, Params, figure
-from analysis.literature.tables import Frame
 
 MAKE = "measure-order --texts FILE"
 TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
@@ -42,7 +42,7 @@ def equivariance(params: Params) -> Figure:
     )
 
 
-def _strayed(rows: Frame, model: str) -> str:
+def _strayed(rows: pd.DataFrame, model: str) -> str:
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").sort_index()
     sentences = [f"{significant(row.value)} with positions {positions}" for positions, row in ends.iterrows()]
     return f"{model}: what leaves the last layer moves by {' and '.join(sentences)}."
@@ -85,7 +85,7 @@ def locality(params: Params) -> Figure:
     )
 
 
-def _binned(rows: Frame) -> Frame:
+def _binned(rows: pd.DataFrame) -> pd.DataFrame:
     """Attention over even attention in bins of distance 1, 2 to 3, 4 to 7 and so on, mean over layers."""
     rows = rows.assign(bin=np.floor(np.log2(rows.distance.astype(float))))
     sums = rows.groupby(["model", "query", "layer", "bin"], sort=False)[["value", "even"]].sum()
@@ -97,8 +97,8 @@ def _binned(rows: Frame) -> Frame:
     return result.assign(distance=np.sqrt(first * last), first=first, last=last)
 
 
-def _reach(frame: Frame, model: str) -> str:
-    rows: Any = frame[(frame.measure == "mean_distance") & frame["head"].isna()]
+def _reach(frame: pd.DataFrame, model: str) -> str:
+    rows = frame[(frame.measure == "mean_distance") & frame["head"].isna()]
     sentences = []
     for query, title in QUERIES.items():
         of = rows[rows["query"] == query].sort_values("layer")
@@ -109,7 +109,7 @@ def _reach(frame: Frame, model: str) -> str:
     return f"{model}, mean over layers (and least to most): {', '.join(sentences)} of the distance of even attention."
 
 
-def _order_shows(rows: Frame) -> str:
+def _order_shows(rows: pd.DataFrame) -> str:
     """How far one model's output moves when its words are permuted, with its positions and without."""
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").value
     if not {"as trained", "off"} <= set(ends.index):
@@ -120,7 +120,7 @@ def _order_shows(rows: Frame) -> str:
     )
 
 
-def _nearness(rows: Frame) -> str:
+def _nearness(rows: pd.DataFrame) -> str:
     """How far words of one model attend, against even attention, over layers."""
     reach = rows[(rows["query"] == "word") & (rows.measure == "mean_distance") & rows["head"].isna()]
     if reach.empty:

@@ -19,7 +19,6 @@ from analysis.figures.terms.data import (
     term_label,
 )
 from analysis.figures.terms.maps import REST
-from analysis.literature.tables import Frame
 
 HOW = (
     "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
@@ -27,7 +26,7 @@ HOW = (
 )
 
 
-def _where(row: Any, rows: Frame) -> str:
+def _where(row: Any, rows: pd.DataFrame) -> str:
     layers = rows.layer.nunique()
     return (
         f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {row.texts} texts of "
@@ -47,7 +46,7 @@ def heads(params: Params) -> Figure:
         raise LinkError(f"{params['model']} has no term {term!r}; choose another.")
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
-    at = result.loc[result[measure].idxmax()]
+    at = result.iloc[int(result[measure].argmax())]
     text = f"{term_label(term)} is largest in layer {at.layer}, head {int(at['head'])}: {at[measure]:.2f}."
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "top1_agreement", "method"]
     return Figure(
@@ -75,7 +74,7 @@ def cell(params: Params) -> Figure:
     result = stored_terms(params, ("head",), every_layer=True)
     layer, head = (int(params.get(name, STRONGEST)) for name in ("at_layer", "at_head"))
     if STRONGEST in (layer, head):
-        at = result.loc[result[measure].where(result.term == term).idxmax()]
+        at = result[result.term == term].nlargest(1, measure).iloc[0]
         layer, head = int(at.layer), int(at["head"])
     own = result[(result.layer == layer) & (result["head"] == head)].set_index("term")
     if own.empty:

@@ -5,6 +5,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.encodings.data import Sized
 from analysis.figures.heatmap import heatmap
 
 WIDE = 380
@@ -22,12 +23,12 @@ def heading(title: str, *below: str, look: Look) -> alt.TitleParams:
     )
 
 
-def name(one, *below: str, look: Look) -> alt.TitleParams:
+def name(one: Sized, *below: str, look: Look) -> alt.TitleParams:
     """The title of an encoding's panel; its size below it, where that is not the one asked for."""
     return heading(one.title, *one.lines, *below, look=look)
 
 
-def empty(one, *lines: str, look: Look, height: int = 240, number: str = "") -> Chart:
+def empty(one: Sized, *lines: str, look: Look, height: int = 240, number: str = "") -> Chart:
     """An encoding's panel that says in words why there is nothing to draw, under a number if there is one."""
     frame = pd.DataFrame({"x": [0.5], "number": [number], "words": ["\n".join(lines)]})
     base = alt.Chart(frame).encode(x=alt.X("x:Q", scale=alt.Scale(domain=[0, 1]), axis=None), y=alt.value(height / 2))

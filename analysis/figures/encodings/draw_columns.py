@@ -1,10 +1,14 @@
 """Drawings of an encoding's columns: how much each moves, and how fast."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.encodings.data import Sized
 from analysis.figures.encodings.draw import WIDE, colours, empty, heading, name
 from analysis.figures.heatmap import heatmap
 
@@ -47,7 +51,7 @@ def movement(figure: Figure, look: Look) -> list[Chart]:
     return panels
 
 
-def _held(held, shown, look: Look) -> Chart:
+def _held(held: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
     share = alt.Axis(format="%", tickCount=5)
     line = (
         alt.Chart(held)
@@ -67,7 +71,7 @@ def _held(held, shown, look: Look) -> Chart:
     return (half + line).properties(width=WIDE * 2 // 3, height=240, title=heading("Who holds the variance", look=look))
 
 
-def _by_title(shown, look: Look) -> alt.Color:
+def _by_title(shown: Sequence[Sized], look: Look) -> alt.Color:
     scale = alt.Scale(domain=[one.title for one in shown], range=colours(look)[: len(shown)])
     return alt.Color("title:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", labelLimit=240, columns=1))
 
@@ -103,7 +107,7 @@ def spectrum(figure: Figure, look: Look) -> list[Chart]:
     return panels
 
 
-def _mean(mean, shown, look: Look) -> Chart:
+def _mean(mean: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
     seen = mean[mean.share > 0]
     return (
         alt.Chart(seen)

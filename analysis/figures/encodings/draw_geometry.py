@@ -6,8 +6,9 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.encodings.data import Sized
 from analysis.figures.encodings.draw import WIDE, colours, empty, name
-from analysis.figures.encodings.geometry import related
+from analysis.figures.encodings.geometry import Likeness, related
 from analysis.figures.encodings.measures import in_words
 from analysis.figures.heatmap import heatmap
 
@@ -43,7 +44,7 @@ def similarity(figure: Figure, look: Look) -> list[Chart]:
     return lines + maps if any(like.profile.distance.size for like in likes) else lines
 
 
-def _profile(one, like, colour: str, floor: float | None, look: Look) -> Chart:
+def _profile(one: Sized, like: Likeness, colour: str, floor: float | None, look: Look) -> Chart:
     result = like.profile
     frame = pd.DataFrame(result._asdict()).assign(low=result.mean - result.sd, high=result.mean + result.sd)
     scale = alt.Scale(zero=False) if floor is None else alt.Scale(domain=[floor, 1.0])

@@ -179,7 +179,7 @@ def _sizes(rows: pd.DataFrame) -> str:
     usual = sizes.groupby("about")["size"].agg(lambda result: result.mode()[0])
     other = sizes.loc[sizes["size"] != sizes.about.map(usual)].sort_values(["encoding", "length"])
     named = other.groupby("encoding", sort=False)["size"].agg(" and ".join)
-    return "; ".join([" and ".join(usual), *(f"{ENCODINGS[name].title} {size}" for name, size in named.items())])
+    return "; ".join([" and ".join(usual), *(f"{ENCODINGS[str(name)].title} {size}" for name, size in named.items())])
 
 
 def _invariant(every: pd.DataFrame) -> str:

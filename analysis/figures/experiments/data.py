@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural
 from analysis.figures.encodings.data import sentences
@@ -14,7 +15,6 @@ from analysis.figures.glue.data import TUPE, rows, study_and_table
 from analysis.figures.training.data import MASKED, title
 from analysis.figures.training.gaps import counted
 from analysis.glue_comparison import AVERAGE
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 BASELINE = "bert_a"
@@ -45,7 +45,7 @@ def board(params: Params) -> Figure:
         *_glue(),
         *_costs(),
     ]
-    long: Frame = pd.concat([one for one in frames if len(one)], ignore_index=True)
+    long = pd.concat([one for one in frames if len(one)], ignore_index=True)
     long = long[long.variant.isin(list(VARIANTS))]
     if long.empty:
         raise NoResults("No experiment of our own is stored yet. Run: python -m analysis ablate --preset debug")
@@ -84,7 +84,7 @@ def _behind(name: str, params: dict[str, str]) -> Any:
         return None
 
 
-def _measure(measure: str, table: Any, *, value: str, low: str, high: str, seeds: str, word: str) -> Frame:
+def _measure(measure: str, table: Any, *, value: str, low: str, high: str, seeds: str, word: str) -> pd.DataFrame:
     if table is None:
         return pd.DataFrame()
     names = {value: "value", low: "low", high: "high", seeds: "seeds", word: "word"}
@@ -92,7 +92,7 @@ def _measure(measure: str, table: Any, *, value: str, low: str, high: str, seeds
     return kept[kept.value.notna() & ~((kept.variant == BASELINE) & (measure == "loss"))]
 
 
-def _glue() -> list[Frame]:
+def _glue() -> list[pd.DataFrame]:
     """Differences of averages to the baseline's, our own and the published ones."""
     try:
         every = rows(*study_and_table({"preset": SCORED, "table": TUPE, "baseline": BASELINE}))
@@ -109,9 +109,9 @@ def _glue() -> list[Frame]:
     return [named[["variant", "value", "low", "high", "seeds", "word", "measure"]]]
 
 
-def _costs() -> list[Frame]:
+def _costs() -> list[pd.DataFrame]:
     """Parameters and the time of a step, over the baseline's."""
-    own: Any = read.query(
+    own = read.query(
         "SELECT variant, measure, value FROM newest_costs WHERE preset = ? AND measure IN ('parameters', 'step_ratio')",
         [COSTED],
     ).pivot(index="variant", columns="measure", values="value")
@@ -123,14 +123,14 @@ def _costs() -> list[Frame]:
     return frames
 
 
-def _order(long: Frame) -> list[str]:
+def _order(long: pd.DataFrame) -> list[str]:
     """Variants by their final loss, the lowest first; those that have none after them, as the code lists them."""
     loss = long[long.measure == "loss"].set_index("variant").value.to_dict() | {BASELINE: 0.0}
     there = set(long.variant)
     return sorted(there, key=lambda name: (loss.get(name, np.inf), list(VARIANTS).index(name)))
 
 
-def _table(long: Frame, order: list[str]) -> Frame:
+def _table(long: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """A row a variant, a column a measure, each with its interval: what a reader sorts."""
     wide: Any = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
     table = pd.DataFrame({"Variant": [title(name) for name in order]})
@@ -145,6 +145,6 @@ def _table(long: Frame, order: list[str]) -> Frame:
             short = name.partition(",")[0].partition(" (")[0].lower()
             table[f"95 % interval: {short}"] = [
                 f"{fixed(row.low, decimals)} to {fixed(row.high, decimals)}" if row.low == row.low else ""
-                for row in ends.itertuples()
+                for row in frames.rows(ends)
             ]
     return table

@@ -45,9 +45,8 @@ def board(figure: Figure, look: Look) -> list[Chart]:
             ],
         )
         bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
-        layers = [bars.transform_filter("isValid(datum.low)"), dots]
-        if measure in NEUTRAL:
-            layers.insert(0, rule(NEUTRAL[measure], look))
+        layers: list[Chart] = [rule(NEUTRAL[measure], look)] if measure in NEUTRAL else []
+        layers += [bars.transform_filter("isValid(datum.low)"), dots]
         panels.append(
             alt.layer(*layers).properties(
                 width=300, height=ROW * len(titles), title=alt.TitleParams(name, fontSize=13, anchor="start")

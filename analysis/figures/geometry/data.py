@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import first_sentence
 from analysis.core.provenance import model_options
 from analysis.figures.figure import Figure, Params
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 MAKE = "python -m analysis measure-geometry"
@@ -24,7 +24,7 @@ def model_of(params: Params) -> str:
     return str(params["model"])
 
 
-def rows_of(model: str, *measures: str) -> Frame:
+def rows_of(model: str, *measures: str) -> pd.DataFrame:
     """The newest rows of some measures. Raises NoResults, with what the run said the model lacks."""
     marks = ", ".join("?" for _ in measures)
     rows = read.query(
@@ -45,25 +45,25 @@ def _why(model: str, measures: Sequence[str]) -> str:
     return f"{model} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
 
 
-def run_settings(rows: Frame) -> dict[str, Any]:
+def run_settings(rows: pd.DataFrame) -> dict[str, Any]:
     """The run's settings."""
     return json.loads(rows.config.iloc[-1])
 
 
-def provenance(frame: Frame) -> dict[str, str]:
+def provenance(frame: pd.DataFrame) -> dict[str, str]:
     """What the numbers trace to."""
     rows = frame.drop_duplicates("run_id")
     return {
-        "model": "; ".join(dict.fromkeys(f"{r.model} ({r.revision})" for r in rows.itertuples() if pd.notna(r.model))),
-        "runs": "; ".join(f"{r.run_id}, {r.created}, code {r.git_sha}" for r in rows.itertuples()),
-        "device": "; ".join(dict.fromkeys(f"{r.device}, {r.dtype}" for r in rows.itertuples())),
+        "model": "; ".join(dict.fromkeys(f"{r.model} ({r.revision})" for r in frames.rows(rows) if pd.notna(r.model))),
+        "runs": "; ".join(f"{r.run_id}, {r.created}, code {r.git_sha}" for r in frames.rows(rows)),
+        "device": "; ".join(dict.fromkeys(f"{r.device}, {r.dtype}" for r in frames.rows(rows))),
         "seed": str(run_settings(frame)["seed"]),
         "versions": str(rows.versions.iloc[-1]),
     }
 
 
 def geometry_figure(
-    name: str, title: str, rows: Frame, *, caption: str, alt: str, finding: str = "", **more: Any
+    name: str, title: str, rows: pd.DataFrame, *, caption: str, alt: str, finding: str = "", **more: Any
 ) -> Figure:
     """A figure of stored rows, as they are in the store. finding: where there is none, the first sentence of `alt`."""
     table = rows[[*COLUMNS, *BASELINE, "samples"]].dropna(axis=1, how="all").reset_index(drop=True)
@@ -80,8 +80,8 @@ def geometry_figure(
     )
 
 
-def first_row(frame: Frame, measure: str, subject: str, along: float | None = None) -> Any:
+def first_row(frame: pd.DataFrame, measure: str, subject: str, along: float | None = None) -> Any:
     """One row of those found; the first where there is none so far along; None where there is none at all."""
     rows = frame[(frame.measure == measure) & (frame.subject == subject)]
     near = rows[rows.along == along] if along is not None else rows
-    return None if near.empty else next(near.itertuples())
+    return None if near.empty else next(iter(frames.rows(near)))

@@ -1,6 +1,7 @@
 """Drawings of geometry: lines and dots with what random vectors give, in grey, behind them."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NotRequired, TypedDict
 
 import altair as alt
 import pandas as pd
@@ -18,6 +19,18 @@ TIPS = [
     alt.Tooltip("baseline_high:Q", title="to", format=".4~g"),
 ]
 KEPT = ["along", "value", "low", "high", "baseline", "baseline_low", "baseline_high", "series", "layer", "head"]
+
+
+class Panel(TypedDict):
+    """One panel of a figure of geometry. domain: of its values; log: whether its x axis is logarithmic."""
+
+    title: str | list[str]
+    x: str
+    y: str
+    rows: pd.DataFrame
+    domain: NotRequired[list[float]]
+    log: NotRequired[bool]
+    wide: NotRequired[bool]
 
 
 def _colour(rows: pd.DataFrame, look: Look, *, legend: bool = True) -> alt.Color:
@@ -38,17 +51,17 @@ def _named(rows: pd.DataFrame, look: Look) -> int:
     return LEGEND_ROW * names if look.screen and names > 1 else 0
 
 
-def _sized(chart: Chart, panel: dict[str, Any], more: int = 0) -> Chart:
+def _sized(chart: Chart, panel: Panel, more: int = 0) -> Chart:
     title = alt.TitleParams(panel["title"], fontSize=13, anchor="start")
     return chart.properties(width=2 * WIDE if panel.get("wide") else WIDE, height=HIGH + more, title=title)
 
 
-def _y(panel: dict[str, Any]) -> alt.Y:
+def _y(panel: Panel) -> alt.Y:
     domain: dict[str, Any] = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
     return alt.Y("value:Q", title=panel["y"], scale=alt.Scale(**domain, nice="domain" not in panel))
 
 
-def _lines(panel: dict[str, Any], look: Look) -> Chart:
+def _lines(panel: Panel, look: Look) -> Chart:
     """Value along an axis; the baseline's range as a band and its mean dashed.
 
     Lines after the first have gaps, through which one that it lies on is seen.
@@ -84,7 +97,7 @@ def _lines(panel: dict[str, Any], look: Look) -> Chart:
     return _sized(alt.layer(*layers), panel, _named(rows, look))
 
 
-def _dots(panel: dict[str, Any], look: Look) -> Chart:
+def _dots(panel: Panel, look: Look) -> Chart:
     """One row a series, its value and interval; the baseline as a grey tick with its range."""
     rows = panel["rows"].reindex(columns=KEPT).astype({"low": float, "high": float, "baseline_low": float})
     names = list(dict.fromkeys(rows.series))
@@ -106,7 +119,7 @@ def _dots(panel: dict[str, Any], look: Look) -> Chart:
     return _sized(chart, panel).properties(height=max(110, 30 * len(names)))
 
 
-def _every(figure: Figure, look: Look, draw: Any) -> list[Chart]:
+def _every(figure: Figure, look: Look, draw: Callable[[Panel, Look], Chart]) -> list[Chart]:
     return [draw(panel, look) for panel in figure.content["panels"]]
 
 

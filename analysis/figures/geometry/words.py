@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.core.provenance import model_options
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.geometry.data import MAKE, first_row, geometry_figure, model_of, provenance, rows_of, run_settings
 from analysis.figures.geometry.tables import panel
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 KINDS = {"raw": "positions as they are", "centred": "positions minus their mean"}
@@ -23,7 +24,7 @@ READ = {
 }
 
 
-def cases_of(model: str, measure: str) -> Frame:
+def cases_of(model: str, measure: str) -> pd.DataFrame:
     """The newest cases of a measure. Raises NoResults."""
     rows = read.query(
         "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
@@ -102,7 +103,7 @@ def calls(params: Params) -> Figure:
     )
 
 
-def _exact(rows: Frame, pairs: int, model: str, words: str) -> str:
+def _exact(rows: pd.DataFrame, pairs: int, model: str, words: str) -> str:
     """Over what the nearest sums are exact."""
     if (rows[rows.measure == "collision_complete"].value == 1).any():
         return (

@@ -12,7 +12,7 @@ from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.published.data import query_command, quoted, words
 from analysis.figures.training.data import MASKED, Trained, select_trainings
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
-from analysis.glue_comparison.results import MAKE, Frame
+from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
 from analysis.store.files import IMPORTED
 
@@ -97,7 +97,7 @@ def run_owner(study: Study) -> str:
 
 
 @lru_cache(maxsize=4)
-def rows(study: Study, beside: PublishedComparison | None) -> Frame:
+def rows(study: Study, beside: PublishedComparison | None) -> pd.DataFrame:
     """Every own row and every published one, a row a variant and task, and one for each average.
 
     Kept, as figure and table of a page are made of the same; so it is not to be changed.
@@ -130,7 +130,7 @@ def rows(study: Study, beside: PublishedComparison | None) -> Frame:
     return pd.concat(matches, ignore_index=True).reindex(columns=list(OWN_COLUMNS))
 
 
-def order(study: Study, every: Frame) -> list[str]:
+def order(study: Study, every: pd.DataFrame) -> list[str]:
     """Variants from the best average down, ours first."""
     means = every[(every.task == AVERAGE) & (every.verdict == PUBLISHED)].sort_values("value", ascending=False)
     return list(dict.fromkeys([*(study.order if study else []), *means.variant, *every.variant]))
@@ -142,7 +142,7 @@ def order(study: Study, every: Frame) -> list[str]:
 def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Figure:
     study, beside = study_and_table(params)
     every = rows(study, beside)
-    shown: Frame = pick(every)
+    shown = pick(every)
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, beside)):
         raise LinkError("No task is in the average; tick one.")
     text = " ".join(part for part in (_own(study, shows), _published(study, beside, shows)) if part)
@@ -228,11 +228,11 @@ def _published(study: Study, beside: PublishedComparison | None, shows: str) -> 
     return " ".join(parts) + (f"; it does not print {words(lacking)}." if lacking else ".")
 
 
-def _alt(shown: Frame, shows: str) -> str:
+def _alt(shown: pd.DataFrame, shows: str) -> str:
     column = "difference" if shows == "difference" else "value"
     sentences = []
     for name, rows in shown[shown[column].notna()].groupby(["source", "task_title"], sort=False):
-        top, bottom = rows.loc[rows[column].idxmax()], rows.loc[rows[column].idxmin()]
+        top, bottom = rows.iloc[rows[column].argmax()], rows.iloc[rows[column].argmin()]
         write = signed if shows == "difference" else "{:.2f}".format
         sentences.append(
             f"{name[1]}, {name[0]}: highest {top.title} {write(top[column])}, lowest {bottom.title} "
@@ -302,7 +302,7 @@ def scores(params: Params) -> Figure:
     return _figure("glue_scores", "Scores, task by task", params, "scores", lambda every: every)
 
 
-def _finding(shown: Frame, study: Study, shows: str) -> str:
+def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     """What our own rows say: how many differ from the baseline, or whose average is the highest."""
     own = shown[shown.verdict != PUBLISHED]
     if own.empty:

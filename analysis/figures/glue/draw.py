@@ -10,7 +10,6 @@ from analysis.figures import Figure
 from analysis.figures.drawing import GREEN, GREY, Chart, Look, drawing
 from analysis.figures.published.draw import down, levelled, lines, step, zero
 from analysis.glue_comparison import AVERAGE
-from analysis.literature.tables import Frame
 
 ROW = 20
 LOOKS = {
@@ -79,7 +78,7 @@ def scores(figure: Figure, look: Look) -> list[Chart]:
     return panels
 
 
-def _by_task(figure: Figure, rows: Frame) -> list[tuple[str, Frame]]:
+def _by_task(figure: Figure, rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The average first, then our tasks in their order, then those that only a paper has."""
     study = figure.content["study"]
     order = [AVERAGE, *study.tasks, *dict.fromkeys(rows.task)]
@@ -87,7 +86,7 @@ def _by_task(figure: Figure, rows: Frame) -> list[tuple[str, Frame]]:
     return [(task, entries[task]) for task in dict.fromkeys(order) if task in entries]
 
 
-def _heading(figure: Figure, task: str, rows: Frame, name: str = "") -> str:
+def _heading(figure: Figure, task: str, rows: pd.DataFrame, name: str = "") -> str:
     """The task and what must be said of it."""
     study = figure.content["study"]
     sentences = []
@@ -102,18 +101,18 @@ def _heading(figure: Figure, task: str, rows: Frame, name: str = "") -> str:
     return "\n".join([str(rows.task_title.iloc[0]), ", ".join(filter(None, [name, *sentences]))])
 
 
-def _ends(rows: Frame) -> tuple[float, float]:
+def _ends(rows: pd.DataFrame) -> tuple[float, float]:
     values = rows[["value", "low", "high"]].to_numpy(dtype=float)
     return float(np.nanmin(values)), float(np.nanmax(values))
 
 
-def _majority(rows: Frame) -> str:
+def _majority(rows: pd.DataFrame) -> str:
     """The level of the most frequent answer, where it is known."""
     known = rows.majority.dropna()
     return f"majority class {known.iloc[0]:.1f}" if len(known) else ""
 
 
-def _reach(rows: Frame) -> tuple[float, float]:
+def _reach(rows: pd.DataFrame) -> tuple[float, float]:
     """One axis for all panels: every dot, and bars up to REACH times the furthest."""
     far = float(rows.difference.abs().max()) or 1.0
     ends = [name for name in ("difference_low", "difference_high", "examples_low", "examples_high") if name in rows]
@@ -123,7 +122,7 @@ def _reach(rows: Frame) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _kinds(figure: Figure, rows: Frame, column: str) -> tuple[Frame, list[str], list[tuple[Colour, str]]]:
+def _kinds(figure: Figure, rows: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str], list[tuple[Colour, str]]]:
     """Rows with `kind`, what a legend says of them, and the kinds' names and looks."""
     study, beside = figure.content["study"], figure.content["beside"]
     margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
@@ -138,7 +137,7 @@ def _kinds(figure: Figure, rows: Frame, column: str) -> tuple[Frame, list[str], 
 
 def _panel(
     figure: Figure,
-    rows: Frame,
+    rows: pd.DataFrame,
     column: str,
     heading: str,
     look: Look,
@@ -219,11 +218,11 @@ TIDY = (
 )  # fmt: skip
 
 
-def _tidy(frame: Frame) -> Frame:
+def _tidy(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[[name for name in TIDY if name in frame]].reset_index(drop=True)
 
 
-def _labels(rows: Frame, order: list[str], *, seeds: bool) -> list[str]:
+def _labels(rows: pd.DataFrame, order: list[str], *, seeds: bool) -> list[str]:
     """A variant's title, the same for our row and the published one; with our seeds where there is room."""
     own = rows[rows.verdict != "published"].drop_duplicates("variant").set_index("variant")
     titles = {v: str(t) for v, t in zip(rows.variant, rows.title, strict=True)} | own.title.to_dict()
@@ -240,7 +239,7 @@ def _interval(low: float, high: float, relative: bool) -> str:
     return f"{signed(low)} to {signed(high)}" if relative else f"{low:.2f} to {high:.2f}"
 
 
-def _tips(frame: Frame, relative: bool) -> list[alt.Tooltip]:
+def _tips(frame: pd.DataFrame, relative: bool) -> list[alt.Tooltip]:
     tips = [
         alt.Tooltip("title:N", title="variant"),
         alt.Tooltip("source:N"),

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 from analysis.claims.statements import OPEN, stored
+from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures.glue.data import recipe
 from analysis.figures.published.data import words
 from analysis.figures.training.verdict import verdict
 from analysis.glue_comparison import AVERAGE, Study
-from analysis.glue_comparison.results import Frame
 
 SURGERY = "surgery"
 """The preset of one real model that is fine-tuned after it was operated on."""
@@ -36,7 +38,7 @@ def headline(study: Study) -> list[str]:
     if why_not:
         named = words(list(dict.fromkeys(reason.word for reason in why_not)))
         return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
-    averages: Frame = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
+    averages = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
     rows = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]
     different = rows[rows.verdict == "different"]
     equal = rows[rows.verdict.str.startswith("equivalent")]
@@ -70,7 +72,7 @@ def _after_surgery() -> list[str]:
     return [first, *(f"{one.id}, {one.verdict}: {one.statement} {one.sentence}" for one in (decided or items))]
 
 
-def _sides(study: Study, different: Frame) -> str:
+def _sides(study: Study, different: pd.DataFrame) -> str:
     sides = []
     # Under the protocol of medians the interval is that of the mean difference, and need not hold theirs.
     of = " between medians; that of means" if study.protocol == "median" else ","
@@ -78,13 +80,13 @@ def _sides(study: Study, different: Frame) -> str:
         parts = [
             f"{row.title} ({signed(row.difference)} points{of} {signed(row.low)} to {signed(row.high)}, "
             f"{row.seeds} seeds)"
-            for row in some.itertuples()
+            for row in frames.rows(some)
         ]
         sides += [f"; {side} it {words(parts)}"] if parts else []
     return "".join(sides)
 
 
-def _resolution(unresolved: Frame) -> str:
+def _resolution(unresolved: pd.DataFrame) -> str:
     least = [f"{value:.1f}" for value in sorted(unresolved.smallest_detectable.dropna())]
     if not least:
         return ""

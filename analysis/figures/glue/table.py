@@ -1,14 +1,15 @@
 """Own and published GLUE results as one table of text: a row a variant and source, a column a task."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures.glue.data import PUBLISHED, averaged_tasks, order, rows, source
 from analysis.figures.published.data import words
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
-from analysis.glue_comparison.results import Frame
 
 UP, DOWN, SAME, TIE, OPEN, NOT_LEARNT = "▲", "▼", "≈", "=", "?", "†"
 OUT, PART, OTHER = "not averaged", "partial data", "not GLUE"
@@ -18,7 +19,7 @@ OUT, PART, OTHER = "not averaged", "partial data", "not GLUE"
 class Table:
     """The table, and what must be said under it."""
 
-    cells: Frame
+    cells: pd.DataFrame
     own: str
     """What `from` says of our own rows."""
     notes: tuple[str, ...]
@@ -41,7 +42,7 @@ def table(study: Study, beside: PublishedComparison | None, *, relative: bool) -
     heads = {task: _head(task, study, beside) for task in tasks}
     sources = {False: source(study), True: beside.table.title if beside else ""}
     written: dict[tuple[bool, str], dict[str, str]] = {}
-    for row in every.itertuples():
+    for row in frames.rows(every):
         printed = row.verdict == PUBLISHED
         line = written.setdefault((printed, row.variant), {"variant": row.title, "from": sources[printed]})
         if row.task in heads:
@@ -57,7 +58,7 @@ def table(study: Study, beside: PublishedComparison | None, *, relative: bool) -
             for name, values in study.results.without_encoder.items():
                 known = {heads[t]: f"{value:.1f}" for t, value in values.items() if t in heads}
                 lines.append({"variant": WITHOUT_ENCODER.get(name, name), "from": "no encoder", **known})
-    cells: Frame = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
+    cells = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
     return Table(cells=cells.astype(object).fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
 
 
@@ -76,7 +77,7 @@ def _head(task: str, study: Study, beside: PublishedComparison | None) -> str:
     return f"{name} ({', '.join(sentences)})" if sentences else name
 
 
-def _cell(row: Frame, relative: bool) -> str:
+def _cell(row: Any, relative: bool) -> str:
     value, low, high = (
         (row.difference, row.difference_low, row.difference_high) if relative else (row.value, row.low, row.high)
     )
@@ -89,7 +90,7 @@ def _cell(row: Frame, relative: bool) -> str:
     return " ".join(part for part in (text, _mark(row), NOT_LEARNT if row.learnt == "not learnt" else "") if part)
 
 
-def _mark(row: Frame) -> str:
+def _mark(row: Any) -> str:
     """How the value stands to the baseline's; nothing where there is no baseline or no interval."""
     if row.verdict == "different":
         return UP if row.difference > 0 else DOWN
@@ -116,7 +117,7 @@ def _notes(study: Study, beside: PublishedComparison | None, relative: bool) -> 
         f"{TIE} a tie, less than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: the interval "
         "reaches the majority class.",
     ]
-    partial = {study.title(task): rows for task, rows in study.results.tasks.partial.items() if rows}
+    partial = {study.title(str(task)): rows for task, rows in study.results.tasks.partial.items() if rows}
     sentences += [f"Partial data, {name}: {frame}." for name, frame in partial.items()]
     sentences += [
         f"No average: {study.results.titles[variant]} lacks {words([study.title(task) for task in tasks])}."

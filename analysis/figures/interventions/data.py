@@ -216,9 +216,7 @@ def intervention_effects(params: Params) -> Figure:
     # A cosine near 1 is a small effect: shown as what is missing to 1, so that all outcomes grow with the effect.
     cosine = newest.outcome == "cosine"
     drift = newest[cosine].assign(outcome="drift", value=1 - newest.value, low=1 - newest.high, high=1 - newest.low)
-    long: Any = pd.concat([newest[~cosine], drift])[
-        ["intervention", "outcome", "value", "low", "high", "texts", "tokens"]
-    ]
+    long = pd.concat([newest[~cosine], drift])[["intervention", "outcome", "value", "low", "high", "texts", "tokens"]]
     long = long.assign(done=long.intervention.map(config["said"]))
     kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
     text = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"

@@ -1,9 +1,8 @@
 """Drawings of every layer: one term by layer and head, and lines against depth."""
 
-from typing import Any
-
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from analysis.core.colours import of_term
 from analysis.core.term_names import FOUR, SOURCES
@@ -43,7 +42,7 @@ def _hues(names: list[str], look: Look) -> list[str]:
     return [look.ink if name == "total" else look.colour(COLOURS.get(name, of_term("bias"))) for name in names]
 
 
-def _lines(frame: Any, order: list[str], title: str, look: Look) -> Chart:
+def _lines(frame: pd.DataFrame, order: list[str], title: str, look: Look) -> Chart:
     names = [name for name in order if name in set(frame.series)]
     base = alt.Chart(frame).encode(
         x=alt.X("layer:O", axis=alt.Axis(title="layer", labelAngle=0)),

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import StoreError
 from analysis.core.formatting import signed
 from analysis.figures.figure import Figure, Params, figure
 from analysis.literature import tables as published
-from analysis.literature.tables import Frame
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
 FUSION, FUSION_BY_ENCODING = "hallam2026fusion|Table 1", "hallam2026fusion|Table 3"
@@ -118,13 +118,13 @@ def literature(params: Params) -> Figure:
     del params  # The comparisons are the same whatever table the page shows.
     tables = published.load_all(list(dict.fromkeys(c.table for c in COMPARISONS)))
     shared = _shared_columns([tables[TUPE], tables[DIET]])
-    rows: Frame = pd.concat([_compared(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
+    rows = pd.concat([_compared(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
     means = _means(rows)
     papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
     glue = means[means.panel == UNTIED].set_index("comparison")
-    own, again = glue.loc[COMPARISONS[0].label], glue.loc[COMPARISONS[4].label]
+    own, again = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
     nine = published.average(tables[TUPE]).set_index("variant").all_columns
-    sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in means.itertuples()]
+    sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
     return Figure(
         name="published_literature",
         title="What papers report: no cross terms, concatenation, no positions",
@@ -161,7 +161,7 @@ def _shared_columns(tables: list[published.Table]) -> list[str]:
     return [column for task, column in tables[0].glue_columns if task in tasks]
 
 
-def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> Frame:
+def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
     """One row a column: how much better than the baseline, in nats for perplexities."""
     held = table.scores if comparison.baseline else table.cells
     frame = held[held.row == comparison.variant]
@@ -170,7 +170,7 @@ def _compared(comparison: Comparison, table: published.Table, shared: list[str])
     if comparison.column:
         frame = frame[frame.column == comparison.column]
     own = table.scores[table.scores.row == comparison.baseline]
-    against = {(cell.panel, cell.column): cell for cell in own.itertuples()}
+    against = {(cell.panel, cell.column): cell for cell in frames.rows(own)}
     if comparison.baseline:
         frame = frame[[place in against for place in zip(frame.panel, frame.column, strict=True)]]
     if frame.empty:
@@ -179,7 +179,7 @@ def _compared(comparison: Comparison, table: published.Table, shared: list[str])
             "analysis/figures/literature/data.py name rows of data/published: correct the one that changed."
         )
     rows = []
-    for cell in frame.itertuples():
+    for cell in frames.rows(frame):
         base = against.get((cell.panel, cell.column))
         logs = cell.unit == "perplexity"
         change = cell.value - (base.value if base else 0)
@@ -211,7 +211,7 @@ def _compared(comparison: Comparison, table: published.Table, shared: list[str])
     return pd.DataFrame(rows)
 
 
-def _means(rows: Frame) -> Frame:
+def _means(rows: pd.DataFrame) -> pd.DataFrame:
     """The mean of every comparison, and the mean without CoLA where CoLA is among its columns."""
     keys = ["panel", "comparison", "unit", "paper", "read_in"]
     means = rows.groupby(keys, sort=False).agg(gain=("gain", "mean"), columns_compared=("gain", "size")).reset_index()

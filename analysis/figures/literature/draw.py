@@ -3,11 +3,11 @@
 import altair as alt
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure
 from analysis.figures.drawing import GREY, Chart, Look, drawing
 from analysis.figures.published.draw import down, levelled, lines, step, values_beside, zero
-from analysis.literature.tables import Frame
 
 CHARACTERS = 33
 ALL, REST = "mean of the columns", "mean without CoLA"
@@ -24,9 +24,9 @@ def literature(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _panel(name: str, rows: Frame, means: Frame, reach: dict, look: Look) -> Chart:
+def _panel(name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict, look: Look) -> Chart:
     unit = str(means.unit.iloc[0])
-    wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in means.itertuples()}
+    wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
     level = levelled(list(wrapped.values()))
     names = {comparison: level[text] for comparison, text in wrapped.items()}
     labels = list(names.values())
@@ -75,7 +75,7 @@ def _label(comparison: str, paper: str, read_in: str) -> str:
     return f"{lines(comparison, CHARACTERS)}\n{lines(whole, CHARACTERS)}"
 
 
-def _marks(means: Frame, unit: str) -> Frame:
+def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
     """A row a mark: the mean and, where it is known, the mean without CoLA, each labelled on its outer side."""
     mean = means[["comparison", "gain"]].assign(which=ALL)
     rest = means[["comparison", "gain_without_cola"]].set_axis(["comparison", "gain"], axis=1)

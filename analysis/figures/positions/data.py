@@ -104,8 +104,9 @@ def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]
     else:
         strongest = made.sources[there[int(np.argmax(reach[there]))]]
         summed = frame.groupby("distance").score.sum()
+        farthest = abs(summed.index.tolist()[summed.argmax()])
         text = (
-            f"Head {head} of layer {layer}: average content scores highest {abs(int(summed.idxmax()))} tokens away; "
+            f"Head {head} of layer {layer}: average content scores highest {farthest} tokens away; "
             "the "
             f"band of {strongest} tokens moves most"
         )
@@ -143,11 +144,11 @@ def position_unturned(params: Params, run: Unturned) -> Figure:
     if frame.empty:
         raise NoResults(f"{run.provenance.model} turns nothing in any layer, so there is nothing to leave unturned.")
     single = frame[frame.band != ALL_BANDS]
-    top = single.loc[single.outcome.idxmax()]
+    top = single.iloc[single.outcome.argmax()]
     finding = f"Most is lost without wavelengths {top.band} tokens in layer {top.layer}: {top.outcome:.2g}"
     loss = ""
     if run.loss == run.loss:
-        most = frame.loc[frame.loss_difference.idxmax()]
+        most = frame.iloc[frame.loss_difference.argmax()]
         loss = (
             f" The loss on the text is {run.loss:.2f} nats a token; it rises most, by {most.loss_difference:.2f}, "
             "without "

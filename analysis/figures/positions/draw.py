@@ -2,6 +2,7 @@
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from analysis.core.colours import of_term
 from analysis.core.wavelengths import BANDS
@@ -48,7 +49,7 @@ def position_map(figure: Figure, look: Look) -> list[Chart]:
     return panels
 
 
-def _bars(frame, name: str, height: int, look: Look) -> Chart:
+def _bars(frame: pd.DataFrame, name: str, height: int, look: Look) -> Chart:
     names = dict(zip(("content", "position", "both"), ORDER, strict=True))
     totals = frame.groupby(["layer", "part"], as_index=False).share.sum()
     totals = totals.assign(depends=totals.part.map(names), order=totals.part.map(list(names).index))

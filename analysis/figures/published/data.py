@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.formatting import plural, signed
 from analysis.figures.figure import Figure, Params, figure
 from analysis.literature import tables as published
-from analysis.literature.tables import Frame, Table, average, differences
+from analysis.literature.tables import Table, average, differences
 
 
 def words(names: Iterable[str]) -> str:
@@ -36,7 +37,7 @@ def _where(table: Table, alias: str = "") -> str:
     return f"{alias}citation = {quoted(citation)} AND {alias}table_name = {quoted(name)}"
 
 
-def _spread(cells: Frame) -> str:
+def _spread(cells: pd.DataFrame) -> str:
     """What is known of the uncertainty of a table's scores."""
     if cells.sd.notna().any():
         return "Standard deviations are as printed; they are no confidence intervals."
@@ -98,7 +99,7 @@ def scores(params: Params) -> Figure:
     )
 
 
-def _best(cells: Frame) -> str:
+def _best(cells: pd.DataFrame) -> str:
     """Which variant has the best score of most columns; empty where it is not said which way is better."""
     judged = cells[cells.higher_is_better.notna()]
     best: dict[str, int] = {}
@@ -117,7 +118,7 @@ def _number(value: float) -> str:
     return f"{value:g}"
 
 
-def _scores_frame(table: Table) -> Frame:
+def _scores_frame(table: Table) -> pd.DataFrame:
     return table.scores[
         [
             "citation", "table_name", "variant", "steps", "setting", "printed_task", "printed_metric", "task", "metric",
@@ -137,7 +138,7 @@ def difference(params: Params) -> Figure:
     rows = differences(table, baseline)
     if rows.empty:
         raise published.LinkError(f"{baseline} shares no column with another variant; choose another baseline.")
-    top, bottom = rows.loc[rows.difference.idxmax()], rows.loc[rows.difference.idxmin()]
+    top, bottom = rows.iloc[rows.difference.argmax()], rows.iloc[rows.difference.argmin()]
     left_out = int(table.cells.change.sum())
     return Figure(
         name="published_difference",
@@ -190,7 +191,7 @@ def _decimals(printed: Iterable[str]) -> int:
     return max((len(text.partition(".")[2]) for text in printed if text.replace(".", "", 1).isdigit()), default=1)
 
 
-def _difference_frame(rows: Frame) -> Frame:
+def _difference_frame(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[
         [
             "citation", "table_name", "variant", "steps", "setting", "printed_task", "printed_metric", "task", "metric",
@@ -262,15 +263,15 @@ def _average_sql(table: Table, tasks: list[str], kept: list[str]) -> str:
     )
 
 
-def _told(others: Frame, names: dict[str, str]) -> list[str]:
+def _told(others: pd.DataFrame, names: dict[str, str]) -> list[str]:
     return [
         f"{row.variant}: {signed(row.difference_all)} over {names['all']}"
         + (f", {signed(row.difference_ticked)} {names['ticked']}." if names["ticked"] else ".")
-        for row in others.itertuples()
+        for row in frames.rows(others)
     ]
 
 
-def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) -> list[str]:
+def _sentences(table: Table, others: pd.DataFrame, baseline: str, left: Sequence[str]) -> list[str]:
     """What leaving the columns out does: every variant whose sign changes, and the one of the rest that moves most."""
     if not left or others.empty:
         return []
@@ -279,8 +280,8 @@ def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) 
     alone = len(left) == 1 and len(table.glue_columns) > 2
     others_out = _one_at_a_time(table, baseline, left[0]) if alone else None
     sentences = []
-    shown: Frame = pd.concat([others[turns], others.loc[moved.nlargest(1).index]])
-    for row in shown.itertuples():
+    shown = pd.concat([others[turns], others.loc[moved.nlargest(1).index]])
+    for row in frames.rows(shown):
         text = (
             f"Without {words(left)}, {row.variant} minus {baseline} goes from {signed(row.difference_all)} to "
             f"{signed(row.difference_ticked)} points."
@@ -294,7 +295,7 @@ def _sentences(table: Table, others: Frame, baseline: str, left: Sequence[str]) 
     return sentences
 
 
-def _one_at_a_time(table: Table, baseline: str, column: str) -> Frame:
+def _one_at_a_time(table: Table, baseline: str, column: str) -> pd.DataFrame:
     """Differences of averages to the baseline when one column other than `column` is left out: a row a column."""
     means = [
         average(table, (task,)).set_index("variant").ticked.rename(name)
@@ -304,10 +305,10 @@ def _one_at_a_time(table: Table, baseline: str, column: str) -> Frame:
     return pd.DataFrame(means).pipe(lambda rows: rows.sub(rows[baseline], axis=0))
 
 
-def _gained(others: Frame, baseline: str, left: Sequence[str]) -> str:
+def _gained(others: pd.DataFrame, baseline: str, left: Sequence[str]) -> str:
     """The variant with the highest average, against the baseline, with and without the columns left out."""
     if others.empty:
         return ""
-    best = others.loc[others.difference_all.idxmax()]
+    best = others.iloc[others.difference_all.argmax()]
     text = f"{best.variant} gains most on {baseline}: {signed(best.difference_all)} points"
     return f"{text}, and {signed(best.difference_ticked)} without {words(left)}" if left else text

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from typing import Literal
 
 import altair as alt
 import pandas as pd
@@ -10,7 +11,6 @@ from analysis.core.colours import SOURCES
 from analysis.core.formatting import signed
 from analysis.figures import Figure
 from analysis.figures.drawing import SERIES, Chart, Look, drawing
-from analysis.literature.tables import Frame
 
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 LINE = 13
@@ -53,19 +53,28 @@ def down(labels: Sequence[str], gap: float = 0.1) -> alt.Y:
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
 
 
-def values_beside(base: Chart, look: Look, flag: str, place: alt.X, dy: int = 0) -> list[Chart]:
+SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
+
+
+def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int = 0) -> list[Chart]:
     """`written` left of the mark where `flag` holds, else right of it, on a halo that keeps lines off the digits."""
-    return [
-        base.transform_filter(f"datum.{flag} === {holds}")
-        .mark_text(align=align, dx=shift, yOffset=dy, fontSize=12, **style)
-        .encode(x=place, text="written:N")
-        for holds, align, shift in (("true", "right", -9), ("false", "left", 9))
-        if (base.data[flag] == (holds == "true")).any()
-        for style in (
-            {"stroke": look.ground, "strokeWidth": 4, "strokeJoin": "round"},
-            {"color": look.ink},
-        )
-    ]
+    layers: list[Chart] = []
+    for holds, align, shift in SIDES:
+        if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (holds == "true")).any():
+            text = base.transform_filter(f"datum.{flag} === {holds}").encode(x=place, text="written:N")
+            layers += [
+                text.mark_text(
+                    align=align,
+                    dx=shift,
+                    yOffset=dy,
+                    fontSize=12,
+                    stroke=look.ground,
+                    strokeWidth=4,
+                    strokeJoin="round",
+                ),
+                text.mark_text(align=align, dx=shift, yOffset=dy, fontSize=12, color=look.ink),
+            ]
+    return layers
 
 
 def zero(look: Look) -> Chart:
@@ -77,15 +86,15 @@ def _heading(text: str) -> alt.TitleParams:
     return alt.TitleParams(lines(text, 60).split("\n"), fontSize=13, anchor="start")
 
 
-def _direction(cells: Frame) -> str:
+def _direction(cells: pd.DataFrame) -> str:
     known = set(cells.higher_is_better.dropna())
     return {(True,): ", higher is better", (False,): ", lower is better"}.get(tuple(known), "")
 
 
-def _panels(cells: Frame) -> list[tuple[str, str, Frame]]:
+def _panels(cells: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     """(setting, unit, cells): what may share an axis."""
     used = [name for name in USED if name in cells]
-    return [(panel, unit, rows[used]) for (panel, unit), rows in cells.groupby(["panel", "unit"], sort=False)]
+    return [(str(panel), str(unit), rows[used]) for (panel, unit), rows in cells.groupby(["panel", "unit"], sort=False)]
 
 
 # ---- Scores ----
@@ -105,7 +114,7 @@ def scores(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _score_axis(cells: Frame, reach: tuple[float, float], name: str) -> alt.X:
+def _score_axis(cells: pd.DataFrame, reach: tuple[float, float], name: str) -> alt.X:
     unit = str(cells.unit.iloc[0])
     log = unit == "perplexity" and reach[0] > 0 and reach[1] / reach[0] > LOG_ABOVE
     title = f"{name}{unit}{_direction(cells)}{' (log scale)' if log else ''}"
@@ -123,7 +132,9 @@ TIPS = (
 )
 
 
-def _variants_down(cells: Frame, panel: str, reach: tuple[float, float], variants: list[str], look: Look) -> Chart:
+def _variants_down(
+    cells: pd.DataFrame, panel: str, reach: tuple[float, float], variants: list[str], look: Look
+) -> Chart:
     del variants
     names = levelled([lines(text) for text in cells.row])
     frame = cells.assign(label=[names[lines(text)] for text in cells.row])
@@ -144,7 +155,9 @@ def _variants_down(cells: Frame, panel: str, reach: tuple[float, float], variant
     return _titled(alt.layer(*layers).properties(width=330, height=len(labels) * step(labels)), panel)
 
 
-def _columns_down(cells: Frame, panel: str, reach: tuple[float, float], variants: list[str], look: Look) -> Chart:
+def _columns_down(
+    cells: pd.DataFrame, panel: str, reach: tuple[float, float], variants: list[str], look: Look
+) -> Chart:
     names = levelled([lines(text) for text in cells.column])
     frame = cells.assign(label=[names[lines(text)] for text in cells.column])
     labels = list(dict.fromkeys(frame.label))
@@ -193,11 +206,11 @@ def difference(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _minus(cells: Frame, width: int) -> list[str]:
+def _minus(cells: pd.DataFrame, width: int) -> list[str]:
     return lines(f"{cells.unit.iloc[0]}, variant minus {cells.baseline.iloc[0]}{_direction(cells)}", width).split("\n")
 
 
-def _cells(cells: Frame, reach: float, decimals: int, look: Look) -> Chart:
+def _cells(cells: pd.DataFrame, reach: float, decimals: int, look: Look) -> Chart:
     spread = cells.sd.notna() & cells.sd_baseline.notna()
     names = levelled([lines(text) for text in cells.row])
     frame = cells.assign(
@@ -236,7 +249,7 @@ def _cells(cells: Frame, reach: float, decimals: int, look: Look) -> Chart:
     return (squares + digits).properties(width=max(360, 62 * len(heads)), height=len(labels) * height)
 
 
-def _bars(cells: Frame, reach: float, decimals: int, look: Look) -> Chart:
+def _bars(cells: pd.DataFrame, reach: float, decimals: int, look: Look) -> Chart:
     del reach
     names = levelled([lines(text) for text in cells.row])
     frame = cells.assign(

@@ -1,7 +1,5 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
-from typing import Any
-
 import pandas as pd
 
 from analysis.claims import QUESTIONS
@@ -34,7 +32,7 @@ def reading_open(params: Params) -> Figure:
     ]
     if not rows:
         raise NoResults("The store has no statements. Run: python -m analysis sync --rebuild")
-    frame: Any = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
     frame = frame.assign(
         place=frame.groupby("question").cumcount() + 1, shown=[chosen in (ALL, verdict) for verdict in frame.verdict]
     )

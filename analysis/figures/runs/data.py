@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from analysis.ablation.presets import describe_changes, options
+from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.training.curves import thinned
 from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 KINDS = {
@@ -47,14 +47,14 @@ ORDER BY created DESC NULLS FIRST, run_id
 """
 
 
-def all_runs() -> Frame:
+def all_runs() -> pd.DataFrame:
     """One row a run, the newest first, files that could not be read before them.
 
     status: whether it is whole. changed: what of a pre-training's settings is not its preset's, in words.
     """
     rows = read.query(RUNS)
-    text = [name for name in rows if name not in NUMBERS]
-    runs = [run | {"config": _config(run)} for run in rows.to_dict("records")]
+    text = [str(name) for name in rows if name not in NUMBERS]
+    runs = [run | {"config": _config(run)} for run in frames.records(rows)]
     rows = rows.assign(status=[_status(run) for run in runs], changed=[_changed(run) for run in runs])
     return rows.assign(**{name: rows[name].fillna("") for name in text})
 
@@ -78,7 +78,7 @@ def _status(run: Mapping[str, Any]) -> str:
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
 
 
-def settings(config: str) -> Frame:
+def settings(config: str) -> pd.DataFrame:
     """A run's settings, one row each; what is nested has its path for a name."""
     return pd.DataFrame(_flat(json.loads(config)), columns=["setting", "value"])
 

@@ -7,7 +7,6 @@ from pandas.api import types
 
 from analysis.core.errors import AddendError
 from analysis.figures.figure import Figure, Params, figure
-from analysis.literature.tables import Frame
 from analysis.sql.ask import ask
 from analysis.store import read
 
@@ -20,12 +19,12 @@ MOST_NAMES, LONGEST_NAME = 100, 60
 NONE = ""
 
 
-def numeric(frame: Frame, column: str) -> bool:
+def numeric(frame: pd.DataFrame, column: str) -> bool:
     """Whether a column holds numbers."""
     return types.is_numeric_dtype(frame[column]) and not types.is_bool_dtype(frame[column])
 
 
-def columns(frame: Frame, request: Params) -> tuple[str, str, str]:
+def columns(frame: pd.DataFrame, request: Params) -> tuple[str, str, str]:
     """The columns of x, y and colour: those asked for or, where none is, the first that suit.
 
     Raises AddendError where the result has no such column, or no numbers to draw.
@@ -56,7 +55,7 @@ def sql_chart(params: Params) -> Figure:
         raise AddendError(f"There is no chart of {mark!r}; there are: {', '.join(MARKS)}.")
     sql = str(params["query"])
     answer = ask(sql)
-    frame: Frame = answer.frame
+    frame = answer.frame
     x, y, colour = columns(frame, params)
     kind = "temporal" if types.is_datetime64_any_dtype(frame[x]) else "quantitative" if numeric(frame, x) else "nominal"
     rows = pd.DataFrame({"x": frame[x], "y": frame[y].astype(float)})

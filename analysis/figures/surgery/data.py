@@ -36,7 +36,7 @@ RANK = 14
 def surgery(params: Params) -> Figure:
     """Spearman's correlation on STS-B under every operation; and under separation, by the number of directions."""
     model = str(params["model"])
-    result: Any = read.query("SELECT * FROM newest_surgery WHERE model = ? ORDER BY operation, rank, draw", [model])
+    result = read.query("SELECT * FROM newest_surgery WHERE model = ? ORDER BY operation, rank, draw", [model])
     if result.empty:
         raise NoResults(
             f"No surgery on the model {model!r} is stored. It is measured for sentence encoders that add a table of "
@@ -88,7 +88,7 @@ def surgery(params: Params) -> Figure:
 @figure("masked_surgery")
 def masked_surgery(params: Params) -> Figure:
     """The loss on masked words of every stored encoder of ours under every operation, less the intact encoder's."""
-    result: Any = read.query("SELECT * FROM newest_masked_surgery ORDER BY model, operation, rank, draw")
+    result = read.query("SELECT * FROM newest_masked_surgery ORDER BY model, operation, rank, draw")
     if result.empty:
         raise NoResults(
             "No surgery on a masked language model is stored. It is measured on one's own text: "

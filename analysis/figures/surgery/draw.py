@@ -1,8 +1,7 @@
 """Drawings of surgery: what a sentence encoder still does once its sum is cut apart."""
 
-from typing import Any
-
 import altair as alt
+import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
@@ -13,11 +12,11 @@ LABEL = "Spearman's correlation"
 @drawing("surgery", columns=2)
 def surgery(figure: Figure, look: Look) -> list[Chart]:
     """A row for each operation; and separation by the number of directions."""
-    frame: Any = figure.frame()
+    frame = figure.frame()
     return [_rows(figure, look, frame), _by_rank(figure, look, frame)]
 
 
-def _scale(shown: Any) -> alt.Scale:
+def _scale(shown: pd.DataFrame) -> alt.Scale:
     return alt.Scale(domain=[float(shown.low.min()) - 0.01, float(shown.high.max()) + 0.01], nice=False, zero=False)
 
 
@@ -31,7 +30,7 @@ def _tooltip(*more: alt.Tooltip) -> list[alt.Tooltip]:
     ]
 
 
-def _rows(figure: Figure, look: Look, frame: Any) -> Chart:
+def _rows(figure: Figure, look: Look, frame: pd.DataFrame) -> Chart:
     shown = frame[frame["rank"].isna() | (frame["rank"] == figure.content["rank"])]
     scale = _scale(shown)
     order = [name for name in figure.content["order"] if name in set(shown.done)]
@@ -52,7 +51,7 @@ def _rows(figure: Figure, look: Look, frame: Any) -> Chart:
     return (intact + spans + dots).properties(width=300, height=24 * len(order))
 
 
-def _by_rank(figure: Figure, look: Look, frame: Any) -> Chart:
+def _by_rank(figure: Figure, look: Look, frame: pd.DataFrame) -> Chart:
     curves = figure.content["curves"]
     shown = frame[frame.operation.isin(list(curves))].assign(along=lambda rows: rows.operation.map(curves))
     scale = _scale(shown)
@@ -83,7 +82,7 @@ def _by_rank(figure: Figure, look: Look, frame: Any) -> Chart:
 @drawing("masked_surgery")
 def masked_surgery(figure: Figure, look: Look) -> list[Chart]:
     """A row for each operation: the change in loss of every encoder, from the one as trained at zero."""
-    frame: Any = figure.frame()
+    frame = figure.frame()
     order = [name for name in figure.content["order"] if name in set(frame.done)]
     x = alt.X("difference:Q", axis=alt.Axis(title="change in loss, nats a masked word (right is worse)"))
     base = alt.Chart(frame[frame.operation != "intact"]).encode(

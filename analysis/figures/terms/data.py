@@ -5,6 +5,8 @@ from collections.abc import Collection
 from shlex import quote
 from typing import Any
 
+import pandas as pd
+
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, ranges
 from analysis.core.provenance import model_options
@@ -42,7 +44,7 @@ def known_value(params: Params, name: str, known: Collection[str]) -> str:
     return value
 
 
-def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: bool = False) -> Any:
+def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: bool = False) -> pd.DataFrame:
     """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision.
 
     Of the link's layer alone, unless every one is asked for.
@@ -64,7 +66,7 @@ def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: 
     return rows[rows.run_id == rows.sort_values("created").run_id.iloc[-1]]
 
 
-def provenance(row: Any) -> dict[str, str]:
+def provenance(row: pd.Series) -> dict[str, str]:
     """What stored statistics trace to."""
     return {
         "model": f"{row.model} ({row.revision})",
@@ -75,7 +77,7 @@ def provenance(row: Any) -> dict[str, str]:
     }
 
 
-def visible_terms(result: Any) -> list[str]:
+def visible_terms(result: pd.DataFrame) -> list[str]:
     """The terms that the model has, the four first; those of a source that it lacks are zero everywhere."""
     there = set(result.term[result.rms > 0])
     return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
@@ -96,11 +98,11 @@ def held_fixed(layer: int, freeze: str) -> str:
     )
 
 
-def _held(row: Any) -> str:
+def _held(row: pd.Series) -> str:
     return held_fixed(int(row.layer), json.loads(row.config).get("freeze") or "")
 
 
-def _texts(row: Any) -> str:
+def _texts(row: pd.Series) -> str:
     """What a corpus is: how many texts and pairs, and how far a few long ones decide."""
     result = read.query(
         "SELECT count(*) FILTER (text_pair IS NULL) AS texts, count(text_pair) AS pairs FROM corpora WHERE corpus = ?",
@@ -115,7 +117,7 @@ def _texts(row: Any) -> str:
     )
 
 
-def _errors(row: Any) -> str:
+def _errors(row: pd.Series) -> str:
     return (
         f"The terms add up to the model's own scores to {row.max_error:.1e} ({row.relative_error:.1e} of their range) "
         f"and its pattern to {row.pattern_error:.1e}, at worst over all texts ({row['dtype']}, {row.device})."
@@ -237,7 +239,7 @@ def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: 
     return text + (f" in the mean over heads, {percent(value[pooled[0], term])} with heads pooled" if pooled else "")
 
 
-def most_leading(lead: Any, heads: int) -> str:
+def most_leading(lead: pd.Series, heads: int) -> str:
     """Which of the four terms is the largest in the most heads. lead: how many heads each leads, the most first."""
     if lead.empty:
         return ""
@@ -245,7 +247,7 @@ def most_leading(lead: Any, heads: int) -> str:
     return f"{name} is the largest of the four terms in {lead.iloc[0]} of {heads} heads"
 
 
-def leading_by_layer(lead: Any) -> str:
+def leading_by_layer(lead: pd.DataFrame) -> str:
     """Which term is the largest at which layers. lead: layers by labels of terms."""
     largest = lead.idxmax(axis=1)
     parts = [
@@ -255,18 +257,18 @@ def leading_by_layer(lead: Any) -> str:
     return f"The largest term is {join_names(parts)}"
 
 
-def folded(table: Any) -> Any:
+def folded(table: pd.DataFrame) -> pd.DataFrame:
     """A table of heads by terms without the terms that round to 0.00 in every head; the four always stay."""
     return table[[term for term in table if term in FOUR or table[term].abs().max() >= NOTHING]]
 
 
-def folded_note(table: Any) -> str:
+def folded_note(table: pd.DataFrame) -> str:
     """How many terms are not drawn, as a sentence with a space after it; empty where all are."""
     left = table.shape[1] - folded(table).shape[1]
     return f"Not drawn, but in the data: {plural(left, 'term')} below {NOTHING:g} in every head. " if left else ""
 
 
-def leading_in_most(table: Any) -> str:
+def leading_in_most(table: pd.DataFrame) -> str:
     """Which of the four terms is the largest in the most heads. table: heads by terms."""
     four = table[[term for term in FOUR if term in table]].dropna()
     return most_leading(four.idxmax(axis=1).value_counts(), len(table)) if four.shape[1] > 1 else ""

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed
 from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.training.curves import curve
 from analysis.figures.training.data import BASELINES, candidates, newest, plural, title, training_commands
-from analysis.literature.tables import Frame
 from analysis.statistics import difference, steps_ratio
 from analysis.statistics.advantage import PowerLaw, power_law
 from analysis.store import read
@@ -59,13 +59,13 @@ def advantage(params: Params) -> Figure:
         provenance={
             f"{title(str(row.variant))}, {row.steps:,} steps, seed {row.seed}": f"run {row.run_id}, {row.device}, "
             f"{row.created}, code {row.git_sha}"
-            for row in runs.itertuples()
+            for row in frames.rows(runs)
         },
         content={"table": table, "pairs": pairs, "lines": lines, "baseline": title(base), "sentences": texts},
     )
 
 
-def _pairs(runs: Frame, base: str) -> Frame:
+def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
     """A row a variant, rate, length and seed that the baseline has too, of variants with two lengths or more."""
     keys = ["rate", "steps", "seed"]
     own = runs[runs.variant == base][[*keys, "final", "run_id"]]
@@ -76,7 +76,7 @@ def _pairs(runs: Frame, base: str) -> Frame:
     return both[lengths > 1].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
 
 
-def _table(pairs: Frame, runs: Frame) -> Frame:
+def _table(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """A row a variant and length: the mean difference and the ratio of steps, with their intervals."""
     ids = [*pairs.run_id, *pairs.base_id]
     rows = read.query(
@@ -86,15 +86,15 @@ def _table(pairs: Frame, runs: Frame) -> Frame:
     )
     curves = {run: result for run, one in rows.groupby("run_id") if (result := curve(one)) is not None}
     records: list[dict[str, Any]] = []
-    for (variant, steps), own in pairs.groupby(["variant", "steps"], sort=False):
+    for (variant, _), own in pairs.groupby(["variant", "steps"], sort=False):
         gap = difference(dict(zip(own.seed, own.final, strict=True)), dict(zip(own.seed, own.base_final, strict=True)))
-        sides = [{row.seed: curves[getattr(row, side)] for row in own.itertuples()} for side in ("run_id", "base_id")]
+        sides = [{row.seed: curves[getattr(row, side)] for row in frames.rows(own)} for side in ("run_id", "base_id")]
         ratio = steps_ratio(*sides)
         records.append(
             {
                 "variant": variant,
                 "title": title(str(variant)),
-                "steps": int(steps),
+                "steps": int(own.steps.iloc[0]),
                 "seeds": gap.n,
                 "gap": gap.mean,
                 "gap_low": gap.low,
@@ -108,7 +108,7 @@ def _table(pairs: Frame, runs: Frame) -> Frame:
     return pd.DataFrame(records)
 
 
-def _fit(pairs: Frame) -> PowerLaw | None:
+def _fit(pairs: pd.DataFrame) -> PowerLaw | None:
     """The power law through the size of a variant's differences; None where they are not all on one side."""
     sign = np.sign(pairs.gap.iloc[0])
     if sign == 0 or (np.sign(pairs.gap) != sign).any():
@@ -116,7 +116,7 @@ def _fit(pairs: Frame) -> PowerLaw | None:
     return power_law(pairs.steps.tolist(), (sign * pairs.gap).tolist())
 
 
-def _line(variant: str, pairs: Frame, fit: PowerLaw | None) -> Frame:
+def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFrame:
     """Points of the fitted line, within what was trained and beyond."""
     if fit is None:
         return pd.DataFrame(columns=["title", "steps", "size", "low", "high", "beyond"])
@@ -132,7 +132,7 @@ def _line(variant: str, pairs: Frame, fit: PowerLaw | None) -> Frame:
     return pd.concat(parts).assign(title=title(variant))
 
 
-def _doubling(table: Frame, fits: dict[Any, PowerLaw | None], base: str) -> str:
+def _doubling(table: pd.DataFrame, fits: dict[Any, PowerLaw | None], base: str) -> str:
     """What a doubling of the training does to the first variant's difference, or the difference at either end."""
     variant, fit = next(iter(fits.items()))
     if fit is not None:
@@ -148,12 +148,12 @@ def _doubling(table: Frame, fits: dict[Any, PowerLaw | None], base: str) -> str:
     )
 
 
-def _told(variant: str, base: str, rows: Frame, fit: PowerLaw | None) -> str:
+def _told(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> str:
     """The advantage at each length in both units, and how fast it changes."""
-    gaps = ", ".join(f"{signed(row.gap)}" for row in rows.itertuples())
-    ratios = ", ".join(f"{'at least ' if row.at_least else ''}{row.ratio:.2f}" for row in rows.itertuples())
-    lengths = ", ".join(f"{row.steps:,}" for row in rows.itertuples())
-    seeds = ", ".join(plural(row.seeds, "seed") for row in rows.itertuples())
+    gaps = ", ".join(f"{signed(row.gap)}" for row in frames.rows(rows))
+    ratios = ", ".join(f"{'at least ' if row.at_least else ''}{row.ratio:.2f}" for row in frames.rows(rows))
+    lengths = ", ".join(f"{row.steps:,}" for row in frames.rows(rows))
+    seeds = ", ".join(plural(row.seeds, "seed") for row in frames.rows(rows))
     text = (
         f"{title(variant)} after {lengths} steps ({seeds}): {gaps} nats against {title(base)}, and {ratios} of its "
         "steps to its final loss."

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
 from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.training.data import title
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 UNMATCHED = "Where its size is not matched"
@@ -43,7 +43,7 @@ MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 def costs(params: Params) -> Figure:
     """Every variant by every measure of cost; the newest measurement of each."""
     preset = str(params["preset"])
-    rows: Frame = read.query(
+    rows = read.query(
         """
         SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command
         FROM costs c JOIN runs r USING (run_id) WHERE c.preset = ?
@@ -85,13 +85,13 @@ def costs(params: Params) -> Figure:
         alt=_alt(wide),
         command=runs.command.iloc[0],
         provenance={
-            row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in runs.itertuples()
+            row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
         content={"rows": rows, "order": [title(name) for name in order], "table": _table(wide)},
     )
 
 
-def _table(wide: Frame) -> Frame:
+def _table(wide: pd.DataFrame) -> pd.DataFrame:
     """As it is read: a row a variant, and how its size compares where it is not the baseline's."""
     names = [str(name) for name in wide.index]
     written = {
@@ -115,19 +115,20 @@ def _percent(share: float) -> str:
     return "0 %" if share == 0 else signed_percent(share, 1 if abs(share) >= 0.0005 else 2)
 
 
-def _alt(wide: Frame) -> str:
+def _alt(wide: pd.DataFrame) -> str:
     parts = []
     for name, cost in COSTS.items():
         if name in wide and wide[name].notna().any():
-            low, high = wide[name].idxmin(), wide[name].idxmax()
-            parts.append(
-                f"{cost.title}: from {format(wide[name][low], cost.format)} ({title(str(low))}) to "
-                f"{format(wide[name][high], cost.format)} ({title(str(high))}) {cost.unit}."
+            values = wide[name].dropna()
+            ends = (
+                f"{format(values.iloc[at], cost.format)} ({title(str(values.index.tolist()[at]))})"
+                for at in (values.argmin(), values.argmax())
             )
+            parts.append(f"{cost.title}: from {' to '.join(ends)} {cost.unit}.")
     return f"Dots, one row a variant, one panel a measure. {' '.join(parts)}"
 
 
-def _dearest(wide: Frame) -> str:
+def _dearest(wide: pd.DataFrame) -> str:
     """Which variant has the most parameters, against BERT-A's."""
     if "parameters" not in wide or "bert_a" not in wide.index or wide.parameters.isna().all():
         return ""

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS
@@ -21,7 +22,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.literature.tables import Frame
 from analysis.statistics import Curve, difference, steps_to
 
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
@@ -32,7 +32,7 @@ SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 LENGTHS = (1, 2, 4)
 
 
-def thinned(rows: Frame) -> Frame:
+def thinned(rows: pd.DataFrame) -> pd.DataFrame:
     """At most so many steps of every curve."""
     steps = np.unique(rows.step)
     if len(steps) <= POINTS:
@@ -41,7 +41,7 @@ def thinned(rows: Frame) -> Frame:
     return rows[rows.step.isin(kept)].reset_index(drop=True)
 
 
-def means(rows: Frame, *by: str) -> Frame:
+def means(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
     """The mean over seeds at every step that all seeds of a variant have."""
     groups = rows.groupby([*by, "variant", "step"], sort=False)
     frame = groups.agg(tokens=("tokens", "first"), seconds=("seconds", "mean"), value=("value", "mean"))
@@ -50,7 +50,7 @@ def means(rows: Frame, *by: str) -> Frame:
     return frame[frame.seeds == frame.groupby("variant").seeds.transform("max")].reset_index(drop=True)
 
 
-def curve(rows: Frame, axis: str = "step") -> Curve | None:
+def curve(rows: pd.DataFrame, axis: str = "step") -> Curve | None:
     """A run's losses, or the means of several, as the statistics take them; None where the axis does not go with the
     steps: who brings results need not say tokens and seconds, or says what cannot be.
     """
@@ -117,12 +117,14 @@ def learning_curves(params: Params) -> Figure:
     )
 
 
-def _target(mean: Frame, baseline: str) -> float | None:
+def _target(mean: pd.DataFrame, baseline: str) -> float | None:
     own = mean[mean.variant == baseline]
     return float(own.value.iloc[-1]) if len(own) else None
 
 
-def _crossings(mean: Frame, variants: list[str], target: float, axis: str, baseline: str) -> list[dict[str, Any]]:
+def _crossings(
+    mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str
+) -> list[dict[str, Any]]:
     """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
     items = []
     for name in variants:
@@ -143,7 +145,7 @@ def _crossed(crossings: list[dict[str, Any]], axis: str) -> list[str]:
     return sentences + ([f"Not reached by {'; '.join(never)}."] if never else [])
 
 
-def _alt(mean: Frame, variants: list[str], axis: str) -> str:
+def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
     ends = []
     for name in variants:
         own = mean[mean.variant == name]
@@ -252,7 +254,7 @@ def score_scale(params: Params) -> Figure:
     )
 
 
-def _grown(mean: Frame, variant: str) -> str:
+def _grown(mean: pd.DataFrame, variant: str) -> str:
     """The variance of a variant's scores, mean over layers, before and after training."""
     rows = mean[mean.variant == variant]
     if rows.empty:
@@ -261,7 +263,7 @@ def _grown(mean: Frame, variant: str) -> str:
     return f"The variance of {title(variant)}'s scores goes from {by_step.iloc[0]:.2g} to {by_step.iloc[-1]:.2g}"
 
 
-def _scaled(trainings: Trained, mean: Frame) -> str:
+def _scaled(trainings: Trained, mean: pd.DataFrame) -> str:
     """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
         return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the scale is not judged."
@@ -285,7 +287,7 @@ def _scaled(trainings: Trained, mean: Frame) -> str:
     )
 
 
-def _ends(mean: Frame, variants: list[str], baseline: str) -> str:
+def _ends(mean: pd.DataFrame, variants: list[str], baseline: str) -> str:
     """Who ends lowest and where the baseline ends."""
     ends = {name: float(mean[mean.variant == name].value.iloc[-1]) for name in variants if (mean.variant == name).any()}
     if not ends:
@@ -297,7 +299,7 @@ def _ends(mean: Frame, variants: list[str], baseline: str) -> str:
     )
 
 
-def _lengthened(mean: Frame) -> str:
+def _lengthened(mean: pd.DataFrame) -> str:
     """How much the loss grows at the longest texts, least and most."""
     table = mean.pivot(index="variant", columns="times", values="value").dropna()
     if table.empty or table.shape[1] < 2:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+import pandas as pd
+
 from analysis.ablation.presets import OPTIONS, PRESETS, ablate, changed_settings, describe_changes, identify, recipe_of
 from analysis.ablation.variants import VARIANTS, title
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
 from analysis.figures.figure import Params
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 COMMAND = "python -m analysis ablate --preset cpu"
@@ -45,7 +46,7 @@ def objective(variant: str) -> str:
     return CAUSAL if causal else MASKED
 
 
-def index(among: Collection[str] | None = None) -> Frame:
+def index(among: Collection[str] | None = None) -> pd.DataFrame:
     """One row a stored pre-training, with its recipe and learning rate; of those run ids, if given."""
     if among is None:
         rows = read.query(INDEX.format("true"))
@@ -60,7 +61,7 @@ def index(among: Collection[str] | None = None) -> Frame:
         objective=[objective(variant) for variant in rows.variant],
         rate=[_rate(config.get("learning_rate")) for config in configs],
         recipe=[key[0] for key in keys],
-        changed=[changes[key] for key in keys],
+        changed=pd.Series([changes[key] for key in keys], index=rows.index, dtype=object),
         told=[describe_changes(changes[key], key[1]) for key in keys],
     )
 
@@ -79,7 +80,7 @@ class Trained:
     preset: str
     objective: str
     told: str
-    runs: Frame
+    runs: pd.DataFrame
     sample: str
     """What `final` was measured on."""
     left_out: str
@@ -103,7 +104,7 @@ class Trained:
         own = self.runs[self.runs.variant == variant]
         return dict(zip(own.seed, own.final, strict=True))
 
-    def curves(self, *metrics: str, variants: list[str] | None = None) -> Frame:
+    def curves(self, *metrics: str, variants: list[str] | None = None) -> pd.DataFrame:
         """Rows of these runs' curves: variant, seed, metric, step, tokens, seconds, value; in order of step."""
         runs = self.runs if variants is None else self.runs[self.runs.variant.isin(variants)]
         rows = read.query(
@@ -163,7 +164,7 @@ class Trained:
         }
 
 
-def candidates(params: Params, among: Collection[str] | None = None) -> Frame:
+def candidates(params: Params, among: Collection[str] | None = None) -> pd.DataFrame:
     """The index of what was run with the preset and the objective of a link, at any settings; raises as `trained`."""
     every = index(among)
     if every.empty:
@@ -172,7 +173,7 @@ def candidates(params: Params, among: Collection[str] | None = None) -> Frame:
     return _only(rows, "objective", str(params["objective"]), "There is no pre-training with the objective")
 
 
-def newest(rows: Frame) -> tuple[Frame, str]:
+def newest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """One run a variant, seed, settings and rate, with its `final` loss; and on what that was measured."""
     # Run twice with the same settings (another commit, another corpus of the same name): the newest counts.
     kept = rows.sort_values(["created", "run_id"])
@@ -182,7 +183,7 @@ def newest(rows: Frame) -> tuple[Frame, str]:
     return kept.assign(final=kept.last_loss), "the last evaluation"
 
 
-def diverged_sentence(lost: Frame, *columns: str) -> str:
+def diverged_sentence(lost: pd.DataFrame, *columns: str) -> str:
     """The sentence on runs that diverged; columns: what else it says of each."""
     sentences = []
     for row in lost.to_dict("records"):
@@ -229,13 +230,13 @@ def select_trainings(params: Params, among: Collection[str] | None = None) -> Tr
     )
 
 
-def usual_recipe(rows: Frame) -> str:
+def usual_recipe(rows: pd.DataFrame) -> str:
     """The recipe with most runs, of equals the newest."""
     counts = rows.groupby("recipe").agg(runs=("run_id", "size"), created=("created", "max"))
     return str(counts.sort_values(["runs", "created"]).index[-1])
 
 
-def _only(rows: Frame, column: str, value: str, lacking: str) -> Frame:
+def _only(rows: pd.DataFrame, column: str, value: str, lacking: str) -> pd.DataFrame:
     kept = rows[rows[column] == value]
     if kept.empty:
         known = ", ".join(dict.fromkeys(rows[column]))
@@ -249,7 +250,7 @@ def _marks(values: Any) -> str:
     return ", ".join("?" for _ in values)
 
 
-def training_commands(preset: str, runs: Frame) -> list[str]:
+def training_commands(preset: str, runs: pd.DataFrame) -> list[str]:
     """The commands that train these runs, one for each recipe and peak learning rate, as far as options reach."""
     lines = []
     usual = _rate(PRESETS[preset].learning_rate) if preset in PRESETS else ""

@@ -12,7 +12,6 @@ from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.encodings.draw import heading
 from analysis.figures.published import draw as published
-from analysis.literature.tables import Frame
 
 HEIGHT, WIDE, NARROW = 380, 820, 380
 LINE, NEXT = 15, 13
@@ -92,12 +91,12 @@ def rooms_of(titles: list[str]) -> np.ndarray:
     return np.array([LINE + NEXT * published.lines(title, NAME).count("\n") for title in titles], dtype=float)
 
 
-def room(ends: Frame, figure: Figure, least: int) -> int:
+def room(ends: pd.DataFrame, figure: Figure, least: int) -> int:
     """The height of a plot beside which all names have room."""
     return max(least, int(rooms_of([figure.content["titles"][name] for name in ends.variant]).sum()) + 20)
 
 
-def names(ends: Frame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:
+def names(ends: pd.DataFrame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:
     """Names right of the plot, each with a piece of its line. ends: variant, value.
 
     Their scale is that of the plot's pixels, which a page may stretch.
@@ -135,7 +134,7 @@ def reach(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
     return low - room, high + room
 
 
-def lines(rows: Frame, mean: Frame, x: alt.X, y: alt.Y, figure: Figure, look: Look, tips: list) -> list:
+def lines(rows: pd.DataFrame, mean: pd.DataFrame, x: alt.X, y: alt.Y, figure: Figure, look: Look, tips: list) -> list:
     """A thin line a seed and the mean thick; one seed is its own mean."""
     colour, dash = scales(figure, look)
     thin = alt.Chart(rows[["variant", "seed", x_field(x), "value"]]).mark_line(strokeWidth=0.8, opacity=0.5)

@@ -9,7 +9,6 @@ from analysis.figures import Figure
 from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing, ending
 from analysis.figures.encodings.draw import heading
 from analysis.figures.training.costs import COSTS
-from analysis.literature.tables import Frame
 
 ROW, WIDE = 25, 330
 FARTHEST = 2.0
@@ -36,7 +35,7 @@ def rule(x: float, look: Look, dash: list[int] | None = None) -> Chart:
     return alt.Chart(frame).mark_rule(color=look.ink, strokeDash=dash or [1, 0], opacity=0.8).encode(x=alt.X("x:Q"))
 
 
-def words(frame: Frame, text: str, y: alt.Y, look: Look) -> Chart:
+def words(frame: pd.DataFrame, text: str, y: alt.Y, look: Look) -> Chart:
     """What a row says, in a column at the right of the plot, clear of every mark."""
     base = alt.Chart(frame[["title", text]]).mark_text(align="left", dx=6, fontSize=12, color=look.ink)
     return base.encode(x=alt.value("width"), y=y, text=f"{text}:N")
@@ -67,7 +66,7 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
         ),
     )  # fmt: skip
     compared = table.assign(written=[_difference(row) for row in table.itertuples()])
-    panels = [finals.properties(width=WIDE, height=height, title=heading("Final loss", look=look))]
+    panels: list[Chart] = [finals.properties(width=WIDE, height=height, title=heading("Final loss", look=look))]
     if compared.gap.notna().any():
         panels.append(
             _differences(compared, figure.content["reach"], figure.content["baseline"], y, look).properties(
@@ -84,7 +83,7 @@ def _difference(row) -> str:
     return f"{signed(row.gap)} (n = {row.n}){f', {row.standing}' if row.standing else ''}"
 
 
-def _differences(table: Frame, reach: tuple[float, float], baseline: str, y: alt.Y, look: Look) -> Chart:
+def _differences(table: pd.DataFrame, reach: tuple[float, float], baseline: str, y: alt.Y, look: Look) -> Chart:
     x = alt.X(
         "gap:Q", title=f"nats, variant minus {baseline}", axis=alt.Axis(tickCount=5),
         scale=alt.Scale(domain=list(reach), nice=False, clamp=True, padding=8),
@@ -163,7 +162,7 @@ def _ratio(row, unit: str) -> str:
     return f"{row.ratio:.2f} (n = {row.n})"
 
 
-def _dots(frame: Frame, x: alt.X, y: alt.Y, look: Look) -> Chart:
+def _dots(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
     """The seeds; a triangle is one that was not there by the end of its run."""
     shape = alt.condition("datum.censored", alt.value(TRIANGLE), alt.value("circle"))
     base = alt.Chart(frame).mark_point(filled=True, size=26, opacity=0.8, color=GREY)
@@ -229,7 +228,7 @@ def costs(figure: Figure, look: Look) -> list[Chart]:
         )  # fmt: skip
         tips = [alt.Tooltip("title:N", title="variant"), alt.Tooltip("value:Q", title=cost.title, format=cost.format)]
         base = alt.Chart(own).encode(x=x, y=y, tooltip=tips)
-        layers = [
+        layers: list[Chart] = [
             base.mark_rule(color=look.faint).encode(x2=alt.datum(0)),
             base.mark_point(filled=True, size=50, opacity=1, color=blue(look)),
         ]

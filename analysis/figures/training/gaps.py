@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, WORSE
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures.encodings.data import sentences
@@ -27,7 +28,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.literature.tables import Frame
 from analysis.rules import training_rules
 from analysis.statistics import (
     PLATEAU_MARGIN,
@@ -54,7 +54,7 @@ def _detectable(n: int) -> float:
     return smallest_detectable(1.0, n, alpha=ALPHA)
 
 
-def _reach(table: Frame) -> tuple[float, float]:
+def _reach(table: pd.DataFrame) -> tuple[float, float]:
     """The ends of the axis: made for the differences, as an interval of two seeds may be ten times as wide as all."""
     most = 1.6 * float(table.gap.abs().max()) or 1.0
     ends = (table.low.min(), table.gap.min() * 1.1), (table.high.max(), table.gap.max() * 1.1)
@@ -85,7 +85,7 @@ def gap(params: Params) -> Figure:
             "note": "the baseline" if name == base else between.note if between else "no seed in common",
         }
         rows.append(row)
-    table: Frame = pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
     judged = {name: _standing(trainings, name) for name in table.variant}
@@ -132,7 +132,7 @@ def _standing(trainings: Trained, variant: str) -> str:
     return result.word if result is not None and not result.missing else ""
 
 
-def _resolution(table: Frame) -> str:
+def _resolution(table: pd.DataFrame) -> str:
     rows = table.detectable.dropna()
     if rows.empty:
         return "With one seed in common nothing can be resolved."
@@ -142,7 +142,7 @@ def _resolution(table: Frame) -> str:
     )
 
 
-def _told(table: Frame, base: str) -> str:
+def _told(table: pd.DataFrame, base: str) -> str:
     apart = table[table.told_apart]
     better, worse = ("; ".join(apart.title[side]) or "none" for side in (apart.gap < 0, apart.gap > 0))
     open_ = int(((~table.told_apart) & (table.variant != base)).sum())
@@ -156,12 +156,12 @@ def curves_by_seed(trainings: Trained, axis: str) -> dict[str, dict[Hashable, Cu
     """Validation loss of every run, by variant and seed."""
     rows = trainings.curves("validation_loss")
     return {
-        str(name): {int(seed): result for seed, one in own.groupby("seed") if (result := curve(one, axis)) is not None}
+        str(name): {seed: result for seed, one in own.groupby("seed") if (result := curve(one, axis)) is not None}
         for name, own in rows.groupby("variant")
     }
 
 
-def step_times(preset: str) -> Frame:
+def step_times(preset: str) -> pd.DataFrame:
     """Time of a step against BERT-A's, measured in turns on one machine: variant (the index), value, run_id."""
     return read.query(
         "SELECT variant, value, run_id FROM newest_costs WHERE measure = 'step_ratio' AND preset = ?", [preset]
@@ -210,7 +210,7 @@ def convergence(params: Params) -> Figure:
             f"There is no run beside {title(trainings.baseline)} at one of its seeds, so there is nothing to compare. "
             f"Run: {ablate(trainings.preset, ['tupe_a'])}"
         )
-    table: Frame = pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
     steps = table[table.axis == "step"].sort_values(["censored", "ratio"], na_position="last")
     claimed = trainings.baseline == BASELINES[MASKED]
     text = _claim(ratios.get(("step", "tupe_a")), trainings) if claimed else ""
@@ -235,7 +235,7 @@ def convergence(params: Params) -> Figure:
             trainings.pace([trainings.baseline, *unpriced]) if unpriced else "",
             trainings.about(),
         ),
-        alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in steps.to_dict('records'))}",
+        alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in frames.records(steps))}",
         command=command("training_convergence", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance() | timed,
         citation_keys=("ke2021tupe",),
@@ -250,7 +250,7 @@ def convergence(params: Params) -> Figure:
     )
 
 
-def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, Any]:
+def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, object]:
     reached = [one.step for one in ratio.variant.values() if one.reached]
     within = [one.within for one in ratio.variant.values() if not one.reached]
     own = [ratio.baseline[seed].step for seed in ratio.by_seed]
@@ -342,7 +342,7 @@ def plateau(params: Params) -> Figure:
                 "told": f"> {max(one.within for one in stuck):,.0f}" if stuck else f"{mean.mean:,.0f}",
             }
         )
-    table: Frame = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
+    table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
     return Figure(
         name="training_plateau",
         title="Steps to leave the plateau",
@@ -368,7 +368,7 @@ def plateau(params: Params) -> Figure:
     )
 
 
-def counted(table: Frame, base: str) -> str:
+def counted(table: pd.DataFrame, base: str) -> str:
     """How many variants end lower or higher than the baseline, or are not told apart from it."""
     apart = table[table.told_apart & (table.variant != base)]
     rest = len(table) - len(apart) - int((table.variant == base).any())
@@ -378,7 +378,7 @@ def counted(table: Frame, base: str) -> str:
     )
 
 
-def _soonest(steps: Frame, baseline: str) -> str:
+def _soonest(steps: pd.DataFrame, baseline: str) -> str:
     """Which variant needs the smallest share of the baseline's steps, and how many never got there."""
     there = steps[~steps.censored & steps.ratio.notna()]
     if there.empty:
@@ -390,7 +390,7 @@ def _soonest(steps: Frame, baseline: str) -> str:
     )
 
 
-def _first_to_leave(table: Frame, baseline: str) -> str:
+def _first_to_leave(table: pd.DataFrame, baseline: str) -> str:
     """Which variant leaves the plateau first, and when the baseline does."""
     first = table.iloc[0]
     text = f"{first.title} leaves the plateau first, after {first.told} steps"

@@ -3,16 +3,15 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import pandas as pd
 
 from analysis.ablation.presets import ablate
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed, span
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.training.data import MASKED, UNIT, Trained, command, plural, select_trainings, title
-from analysis.literature.tables import Frame
 from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"
@@ -87,7 +86,7 @@ def parts(params: Params) -> Figure:
     )
 
 
-def _way(trainings: Trained, way: str) -> Frame:
+def _way(trainings: Trained, way: str) -> pd.DataFrame:
     """Its changes and, last, all of them together; empty where a variant of it was not run at a common seed."""
     names = [FIRST, *(change.after for change in WAYS[way])]
     losses = {name: trainings.finals(name) for name in names}
@@ -105,7 +104,7 @@ def _way(trainings: Trained, way: str) -> Frame:
     )
 
 
-def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[str, Any]:
+def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[str, object]:
     return {
         "way": way,
         "change": says,
@@ -120,23 +119,23 @@ def _row(way: str, says: str, before: str, after: str, gap: Difference) -> dict[
     }
 
 
-def _corrected(table: Frame) -> Frame:
+def _corrected(table: pd.DataFrame) -> pd.DataFrame:
     """With Holm's correction over the changes; those that both ways share, of the same seeds, count once."""
     tested = table[table.change != WHOLE].drop_duplicates(["before", "after", "n", "p"])
     held = holm(tested.p.tolist(), alpha=0.05)
-    p = {(row.before, row.after, row.n): one for row, one in zip(tested.itertuples(), held.adjusted, strict=True)}
-    keys = [(row.before, row.after, row.n) for row in table.itertuples()]
+    p = {(row.before, row.after, row.n): one for row, one in zip(frames.rows(tested), held.adjusted, strict=True)}
+    keys = [(row.before, row.after, row.n) for row in frames.rows(table)]
     corrected = [p.get(key, float("nan")) for key in keys]
     whole = table.change == WHOLE
     return table.assign(p_holm=corrected, told_apart=[one < 0.05 for one in table.p.where(whole, corrected)])
 
 
-def _sentence(rows: Frame) -> str:
+def _sentence(rows: pd.DataFrame) -> str:
     """What each change of a way gives, and whether that is told apart from nothing."""
     whole = rows[rows.change == WHOLE].iloc[0]
     sentences = [
         f"{row.change} {signed(row.gap)}{'' if row.told_apart else ' (not resolved)'}"
-        for row in rows[rows.change != WHOLE].itertuples()
+        for row in frames.rows(rows[rows.change != WHOLE])
     ]
     return (
         f"{whole.way} ({plural(int(whole.n), 'seed')}), {signed(whole.gap)} nats from {title(FIRST)} to {title(LAST)}: "
@@ -144,12 +143,12 @@ def _sentence(rows: Frame) -> str:
     )
 
 
-def _largest_part(table: Frame) -> str:
+def _largest_part(table: pd.DataFrame) -> str:
     """Which single change lowers the loss most, and how much all of them together do."""
     parts, whole = table[table.change != WHOLE], table[table.change == WHOLE]
     if parts.empty or whole.empty:
         return ""
-    most = parts.loc[parts.gap.idxmin()]
+    most = parts.iloc[parts.gap.argmin()]
     return (
         f"All changes together lower the loss by {-whole.gap.mean():.2f} nats; most of it, {-most.gap:.2f}, comes from "
         f"“{most.change}”"

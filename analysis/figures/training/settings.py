@@ -26,7 +26,6 @@ from analysis.figures.training.data import (
     training_commands,
     usual_recipe,
 )
-from analysis.literature.tables import Frame
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
@@ -96,7 +95,7 @@ def settings(params: Params) -> Figure:
     )
 
 
-def _labelled(runs: Frame) -> Frame:
+def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
     """With each run's setting in words, the usual recipe's rates first.
 
     A rate is named where its recipe was run at several, and where the recipe is the usual one.
@@ -111,7 +110,7 @@ def _labelled(runs: Frame) -> Frame:
     return labelled.sort_values(["usual", "told", "peak", "variant", "seed"], ascending=[False, *[True] * 4])
 
 
-def _at_best(runs: Frame) -> Frame:
+def _at_best(runs: pd.DataFrame) -> pd.DataFrame:
     """The usual recipe's runs with each variant at the best of its rates, over the seeds that all its rates share."""
     own = runs[runs.usual]
     kept = []
@@ -125,7 +124,7 @@ def _at_best(runs: Frame) -> Frame:
     return pd.concat(kept).assign(setting=BEST)
 
 
-def _table(held: Frame, base: str) -> Frame:
+def _table(held: pd.DataFrame, base: str) -> pd.DataFrame:
     """One row a setting and variant: its mean, and its difference to the baseline over the seeds in common."""
     rows: list[dict[str, Any]] = []
     for setting, runs in held.groupby("setting", sort=False):
@@ -150,7 +149,7 @@ def _table(held: Frame, base: str) -> Frame:
     return pd.DataFrame(rows)
 
 
-def _sentences(table: Frame, base: str) -> list[str]:
+def _sentences(table: pd.DataFrame, base: str) -> list[str]:
     """A variant's differences to the baseline, apart from the settings at which neither leaves the plateau."""
     real = table[table.setting != BEST]
     tied = set(real.setting[real.stuck & (real.variant == base)])
@@ -160,7 +159,7 @@ def _sentences(table: Frame, base: str) -> list[str]:
         off = rows.drop(plateau.index)
         parts = []
         if len(off):
-            least = off.loc[off.gap.abs().idxmin()]
+            least = off.iloc[off.gap.abs().argmin()]
             ends = dict.fromkeys((signed(off.gap.min()), signed(off.gap.max())))
             text = f"{' to '.join(ends)} at {plural(len(off), 'setting')}"
             of = f" ({least.n} seeds)" if least.n > 1 else ""
@@ -171,7 +170,7 @@ def _sentences(table: Frame, base: str) -> list[str]:
     return sentences
 
 
-def _sides(table: Frame, base: str) -> str:
+def _sides(table: pd.DataFrame, base: str) -> str:
     """At how many settings each way the other variants end, counted where there is a difference to the baseline."""
     real = table[(table.setting != BEST) & table.gap.notna()]
     if real.empty:
@@ -180,13 +179,13 @@ def _sides(table: Frame, base: str) -> str:
     return f"In {lower} of {len(real)} comparisons at other settings the variant ends below {title(base)}"
 
 
-def _plateau(rows: Frame, orderless: str) -> float:
+def _plateau(rows: pd.DataFrame, orderless: str) -> float:
     """Above this, a variant ends no better than a model that is told nothing of position; NaN where none was run."""
     usual = rows[(rows.variant == orderless) & (rows.recipe == usual_recipe(rows))]
     return usual.final.mean() - PLATEAU_MARGIN
 
 
-def _stuck(stuck: Frame, level: float, orderless: str) -> str:
+def _stuck(stuck: pd.DataFrame, level: float, orderless: str) -> str:
     """Who is on the plateau where: there a tie says nothing."""
     text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
@@ -195,7 +194,7 @@ def _stuck(stuck: Frame, level: float, orderless: str) -> str:
     )
 
 
-def _commands(params: Params, runs: Frame) -> str:
+def _commands(params: Params, runs: pd.DataFrame) -> str:
     """What trains these runs, a line a setting, and what makes the figure's numbers anew from the store."""
     request = urlencode({name: params[name] for name in ("preset", "objective", "baseline") if params.get(name)})
     export = f"python -m analysis export '/training?part=settings&{request}' --figure training_settings -o settings.csv"

@@ -146,7 +146,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
     order = ["total", *share]
     if len(order) == 5:
         order = [*order[1:3], order[0], *order[3:]]
-    drawn = [first]
+    drawn: list[Chart] = [first]
     width, height = _size(grid)
     for number, name in enumerate(order, 1):
         legend = number >= (len(order) // 3) * 3

@@ -6,7 +6,6 @@ which the store holds and the view `answer` shows; `analysis.narrative.answer.st
 """
 
 import json
-from typing import Any
 
 from analysis.claims.statements.base import Ask, Judgement
 from analysis.core.registry import import_all
@@ -17,7 +16,7 @@ __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 import_all("analysis.narrative.answer.sentences")
 
 
-def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, Any]]]:
+def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
     """Rows of the table `answers`. A sentence whose data are not stored is left out."""
     facts = {one.id: one for one in statements}
     sentences = []
@@ -31,7 +30,7 @@ def tables(statements: list[Judgement], ask: Ask) -> dict[str, list[dict[str, An
     return {"answers": sentences}
 
 
-def _row(place: int, sentence: Sentence, text: ComputedSentence) -> dict[str, Any]:
+def _row(place: int, sentence: Sentence, text: ComputedSentence) -> dict[str, object]:
     return {
         "place": place,
         "name": sentence.name,

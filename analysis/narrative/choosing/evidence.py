@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from analysis.claims import stored
 from analysis.claims.statements.stored import parts
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed, signed_percent
 from analysis.figures.training.data import MASKED, UNIT, Trained, plural, select_trainings, title
@@ -30,9 +31,9 @@ class Finding(NamedTuple):
 
 def costs(method: Method, preset: str) -> dict[str, Finding]:
     """measure -> cost, of the newest measurement; parameters and arithmetic against added positions."""
-    rows: Any = read.query("SELECT * FROM newest_costs WHERE preset = ?", [preset])
+    rows = read.query("SELECT * FROM newest_costs WHERE preset = ?", [preset])
     entries: dict[str, Finding] = {}
-    for row in rows[rows.variant == method.variant].itertuples():
+    for row in frames.rows(rows[rows.variant == method.variant]):
         base = rows[(rows.variant == "bert_a") & (rows.measure == row.measure)].value
         against = f" ({signed_percent(row.value / base.iloc[0] - 1, 1)})" if len(base) else ""
         text = f"{row.value:.2f}" if row.measure == "step_ratio" else f"{row.value:,.0f}{against}"

@@ -20,14 +20,14 @@ def layers() -> list[int]:
 def says(values: Values) -> str:
     """The cross terms of every stored model that adds positions to words."""
     layer = int(values["layer"])
-    result: Any = read.query(
+    result = read.query(
         "SELECT model, sum(share) AS share FROM newest_terms WHERE layer = ? AND aggregation = 'mean_over_heads' "
         "AND corpus = 'probe_set' AND term IN (?, ?) GROUP BY model HAVING min(rms) > 0",
         [layer, *CROSS],
     )
     if result.empty:
         raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure")
-    low, high = result.loc[result.share.idxmin()], result.loc[result.share.idxmax()]
+    low, high = result.iloc[result.share.argmin()], result.iloc[result.share.argmax()]
     return (
         f"At layer {layer}, the two cross terms together are {signed_percent(low.share, 1)} ({low.model}) to "
         f"{signed_percent(high.share, 1)} ({high.model}) of what varies in the scores, mean over heads, of "

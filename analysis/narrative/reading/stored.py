@@ -2,23 +2,24 @@
 
 from typing import Any
 
+import pandas as pd
+
 from analysis.core.errors import NoResults
-from analysis.literature.tables import Frame
 from analysis.store import read
 
 
-def decoded(model: str) -> Frame:
+def decoded(model: str) -> pd.DataFrame:
     """What decoders read from the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
 
     A row a layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
     """
-    result: Any = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
+    result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
     if result.empty:
         raise NoResults(f"Nothing is stored yet of decoding {model}. Run: python -m analysis decode --texts TEXT")
     return result[result.run_id == result.run_id.iloc[-1]]
 
 
-def reading(frame: Frame, layer: int, target: str, decoder: str, measure: str) -> Any:
+def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> Any:
     """One of those rows."""
     rows = frame[
         (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)

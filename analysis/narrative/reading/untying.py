@@ -27,11 +27,11 @@ def says(values: Values) -> str:
     table = published.load(TABLE)
     out = str(values["leave"])
     rows = published.average(table, (out,) if out else ()).set_index("variant")
-    gain = rows.loc[VARIANT] - rows.loc[BASELINE]
+    ticked, every = (rows[name][VARIANT] - rows[name][BASELINE] for name in ("ticked", "all_columns"))
     without = f" with {_title(out)} left out" if out else ""
     return (
-        f"As published, {VARIANT} is {signed(gain.ticked)} points from {BASELINE} on the GLUE average{without} "
-        f"({signed(gain.all_columns)} over all columns); no spread is printed, so neither can be tested."
+        f"As published, {VARIANT} is {signed(ticked)} points from {BASELINE} on the GLUE average{without} "
+        f"({signed(every)} over all columns); no spread is printed, so neither can be tested."
     )
 
 

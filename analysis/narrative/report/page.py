@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from analysis.claims import QUESTIONS, stored
@@ -34,7 +34,7 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
     headings = statements.headings()
     works = sorted({line.citation for entry in entries.values() for line in entry.evidence if line.citation})
     marks = ", ".join("?" for _ in works) or "NULL"
-    about: Any = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
+    about = read.query("SELECT schema_version, built, git_sha, versions FROM meta").iloc[0]
     result = _template().render(
         about=citation.citation_of("report", "The ledger of claims", link("claims", {})),
         meta=about,
@@ -66,7 +66,7 @@ def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:
     return result.replace("</style>", f"{faces(result)}\n</style>", 1)
 
 
-def _template() -> Any:
+def _template() -> Template:
     """Undefined names are errors, and every value is escaped unless it is marked as HTML."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True

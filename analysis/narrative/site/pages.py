@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -43,7 +43,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
         return f"{CLAIMS}#{values['claim']}" if values.get("claim") else CLAIMS
 
     ledger = report.html(draw=draw, link=link, faces=faces)
-    meta: Any = read.query("SELECT built, git_sha FROM meta").iloc[0]
+    meta = read.query("SELECT built, git_sha FROM meta").iloc[0]
     common = {
         "question": QUESTION,
         "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
@@ -72,7 +72,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
     return {"index.html": home, "tour.html": tour, CLAIMS: ledger, **data}
 
 
-def _template(name: str) -> Any:
+def _template(name: str) -> Template:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -112,7 +112,7 @@ def _moving(picture: ModuleType, name: str) -> dict[str, Markup]:
     }
 
 
-def _script(value: Any) -> Markup:
+def _script(value: object) -> Markup:
     """A value as JavaScript inside a page, which no `</script>` in it can end."""
     return Markup(json.dumps(value, ensure_ascii=False).replace("<", r"\u003c"))
 
@@ -121,5 +121,5 @@ def _records(sql: str) -> str:
     return _json(json.loads(read.query(sql).to_json(orient="records", date_format="iso") or "[]"))
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"

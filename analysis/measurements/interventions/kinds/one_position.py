@@ -1,8 +1,15 @@
 """All tokens at one position."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention, within
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -22,19 +29,21 @@ class OnePosition(Intervention):
         """Which position."""
         return f"all tokens at position {self.position}"
 
-    def _row(self, rows):
+    def _row(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         at = within(self.position, rows.shape[-2])
         return rows[..., at : at + 1, :].expand_as(rows)
 
-    def rows(self, rows):
+    def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """One row for all."""
         return self._row(rows)
 
-    def turns(self, cos, sin):
+    def turns(
+        self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """One turn for all."""
         return self._row(cos), self._row(sin)
 
-    def pairs(self, pairs):
+    def pairs(self, pairs: Float[Tensor, "... T T"]) -> Float[Tensor, "... T T"]:
         """What a token at that position gives itself."""
         at = within(self.position, pairs.shape[-1])
         return pairs[..., at : at + 1, at : at + 1].expand_as(pairs)

@@ -1,10 +1,17 @@
 """Positions made weaker or stronger."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.kinds.base import BIAS, ROWS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -29,10 +36,10 @@ class ScalePositions(Intervention):
         """By what."""
         return f"positions times {self.by:g}"
 
-    def rows(self, rows):
+    def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """Rows times the number."""
         return rows * self.by
 
-    def bias(self, bias):
+    def bias(self, bias: Float[Tensor, "B H T T"]) -> Float[Tensor, "B H T T"]:
         """The bias times the number."""
         return bias * self.by

@@ -1,10 +1,17 @@
 """Positions dealt out anew."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -28,15 +35,17 @@ class ShufflePositions(Intervention):
         """Whose position each token gets."""
         return np.random.default_rng(self.seed).permutation(length).tolist()
 
-    def rows(self, rows):
+    def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """Rows in another order."""
         return rows[..., self.order(rows.shape[-2]), :]
 
-    def turns(self, cos, sin):
+    def turns(
+        self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Turns in another order."""
         return self.rows(cos), self.rows(sin)
 
-    def pairs(self, pairs):
+    def pairs(self, pairs: Float[Tensor, "... T T"]) -> Float[Tensor, "... T T"]:
         """Queries and keys in another order."""
         order = self.order(pairs.shape[-1])
         return pairs[..., order, :][..., order]

@@ -1,10 +1,17 @@
 """Another encoding in the place of the model's own."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.encodings import encode
 from analysis.measurements.interventions.kinds.base import ROWS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 ENCODINGS = {"sinusoidal": "sinusoidal", "random_fixed": "random"}
 """What can take the place of a learned table: rows that are the same in every text. Encoding -> adjective."""
@@ -34,7 +41,7 @@ class SwapPositions(Intervention):
         """By which."""
         return f"positions replaced by {ENCODINGS[self.encoding]} ones"
 
-    def rows(self, rows):
+    def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """The encoding's first rows, scaled to the root mean square of what was there."""
         length, width = rows.shape[-2:]
         # Sinusoids come in pairs: of an odd width the last dimension is left out.

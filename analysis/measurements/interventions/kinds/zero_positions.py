@@ -1,8 +1,15 @@
 """Positions off."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -15,14 +22,16 @@ class ZeroPositions(Intervention):
     summary = "Added rows are 0, nothing is turned, no bias is added. A causal mask still tells the order."
     places = (ROWS, TURNS, BIAS)
 
-    def rows(self, rows):
+    def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """Zeros."""
         return rows.new_zeros(rows.shape)
 
-    def turns(self, cos, sin):
+    def turns(
+        self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Those of the first position, for all: a turn that all share has no effect on any score."""
         return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)
 
-    def bias(self, bias):
+    def bias(self, bias: Float[Tensor, "B H T T"]) -> Float[Tensor, "B H T T"]:
         """Zeros."""
         return bias.new_zeros(bias.shape)

@@ -1,8 +1,15 @@
 """Segments off."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.measurements.interventions.kinds.base import SEGMENTS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -15,6 +22,6 @@ class ZeroSegment(Intervention):
     summary = "Segment embeddings are 0."
     places = (SEGMENTS,)
 
-    def segments(self, rows):
+    def segments(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
         """Zeros."""
         return rows.new_zeros(rows.shape)
