@@ -84,7 +84,7 @@ if terms:
 map_ways(picked)
 maps = st.container()
 if terms:
-    cell_pickers(picked, row_names(picked, both[0]))
+    cell_pickers(picked, min((row_names(picked, made) for made in both), key=len))
 values = picked.done()
 with place:
     st.markdown(escape_markdown(what_differs()))

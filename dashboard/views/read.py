@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES
+from analysis.figures.reading.open_questions import FIRST
 from analysis.links import VIEWS
 from analysis.narrative.reading import Step, Touch, ordered
 from dashboard.session import live, queries
@@ -84,6 +85,7 @@ def measured(step: Step) -> None:
 picked = Pickers(PAGE)
 show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
+picked.set("verdict", FIRST.get(picked.get("verdict"), picked.get("verdict")))  # Links of the first verdicts say these.
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
 name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
 step = steps[name]

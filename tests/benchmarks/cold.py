@@ -4,7 +4,7 @@
 
 A script, not a test. The store is built already, as in the image. Each start is a new process of the server; a reader
 without a browser (reader.py) knocks until it answers, and opens Home (or --page) at once. Then the same once more in
-headless Chromium, where there is one, from starting the process to Home's first chart drawn. Python's files are
+headless Chromium, where there is one, from starting the process to Home's answer and picture drawn. Python's files are
 compiled and in the system's cache from the first start on, which is not counted. --imports: which imports take longest.
 Budget: 3 s.
 """
@@ -24,6 +24,8 @@ from tests.benchmarks.machine import ROOT, Table, against, answers, served, sync
 from tests.benchmarks.reader import Reader
 
 BUDGET_SECONDS = 3.0
+HERO = "figure svg rect"
+"""The moving picture of Home, drawn: it stands beside the answer."""
 
 
 async def opened(address: str, page: str) -> float:
@@ -47,7 +49,7 @@ def start(page: str, settings: dict[str, str]) -> tuple[float, float, float]:
 
 
 def drawn(settings: dict[str, str]) -> float:
-    """Seconds from starting the process to Home's first chart in a browser that is open already."""
+    """Seconds from starting the process to Home's picture in a browser that is open already."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -57,7 +59,7 @@ def drawn(settings: dict[str, str]) -> float:
         with served("dashboard/server.py", settings, wait=False) as server:
             answers(server)
             tab.goto(server.address)
-            tab.locator("[data-testid=stVegaLiteChart] .marks").first.wait_for(timeout=120_000)
+            tab.locator(HERO).first.wait_for(timeout=120_000)
             taken = time.perf_counter() - started
         browser.close()
     return taken
@@ -103,7 +105,7 @@ def main() -> None:
         )
         if shutil.which("chromium"):
             taken = statistics.median(drawn(settings) for _ in range(min(asked.starts, 3)))
-            table.say(f"first chart drawn, Chromium: {taken:.2f} s; {against(taken, BUDGET_SECONDS)}")
+            table.say(f"answer and picture drawn, Chromium: {taken:.2f} s; {against(taken, BUDGET_SECONDS)}")
         else:
             table.say("no Chromium on the path, so that nothing was drawn")
     table.close(asked.write)

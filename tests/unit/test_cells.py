@@ -38,6 +38,10 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
         assert table[side]["total"] == pytest.approx(made.scores[head, 1, 2], abs=1e-4)
         assert table[side].drop("total").sum() == pytest.approx(table[side]["total"], abs=1e-4)
     np.testing.assert_allclose(table.difference, table.right - table.left)
+    short = values | {"text2": "the cat sat .", "query": -1, "key": -1}
+    both_short = (both[0], text_probe.Request.of(text_probe.sides(short)[1]).run(embedded_loaded()))
+    cell = FIGURES["compare_cell"].build(short, both_short).frame()
+    assert cell.notna().all().all(), "a cell that both sides have is shown, though one text is shorter"
     with pytest.raises(LinkError, match="query=99; the rows shown are 0 to"):
         FIGURES["compare_cell"].build(values | {"query": 99}, both)
 

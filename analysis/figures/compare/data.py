@@ -107,18 +107,13 @@ def compare_terms(params: Params, both: Both) -> Figure:
 
 @figure("compare_cell", live=text_probe.obtain_both)
 def compare_cell(params: Params, both: Both) -> Figure:
-    """The score of one query on one key as the sum of its terms, on both sides, and the difference."""
+    """The score of one query on one key, by their places, as the sum of its terms: both sides, and the difference."""
     matches = [
         viewed_head(side, one, visible_terms(one)) for side, one in zip(text_probe.sides(params), both, strict=True)
     ]
     heads, views = zip(*matches, strict=True)
-    query, key = place(params, views[0])
-    for side, view in zip(SIDES, views, strict=True):
-        if max(query, key) >= len(view.labels):
-            raise LinkError(
-                f"The link asks for query {query} and key {key}; the {side} side has the tokens 0 to "
-                f"{len(view.labels) - 1}."
-            )
+    on_both = min(len(view.labels) for view in views)
+    query, key = place(params, views[0].part(0, on_both - 1))
     columns = {
         side: {term: float(values[query, key]) for term, values in view.terms.items()}
         | {"total": float(view.total[query, key])}

@@ -1,0 +1,39 @@
+"""A press on a cell of a map opens its tokens and terms, on every page that has maps."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import settled
+
+pytestmark = pytest.mark.browser
+
+PRESSED = {
+    "terms": ("^word → word, share", 2 * 13 + 4, "query=2&key=4"),
+    "compare": ("^left", 2 * 13 + 4, "query=2&key=4"),
+    "interventions": ("^before", 2 * 13 + 4, "query=2&key=4"),
+    "depth?part=terms": ("^Heat map of 6 layers", 2 * 12 + 5, "at_layer=.&at_head="),
+    "vision": ("^total", 10, "key="),
+}
+"""By page: which map, which of its cells, and what the address then says."""
+
+
+@pytest.mark.parametrize("path", PRESSED)
+def test_a_press_on_a_cell_opens_its_terms(page, address, path):
+    name, number, says = PRESSED[path]
+    page.goto(f"{address}/{path}")
+    settled(page)
+    chart = page.locator("[data-testid=stVegaLiteChart]").filter(has=page.locator("svg, canvas"))
+    chart = chart.and_(page.get_by_label(re.compile(name))) if name else chart
+    chart.first.scroll_into_view_if_needed()
+    chart.first.locator("path[aria-roledescription='rect mark']").nth(number).click(force=True)
+    expect(page).to_have_url(re.compile(says))
+    settled(page)
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
+    expect(
+        page.locator(
+            "[data-testid=stVegaLiteChart][aria-label^='Bars, one a term'], "
+            "[data-testid=stVegaLiteChart][aria-label*='terms on two sides']"
+        ).first
+    ).to_be_attached()
