@@ -102,10 +102,16 @@ def split_bands(
     # Means over the text, by pairs: of the turn over its distances, of q_i conj(k_j) over its queries and keys.
     turn = torch.exp(-1j * steps[:, None] * f)  # of distance j - i: e^{i f (i - j)}
     mean_turn = ((counts / counts.sum())[:, None] * turn).sum(0)
-    reached = torch.complex(*(torch.matmul(seen, part) for part in (k.real, k.imag)))
+    reached = torch.complex(*(seen @ torch.cat([k.real, k.imag], -1)).chunk(2, -1))
     product = (reached.conj() * q).sum(1) / counts.sum()
-    content = scale * _against(total, q * mean_turn, k)
-    whole = scale * _against(total, turned_q, turned_k)
+    still_q, still_k = (x[..., list(still)] for x in (query, key))
+    content, whole, rest = (
+        scale * each
+        for each in _against(
+            total, (_parts(q * mean_turn), _parts(turned_q), still_q), (_parts(k), _parts(turned_k), still_k)
+        )
+    )
+    content, whole = (x.unflatten(-1, (2, -1)).sum(1) for x in (content, whole))
     distances = _by_distance(total)
     numerators, kernels, maps = [], [], []
     for band in bands:
@@ -119,15 +125,12 @@ def split_bands(
             score = scale * (turned_q[..., chosen] @ turned_k[..., chosen].conj().transpose(-1, -2)).real
             maps.append(most_joined(key_centred(score, mask), mask))
     zero = torch.zeros_like(total[:, 0, 0])
-    still_q, still_k = (x[..., list(still)] for x in (query, key))
-    rest = scale * (still_q * (total @ (still_k - still_k.mean(1, keepdim=True)))).sum((-1, -2))
-    numerators.append(torch.stack([rest, zero, zero]))
+    numerators.append(torch.stack([rest.sum(-1), zero, zero]))
     kernels.append(torch.zeros(len(scores), 2 * length - 1, dtype=scores.dtype, device=scores.device))
     if joined:
         score = scale * still_q @ still_k.transpose(-1, -2)
         maps.append(most_joined(key_centred(score, mask), mask))
-    features = (torch.cat([x.real, x.imag, y], -1) for x, y in ((turned_q, still_q), (turned_k, still_k)))
-    left, right = features
+    left, right = (torch.cat([_parts(x), y], -1) for x, y in ((turned_q, still_q), (turned_k, still_k)))
     off = (scale * left @ right.transpose(-1, -2) - scores).abs_()
     return BandSplit(
         numerators=torch.stack(numerators),
@@ -138,12 +141,19 @@ def split_bands(
     )
 
 
+def _parts(x: Complex[Tensor, "H T P"]) -> Float[Tensor, "H T parts"]:
+    """Real parts, then imaginary ones: `Re(q conj(k))` is the product of these."""
+    return torch.cat([x.real, x.imag], -1)
+
+
 def _against(
-    total: Float[Tensor, "H Q K"], q: Complex[Tensor, "H Q P"], k: Complex[Tensor, "H K P"]
-) -> Float[Tensor, "H P"]:
-    """`sum_ij total_ij Re(q_i conj(k_j))` of each pair, keys less their mean, which rows of the total do not see."""
-    k = k - k.mean(1, keepdim=True)
-    return (q.real * (total @ k.real) + q.imag * (total @ k.imag)).sum(1)
+    total: Float[Tensor, "H Q K"], queries: Sequence[Float[Tensor, "H Q _"]], keys: Sequence[Float[Tensor, "H K _"]]
+) -> list[Float[Tensor, "H _"]]:
+    """`sum_ij total_ij q_i k_j` of each dimension, keys less their mean, which rows of the total do not see."""
+    both = torch.cat(list(keys), -1)
+    summed = total @ (both - both.mean(1, keepdim=True))
+    each = (torch.cat(list(queries), -1) * summed).sum(1)
+    return list(each.split([key.shape[-1] for key in keys], -1))
 
 
 def _by_distance(values: Float[Tensor, "H Q K"]) -> Float[Tensor, "H D"]:
