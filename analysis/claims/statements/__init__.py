@@ -92,8 +92,10 @@ def _would_decide(one: Contest, result: contests.Standing, names: tuple[str, str
     if result.needed is None:
         return f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
     # The seeds that were looked at are not added to: nobody stops when a result pleases.
+    limit = " whose limit on the spread fits this end point" if result.too_wide else ""
     return (
-        f"{plural(result.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules: "
+        f"{plural(result.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules"
+        f"{limit}: "
         f"{plural(2 * result.needed, 'training')}, about {2 * result.needed * RUN_HOURS:.1f} hours of one core"
     )
 

@@ -81,7 +81,8 @@ class Standing:
 
     word: one of the standings above. found: the difference in final loss (nats), or the difference of the logarithms
     of steps. reason: why it is not resolved, in words; needed: seeds that would resolve it with a chance of 80 %, by
-    the spread seen so far, None where that cannot be said.
+    the spread seen so far, None where that cannot be said. too_wide: whether a side's losses spread by more than the
+    rules allow, which more seeds do not change.
     """
 
     word: str
@@ -89,6 +90,7 @@ class Standing:
     reason: str = ""
     needed: int | None = None
     missing: int = 0
+    too_wide: bool = False
 
 
 def stored(rows: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]], rules: TrainingRules) -> JudgedRuns:
@@ -208,7 +210,8 @@ def _final(
                 found=result,
                 reason=f"the final losses of {name} spread by {spread:.3f} nats over seeds, "
                 f"{rules.spread:g} at most is asked for",
-                needed=seeds_needed(rules.margin, result.sd),
+                needed=_needed(contest, result, rules.margin),
+                too_wide=True,
             )
     held = equivalence(result, rules.margin, p=p)
     if held.within_margin:
@@ -219,7 +222,7 @@ def _final(
         word=NOT_RESOLVED,
         found=result,
         reason="the interval excludes neither no difference nor one that matters",
-        needed=seeds_needed(rules.margin, result.sd),
+        needed=_needed(contest, result, rules.margin),
     )
 
 
@@ -246,6 +249,12 @@ def on_plateau(left: Sequence[int | None], steps: int, rules: TrainingRules | No
     stepped = [step for step in late if step is not None]
     ended = f"it left by step {max(stepped):,}" if len(stepped) == len(late) else "it never left"
     return f"was still on the plateau after half of the steps in {len(late)} of {len(left)} seeds ({ended})"
+
+
+def _needed(contest: Contest, result: Difference, margin: float) -> int | None:
+    """Seeds for the least difference that the interval so far leaves possible, but for none that would not matter."""
+    seeds = seeds_needed(max(result.low, -result.high, margin), result.sd)
+    return None if seeds is None else max(seeds, len(contest.seeds))
 
 
 def corrected(contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules | None = None) -> dict[str, float]:

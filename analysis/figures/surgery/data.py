@@ -125,7 +125,7 @@ def masked_surgery(params: Params) -> Figure:
         command="\n".join(
             [
                 *shown.drop_duplicates("run_id").command,
-                "python -m analysis query \"SELECT * FROM surgery_effects WHERE task = 'masked_words'\" --csv",
+                'python -m analysis query "SELECT * FROM masked_surgery_effects" --csv',
             ]
         ),
         provenance={

@@ -85,7 +85,12 @@ CREATE VIEW newest_masked_surgery AS SELECT * FROM newest_surgery_by_task WHERE 
 
 CREATE VIEW surgery_effects AS
 SELECT model, revision, task, operation, rank, draw, value, low, high, difference, difference_low, difference_high, pairs
-FROM newest_surgery_by_task;
+FROM newest_surgery;
+
+CREATE VIEW masked_surgery_effects AS
+SELECT model, revision, operation, rank, draw, value, low, high, difference, difference_low, difference_high,
+    pairs AS windows
+FROM newest_masked_surgery;
 
 -- The newest measurement of each model over each corpus; the vectors of means are left in their table.
 CREATE VIEW newest_means AS
