@@ -13,7 +13,7 @@ STYLE = """
   border-bottom:1px solid rgba(128,128,128,.35)}
 .choosing small{display:block;font-weight:normal;opacity:.7;line-height:1.3}
 .choosing p{margin:0 0 .45rem}
-.choosing .none{opacity:.6;font-style:italic}
+.choosing .none{color:var(--soft);font-style:italic}
 .choosing a{color:inherit}
 @media (max-width:640px){
   .choosing thead{display:none}

@@ -25,6 +25,7 @@ from transformers import (
     XLNetConfig,
     XLNetModel,
 )
+from transformers.models.phi import modeling_phi
 
 from analysis.core.errors import LinkError, ModelError, NoFamily
 from analysis.figures import FIGURES
@@ -54,7 +55,12 @@ def text(model: Any) -> dict[str, torch.Tensor]:
     return {"input_ids": ids, "attention_mask": (torch.arange(12)[None] < torch.tensor([[12], [9]])).long()}
 
 
-@pytest.mark.parametrize("build", [phi, gemma2])
+def gpt_oss() -> Any:
+    """Lets every query attend to a sink, too, so that the weights of the tokens do not sum to one."""
+    return randomised(GptOssModel(GptOssConfig(**SHAPE, **GROUPED, num_local_experts=2, num_experts_per_tok=1)))
+
+
+@pytest.mark.parametrize("build", [phi, gemma2, gpt_oss])
 def test_patterns_of_an_unknown_architecture_are_its_own(build: Any) -> None:
     model = build()
     assert model.config.model_type not in FAMILIES
@@ -109,9 +115,16 @@ def test_a_model_that_ignores_the_interface_is_refused(name: str) -> None:
     refused(model, f"{type(model).__name__} has {layers} layers and calls", "interface 0 times")
 
 
-def test_a_model_that_does_more_to_its_scores_is_refused() -> None:
-    model = randomised(GptOssModel(GptOssConfig(**SHAPE, **GROUPED, num_local_experts=2, num_experts_per_tok=1)))
-    refused(model, "GptOssModel does more to its scores than scale, mask and softmax")
+def test_a_model_that_does_more_to_its_scores_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Phi, whose own attention squares what it gives: no library's model at hand does anything that is not seen."""
+    plain = modeling_phi.eager_attention_forward
+
+    def squares(*given: Any, **named: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        attended, pattern = plain(*given, **named)
+        return attended**2, pattern
+
+    monkeypatch.setattr(modeling_phi, "eager_attention_forward", squares)
+    refused(phi(), "PhiModel does more to its scores than scale, mask and softmax")
 
 
 def test_an_encoder_with_a_decoder_is_refused() -> None:

@@ -32,6 +32,7 @@ def saved(folder: Path, **changes: Any) -> str:
     return str(folder)
 
 
+@pytest.mark.usefixtures("store")
 def test_a_map_names_the_layers_that_use_position_most_and_least(tmp_path: Path) -> None:
     values = VALUES | {"model": saved(tmp_path / "llama"), "baseline": "random"}
     figure = FIGURES["position_map"].make(values)
@@ -59,6 +60,7 @@ def test_a_baseline_is_another_model_or_another_order(tmp_path: Path) -> None:
         PositionRequest.of(VALUES | {"baseline": "nothing"})
 
 
+@pytest.mark.usefixtures("store")
 def test_kernels_are_of_the_head_that_a_link_names(tmp_path: Path) -> None:
     values = VALUES | {"model": saved(tmp_path / "llama"), "layer": 1, "head": 2}
     figure = FIGURES["position_kernels"].make(values)
@@ -71,6 +73,7 @@ def test_kernels_are_of_the_head_that_a_link_names(tmp_path: Path) -> None:
         FIGURES["position_kernels"].make(values | {"layer": 7})
 
 
+@pytest.mark.usefixtures("store")
 def test_a_model_that_adds_positions_has_a_map_and_no_kernels() -> None:
     figure = FIGURES["position_map"].make(VALUES)
     assert "most by added positions" in figure.finding
@@ -162,6 +165,7 @@ def test_every_committed_map_is_exact_and_on_the_page_s_text(store: Path) -> Non
     assert finding == "No layer's scores depend on position"
 
 
+@pytest.mark.usefixtures("store")
 def test_a_cell_shows_the_scores_of_its_band(tmp_path: Path) -> None:
     """Held against the band's scores made from the model's own queries and keys in float64."""
     folder = saved(tmp_path / "llama")
