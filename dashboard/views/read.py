@@ -85,7 +85,8 @@ def measured(step: Step) -> None:
 picked = Pickers(PAGE)
 show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
-picked.set("verdict", FIRST.get(picked.get("verdict"), picked.get("verdict")))  # Links of the first verdicts say these.
+verdict = str(picked.get("verdict"))
+picked.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
 name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
 step = steps[name]

@@ -18,7 +18,7 @@ STYLE = """
 .answer p { margin: 0; }
 .answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; }
 .answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
-.answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 5px 32px; }
+.answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 3px 32px; }
 .answer li::before { content: counter(step); position: absolute; left: 0; top: 2px; width: 21px; height: 21px;
   border-radius: 50%; background: var(--panel); border: 1px solid var(--line); color: var(--soft); font-size: 12px;
   line-height: 19px; text-align: center; }
@@ -53,7 +53,7 @@ def question() -> None:
     """The question of the product, as the title of the page: smaller than other titles, since it is long."""
     st.html(
         "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
-        "@media(min-width:900px){.stMainBlockContainer{padding-top:1.2rem}}"
+        "@media(min-width:900px){.stMainBlockContainer{padding-top:.7rem}}"
         ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}</style>"
     )
     with st.container(key="question"):

@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import store_build
+from analysis.claims.statements.rows import readable
 from analysis.core import embedded, settings
 from analysis.core.errors import AddendError, NotInstalled, TextTooLong
 from analysis.links import TEXT_LIMIT_BYTES, Value
@@ -69,7 +70,7 @@ def stored_ones(picked: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
             for name, value in {"model": chosen, "text": stored[chosen][1], "revision": "", "pair": ""}.items():
                 picked.set(name, value)
 
-    st.pills("Stored, and shown at once", list(stored), key=key, on_change=fill)
+    st.pills("Stored, and shown at once", list(stored), format_func=readable, key=key, on_change=fill)
 
 
 def _model_box(picked: Pickers, place: DeltaGenerator, side: str = "", *, end: str = "", more: str = "") -> str:
