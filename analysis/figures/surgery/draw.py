@@ -97,7 +97,13 @@ def masked_surgery(figure: Figure, look: Look) -> list[Chart]:
             alt.Tooltip("difference_high:Q", title="to", format="+.3f"),
         ],
     )
+    encoders = sorted(frame.encoder.unique())
+    hues = alt.Color(
+        "encoder:N",
+        scale=alt.Scale(domain=encoders, range=look.many(len(encoders))),
+        legend=alt.Legend(title=None, orient="bottom"),
+    )
     zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.XDatum(0))
-    spans = base.mark_rule(strokeWidth=2, color=look.series).encode(x="difference_low:Q", x2="difference_high:Q")
-    dots = base.mark_point(filled=True, size=45, opacity=0.75, color=look.series).encode(x=x)
+    spans = base.mark_rule(strokeWidth=2).encode(x="difference_low:Q", x2="difference_high:Q", color=hues)
+    dots = base.mark_point(filled=True, size=45, opacity=0.75).encode(x=x, color=hues)
     return [(zero + spans + dots).properties(width=430, height=24 * len(order))]
