@@ -115,9 +115,10 @@ def test_every_cell_says_something_and_where_from(store: Path, part: str) -> Non
 
 def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:
     said = [one for line in lines("evidence", "cpu") for cell in line.cells.values() for one in cell.said]
-    of_claims = [one for one in said if one.source.startswith("claim ")]
+    of_claims = [one for one in said if one.source.startswith("statement ")]
     assert of_claims
-    assert all(one.page == "claims" and one.values == {"claim": one.source[6:]} for one in of_claims)
+    assert all(one.page == "claims" and one.values == {"claim": one.source[10:13]} for one in of_claims)
+    assert not any(one.text.endswith("Open.") for one in of_claims)
 
 
 def test_needs_filter_and_rank_nothing(store: Path) -> None:

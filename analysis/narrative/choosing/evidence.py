@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from analysis.claims import stored
+from analysis.claims.statements.base import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
@@ -15,6 +15,7 @@ from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.models import USED
 from analysis.statistics import difference
 from analysis.store import read
+from analysis.store.paths import version as store_version
 
 FOR, AGAINST, OPEN = "for", "against", "open"
 
@@ -128,24 +129,19 @@ def users(method: Method) -> list[Finding]:
 
 
 def verdicts(ids: Iterable[str]) -> list[Finding]:
-    """What the ledger makes of claims: as wholes, or of those that were never judged so, statement by statement."""
-    wanted = set(ids)
-    whole = [entry for entry in stored.ledger() if entry.id in wanted]
-    apart = sorted(wanted - {entry.id for entry in whole})
+    """What the ledger makes of claims, statement by statement; what is still open says nothing for or against."""
     return [
-        Finding(f"{entry.title}: {entry.verdict}", f"claim {entry.id}", "claims", {"claim": entry.id}, OPEN)
-        for entry in whole
-    ] + [
         Finding(
             f"{part.statement} {capitalised(part.verdict)}.", f"statement {part.id}", "claims", {"claim": claim}, OPEN
         )
-        for claim in apart
+        for claim in sorted(set(ids))
         for part in parts(claim)
+        if part.verdict != UNDECIDED
     ]
 
 
 def _table(table: str) -> published.Table:
-    return _tables(table, stored.version())
+    return _tables(table, store_version())
 
 
 @lru_cache(maxsize=64)
