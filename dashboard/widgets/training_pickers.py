@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS
-from analysis.figures.training.data import BASELINES, OBJECTIVES, title, usual_recipe
+from analysis.figures.training.data import OBJECTIVES, title, usual_baseline, usual_recipe
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
@@ -52,7 +52,7 @@ def which_runs(picked: Pickers, every: pd.DataFrame, *, one_setting: bool = True
 
 def against(picked: Pickers, ran: pd.DataFrame) -> None:
     """Which variant the others are held against; what adds learned positions unless told."""
-    usual = BASELINES[ran.objective.iloc[0]]
+    usual = usual_baseline(ran.objective.iloc[0], set(ran.variant))
     others = [name for name in VARIANTS if name in set(ran.variant) - {usual}]
     picked.choice("baseline", "Baseline", ["", *others], lambda name: title(name or usual), width=160)
 

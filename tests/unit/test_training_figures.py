@@ -13,7 +13,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES, drawings
 from analysis.figures.runs.data import all_runs, settings
 from analysis.figures.training import costs as training_costs
-from analysis.figures.training.data import index, select_trainings
+from analysis.figures.training.data import index, select_trainings, usual_baseline
 from analysis.figures.training.draw_curves import FIRST, LINE, apart
 from analysis.figures.training.settings import BEST
 from analysis.figures.training.verdict import verdict
@@ -644,3 +644,10 @@ def test_the_curve_of_one_run(three):
     assert set(made("runs_curve", run=run_id).frame().run_id) == {run_id}
     with pytest.raises(NoResults, match="'nobody' has no curve"):
         made("runs_curve", run="nobody")
+
+
+def test_causal_models_are_held_against_rotary_where_none_adds_positions() -> None:
+    assert usual_baseline("causal", {"causal_rotary", "causal_polar"}) == "causal_rotary"
+    assert usual_baseline("causal", {"causal_rotary", "causal_bert_a"}) == "causal_bert_a"
+    assert usual_baseline("causal", {"causal_polar"}) == "causal_bert_a"
+    assert usual_baseline("masked", {"rotary"}) == "bert_a"

@@ -23,6 +23,8 @@ COMMAND = "python -m analysis ablate --preset cpu"
 MASKED, CAUSAL = "masked", "causal"
 OBJECTIVES = {MASKED: "Masked words", CAUSAL: "Next word (causal)"}
 BASELINES = {MASKED: "bert_a", CAUSAL: "causal_bert_a"}
+STAND_INS = {CAUSAL: "causal_rotary"}
+"""What the others are held against where nothing that adds learned positions was run."""
 ORDERLESS = {MASKED: "no_position", CAUSAL: "causal_no_position"}
 """The variants that are told nothing of position."""
 APART = (
@@ -226,8 +228,15 @@ def select_trainings(params: Params, among: Collection[str] | None = None) -> Tr
         runs=runs,
         sample=sample,
         left_out=left_out,
-        baseline=str(params.get("baseline") or BASELINES[str(params["objective"])]),
+        baseline=str(params.get("baseline") or usual_baseline(str(params["objective"]), set(runs.variant))),
     )
+
+
+def usual_baseline(objective: str, ran: Collection[str]) -> str:
+    """What the others are held against unless a link says otherwise. ran: the variants that there are runs of."""
+    usual = BASELINES[objective]
+    stand_in = STAND_INS.get(objective, usual)
+    return stand_in if stand_in in ran and usual not in ran else usual
 
 
 def usual_recipe(rows: pd.DataFrame) -> str:
