@@ -452,7 +452,7 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     """
     try:
         table = pq.read_table(path, page_checksum_verification=True)
-        assert table.schema.names is not None  # a damaged name is no UTF-8, which shows when it is asked for
+        list(table.schema.names)  # a damaged name is no UTF-8, which shows when it is asked for
     except (OSError, pa.ArrowException, UnicodeDecodeError) as broken:
         raise StoreError(f"{path.name} is not a readable Parquet file ({broken}). Restore or remove it.") from None
     about = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
