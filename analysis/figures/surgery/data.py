@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from analysis.claims.statements.rows import readable
-from analysis.core import embedded
+from analysis.core import embedded, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed
 from analysis.figures.figure import Figure, Params, figure
@@ -101,7 +101,8 @@ def masked_surgery(params: Params) -> Figure:
     costs = shown.groupby("operation").difference.mean()
     encoders = sorted(frame.encoder.unique())
     first: Any = shown.iloc[0]
-    settings = [json.loads(config) for config in shown.drop_duplicates("run_id").config]
+    runs = list(frames.rows(shown.drop_duplicates("run_id")))
+    resamples = json.loads(runs[0].config)["resamples"]
     text = (
         f"{signed(costs['separated'])} nats with words and positions apart in {RANK} directions, "
         f"{signed(costs['separated_at_random'])} along random ones, {signed(costs['no_cross'])} without the cross "
@@ -119,23 +120,18 @@ def masked_surgery(params: Params) -> Figure:
             f"Difference in loss from the same encoder as trained; right is worse. {join_names(encoders)}; "
             f"{first.pairs:,} windows of held-out text, 15 % of the tokens masked, no training: {text}. Operations as "
             f"above, at {RANK} directions where they have a number of them; dots of one row are encoders and random "
-            f"draws. Lines: 95 % bootstrap intervals, paired, {settings[0]['resamples']:,} resamples of the windows."
+            f"draws. Lines: 95 % bootstrap intervals, paired, {resamples:,} resamples of the windows."
         ),
         alt=f"Dot plot of the change in loss under {frame.operation.nunique()} operations: {text}.",
         command="\n".join(
             [
-                *shown.drop_duplicates("run_id").command,
+                *(run.command for run in runs),
                 'python -m analysis query "SELECT * FROM masked_surgery_effects" --csv',
             ]
         ),
         provenance={
-            "models": join_names(
-                f"{row.model} ({row.revision})" for row in shown.drop_duplicates("run_id").itertuples()
-            ),
-            "runs": join_names(
-                f"{row.run_id}, {row.created}, code {row.git_sha}"
-                for row in shown.drop_duplicates("run_id").itertuples()
-            ),
+            "models": join_names(f"{run.model} ({run.revision})" for run in runs),
+            "runs": join_names(f"{run.run_id}, {run.created}, code {run.git_sha}" for run in runs),
             "device": f"{first.device}, {first['dtype']}",
             "versions": first.versions,
         },
