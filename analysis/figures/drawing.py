@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import altair as alt
 import numpy as np
@@ -111,36 +111,31 @@ class Look:
         return alt.condition(strong, alt.value(self.ground), alt.value(self.ink))
 
 
-Draw = Callable[[Figure, Look], Sequence[Chart]]
+ContentT = TypeVar("ContentT")
+Draw = Callable[[Figure[ContentT], Look], Sequence[Chart]]
 """A figure's panels, in the order in which they stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """Draws a figure as panels that stand `columns` abreast, unless the figure's content says how many."""
+    """Draws a figure as panels that stand `columns` abreast, unless the figure says how many."""
 
-    draw: Draw
+    draw: Draw[Any]
     columns: int = 1
 
 
 CHARTS: Registry[Drawing] = Registry("drawing")
 
 
-def drawing(name: str, *, columns: int = 1) -> Callable[[Draw], Draw]:
-    """Registers a function (figure, look) -> panels under a figure's name."""
+def drawing(*names: str, columns: int = 1) -> Callable[[Draw[ContentT]], Draw[ContentT]]:
+    """Registers a function (figure, look) -> panels under the name of a figure, or of several that look alike."""
 
-    def register(draw: Draw) -> Draw:
-        CHARTS.add(name, Drawing(draw=draw, columns=columns))
+    def register(draw: Draw[ContentT]) -> Draw[ContentT]:
+        for name in names:
+            CHARTS.add(name, Drawing(draw=draw, columns=columns))
         return draw
 
     return register
-
-
-def ending(x: alt.X, field: str) -> alt.X:
-    """The same axis for another column."""
-    other = x.copy()
-    other["shorthand"] = f"{field}:Q"
-    return other
 
 
 def panels(figure: Figure, look: Look | None = None) -> Sequence[Chart]:
@@ -150,7 +145,7 @@ def panels(figure: Figure, look: Look | None = None) -> Sequence[Chart]:
 
 def columns(figure: Figure) -> int:
     """How many panels of a figure stand abreast."""
-    return figure.content.get("columns", CHARTS[figure.name].columns)
+    return figure.columns or CHARTS[figure.name].columns
 
 
 def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> None:

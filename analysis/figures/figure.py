@@ -1,29 +1,84 @@
-"""What a figure shows, before anything is drawn: its data, its caption, and where the numbers come from.
+"""What a figure is before anything is drawn: what it is asked for, its data, caption and sources.
 
-A figure is built from the parameters of a link, so that the dashboard and the command line make the
-same one. Its drawing is registered under the same name in analysis/figures/drawings.
+A figure is one `FigureSpec`, registered under the figure's name. It turns the values of a link into typed `Parameters`
+and builds a `Figure` from them, so that the dashboard and the command line make the same one. The drawing is registered
+under the same name in analysis/figures/drawings.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
+from analysis.core.errors import LinkError
 from analysis.core.registry import Registry
 
-Params = Mapping[str, Any]
+Values = Mapping[str, Any]
+"""The values of a link, by the names of its fields."""
+Params = Values
+"""Until every figure has parameters of its own."""
+
+
+class Parameters(BaseModel):
+    """What one figure is asked for: some of the fields of the link of a page that shows it.
+
+    A subclass names its fields with their types; `Annotated[str, one_of(KNOWN)]` is a field that may say one of those.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def of(cls, values: Values) -> Self:
+        """The parameters that a link's values give; fields of other figures are passed over.
+
+        Raises LinkError, naming the field, its value and what was expected.
+        """
+        try:
+            return cls.model_validate(dict(values))
+        except ValidationError as invalid:
+            raise LinkError(" ".join(_explain(error) for error in invalid.errors())) from None
+
+    def values(self, *names: str) -> dict[str, Any]:
+        """Some of the fields with their values, as a link has them; all where none is named."""
+        return {name: getattr(self, name) for name in names or type(self).model_fields}
+
+
+def one_of(known: Collection[str]) -> AfterValidator:
+    """Restricts a field to known values: `measure: Annotated[str, one_of(MEASURES)]`."""
+
+    def check(value: str) -> str:
+        if value not in known:
+            raise PydanticCustomError("one_of", "expected one of: {expected}", {"expected": ", ".join(known)})
+        return value
+
+    return AfterValidator(check)
+
+
+def _explain(error: Mapping[str, Any]) -> str:
+    """One problem that pydantic has with a link's value, as a sentence."""
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"The link says nothing of {name}, which this figure needs."
+    return f"The link says {name}={error['input']!r}; {error['msg'][0].lower()}{error['msg'][1:]}."
+
+
+ContentT = TypeVar("ContentT")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Figure:
+class Figure(Generic[ContentT]):
     """One figure's content. Two figures are equal when they are the same one.
 
     title: what is drawn. finding: what it shows, as one sentence without its full stop, with its numbers; the heading
     where there is one. frame: the data behind the chart, tidy, made when asked for (a large map has many rows).
     caption: what, on what, how many, how sure. alt: what a reader who cannot see it should be told.
     command: reproduces the numbers from a checkout. provenance: what the numbers trace to.
-    content: whatever the drawing needs besides the frame (arrays of a map, domains).
+    sentences: what stands above the figure as a list, besides the finding.
+    content: what the drawing needs besides the frame, a frozen dataclass of the figure's own.
+    columns: how many panels stand abreast; 0 where the drawing alone decides.
     """
 
     name: str
@@ -32,10 +87,12 @@ class Figure:
     caption: str
     alt: str
     command: str
+    content: ContentT
     provenance: Mapping[str, str] = field(default_factory=dict)
     citation_keys: tuple[str, ...] = ()
-    content: Mapping[str, Any] = field(default_factory=dict)
+    sentences: tuple[str, ...] = ()
     finding: str = ""
+    columns: int = 0
 
     @property
     def heading(self) -> str:
@@ -44,27 +101,41 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Builder:
-    """How a figure is made. Live ones need besides the parameters what `live` makes of them: a model's run."""
+class FigureSpec:
+    """How a figure is made.
 
-    build: Callable[..., Figure]
-    live: Callable[[Params], Any] | None = None
+    parameters: what it is asked for. build: makes it, from the parameters alone or, where `live` is given, from the
+    parameters and what `live` makes of a link's values, a model's run.
+    """
 
-    def make(self, params: Params) -> Figure:
-        """The figure, its run included."""
-        return self.build(params, self.live(params)) if self.live else self.build(params)
+    parameters: type[Parameters] | None
+    build: Callable[..., Figure[Any]]
+    live: Callable[[Values], object] | None = None
+
+    def of(self, values: Values, *run: object) -> Figure[Any]:
+        """The figure that a link's values ask for; of a live one, of the run that is given.
+
+        Raises LinkError where a value is none that the figure knows, and what building raises.
+        """
+        return self.build(self.parameters.of(values) if self.parameters else values, *run)
+
+    def make(self, values: Values) -> Figure[Any]:
+        """The figure, its run included. Raises what `of` raises, and what the run raises."""
+        return self.of(values, self.live(values)) if self.live else self.of(values)
 
 
-FIGURES: Registry[Builder] = Registry("figure")
+FIGURES: Registry[FigureSpec] = Registry("figure")
+
+BuildT = TypeVar("BuildT", bound=Callable[..., Figure[Any]])
 
 
 def figure(
-    name: str, *, live: Callable[[Params], Any] | None = None
-) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
-    """Registers a function (params) -> Figure, or (params, run) -> Figure where `live` gives the run."""
+    name: str, parameters: type[Parameters] | None = None, *, live: Callable[[Values], object] | None = None
+) -> Callable[[BuildT], BuildT]:
+    """Registers a function (parameters) -> Figure, or (parameters, run) -> Figure where `live` gives the run."""
 
-    def register(build: Callable[..., Figure]) -> Callable[..., Figure]:
-        FIGURES.add(name, Builder(build=build, live=live))
+    def register(build: BuildT) -> BuildT:
+        FIGURES.add(name, FigureSpec(parameters=parameters, build=build, live=live))
         return build
 
     return register

@@ -245,4 +245,4 @@ def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | N
 
 def figure(name: str, values: Mapping[str, Any], run: Any) -> Figure:
     """A figure of one run."""
-    return FIGURES[name].build(values, run)
+    return FIGURES[name].of(values, run)

@@ -73,7 +73,7 @@ def run_reader_query(query: str) -> Answer:
 def sql_chart(values: Mapping[str, Value]) -> Figure:
     """A chart of a reader's own query. Not kept with the others: its rows are the reader's choice, and many."""
     run_reader_query(str(values["query"]))
-    return FIGURES["sql_chart"].build(values)
+    return FIGURES["sql_chart"].of(values)
 
 
 def open_columns() -> pd.DataFrame:
@@ -92,7 +92,7 @@ def figure(name: str, values: Mapping[str, Value]) -> Figure:
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Value], ...]) -> Figure:
-    return FIGURES[name].build(dict(values))
+    return FIGURES[name].of(dict(values))
 
 
 def front_page() -> FrontPage:

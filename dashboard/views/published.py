@@ -23,7 +23,7 @@ def figure(name: str, values: dict[str, Value], of: dict[str, Value] | None = No
     except AddendError as problem:
         show.show_problem(problem)
         return
-    for sentence in result.content.get("sentences", ()):
+    for sentence in result.sentences:
         st.markdown(f"- {published_table.escape_markdown(sentence)}")
     show.show(result, PAGE, values)
 

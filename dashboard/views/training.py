@@ -62,7 +62,7 @@ def draw(name: str) -> None:
     except AddendError as problem:
         show.show_problem(problem)
         return
-    for sentence in figure.content.get("sentences", ()):
+    for sentence in figure.sentences:
         st.markdown(f"- {escape_markdown(sentence)}")
     show.show(figure, PAGE, values)
     if name == "training_costs":

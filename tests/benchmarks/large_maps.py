@@ -46,7 +46,7 @@ def sent(panel: Mapping[str, Any]) -> int:
 
 def ours(made: Decomposition, name: str) -> int:
     """Bytes of a figure's panels."""
-    figure = FIGURES[name].build(VIEWS["probe"].defaults(), made)
+    figure = FIGURES[name].of(VIEWS["probe"].defaults(), made)
     return sum(sent(panel) for panel in vega_specs(figure, Look(screen=True)))
 
 

@@ -1,8 +1,10 @@
 """Takes down everything that the product says, so that a redesign can prove that it changed nothing.
 
-    python tests/benchmarks/snapshot.py before.json      # at one commit
-    python tests/benchmarks/snapshot.py after.json       # at another
-    python tests/benchmarks/snapshot.py before.json after.json   # what differs
+    python tests/benchmarks/snapshot.py take before.json                  # at one commit
+    python tests/benchmarks/snapshot.py take after.json                   # at another
+    python tests/benchmarks/snapshot.py compare before.json after.json    # what differs
+    python tests/benchmarks/snapshot.py take after.json training runs     # figures of these names alone
+    python tests/benchmarks/snapshot.py compare before.json after.json training runs
 
 Taken down are the rows of every table and view of the store, and for many states of every page the data, caption,
 description and drawing of each of its figures. Live figures are made once, at their page's defaults.
@@ -83,12 +85,17 @@ def values_of(view: Any) -> Iterator[dict[str, Any]]:
                 yield view.defaults() | {"preset": "cpu2", name: value}
 
 
-def figures() -> Iterator[tuple[str, dict[str, str]]]:
-    """Every figure in every state of its page: what it holds and how it is drawn, or the sentence it ends in."""
+def figures(prefixes: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every figure in every state of its page: what it holds and how it is drawn, or the sentence it ends in.
+
+    prefixes: what the names of the wanted figures begin with.
+    """
     for view in links.VIEWS.values():
         for number, values in enumerate(values_of(view)):
             address = links.link(view.page, values)
             for name in view.figures:
+                if not name.startswith(prefixes):
+                    continue
                 builder = FIGURES[name]
                 if builder.live and number:
                     continue
@@ -120,15 +127,18 @@ def _without_rows(panels: list[Any]) -> list[Any]:
 
 def main(arguments: list[str]) -> int:
     """Takes a snapshot, or compares two."""
-    if len(arguments) == 1:
-        taken: dict[str, Any] = tables()
-        taken |= dict(figures())
-        Path(arguments[0]).write_text(json.dumps(taken, indent=1, sort_keys=True), encoding="utf-8")
+    command, *paths = arguments
+    if command == "take":
+        path, *names = paths
+        taken: dict[str, Any] = {} if names else tables()
+        taken |= dict(figures(tuple(names) or ("",)))
+        Path(path).write_text(json.dumps(taken, indent=1, sort_keys=True), encoding="utf-8")
         sys.stdout.write(f"{len(taken)} entries\n")
         return 0
-    before, after = (json.loads(Path(path).read_text(encoding="utf-8")) for path in arguments)
+    before, after = (json.loads(Path(path).read_text(encoding="utf-8")) for path in paths[:2])
+    prefixes = tuple(paths[2:]) or ("",)
     different = 0
-    for key in sorted(set(before) | set(after)):
+    for key in sorted(key for key in set(before) | set(after) if key.startswith(prefixes)):
         one, other = before.get(key), after.get(key)
         if one == other:
             continue

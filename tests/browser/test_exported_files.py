@@ -52,13 +52,13 @@ def hostile_files(figures: Any) -> dict[str, bytes]:
 
     from analysis.figures import export
 
-    depth = figures.FIGURES["probe_layers"].build(figures.params, figures.run)
+    depth = figures.FIGURES["probe_layers"].of(figures.params, figures.run)
     tokens = tuple(
         replace(token, text=HOSTILE[number % len(HOSTILE)]) for number, token in enumerate(figures.made.token_info)
     )
     about = replace(figures.made.provenance, model=HOSTILE[0], text=HOSTILE[1])
     made = replace(figures.made, token_info=tokens[:], provenance=about)
-    maps = figures.FIGURES["probe_maps"].build(figures.params, made)
+    maps = figures.FIGURES["probe_maps"].of(figures.params, made)
     every = " ".join(HOSTILE)
     named = replace(depth, title=every, alt=every, caption=every, command=every, provenance={"model": every})
     return {

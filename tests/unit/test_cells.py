@@ -20,10 +20,10 @@ def drawn(figure) -> dict[str, float]:
 def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
     values = {**VIEWS["probe"].defaults(), "text": TEXT, "centred": False, "head": 3, "query": 2, "key": 1}
     made = text_probe.Request.of(values).run(embedded_loaded())
-    bars = drawn(FIGURES["probe_cell"].build(values, made))
+    bars = drawn(FIGURES["probe_cell"].of(values, made))
     assert bars["total"] == pytest.approx(made.scores[3, 2, 1], abs=1e-4)
     assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
-    every = drawn(FIGURES["probe_cell"].build(values | {"group": "all"}, made))
+    every = drawn(FIGURES["probe_cell"].of(values | {"group": "all"}, made))
     assert REST in bars
     assert REST not in every
     assert sum(every.values()) == pytest.approx(sum(bars.values()), abs=1e-4)
@@ -32,7 +32,7 @@ def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
 def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
     values = {**VIEWS["compare"].defaults(), "text": TEXT, "centred": False, "query": 1, "key": 2, "head2": 4}
     both = tuple(text_probe.Request.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
-    figure = FIGURES["compare_cell"].build(values, both)
+    figure = FIGURES["compare_cell"].of(values, both)
     table = figure.content["table"]
     for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
         assert table[side]["total"] == pytest.approx(made.scores[head, 1, 2], abs=1e-4)
@@ -40,35 +40,35 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
     np.testing.assert_allclose(table.difference, table.right - table.left)
     short = values | {"text2": "the cat sat .", "query": -1, "key": -1}
     both_short = (both[0], text_probe.Request.of(text_probe.sides(short)[1]).run(embedded_loaded()))
-    cell = FIGURES["compare_cell"].build(short, both_short).frame()
+    cell = FIGURES["compare_cell"].of(short, both_short).frame()
     assert cell.notna().all().all(), "a cell that both sides have is shown, though one text is shorter"
     with pytest.raises(LinkError, match="query=99; the rows shown are 0 to"):
-        FIGURES["compare_cell"].build(values | {"query": 99}, both)
+        FIGURES["compare_cell"].of(values | {"query": 99}, both)
 
 
 @pytest.mark.usefixtures("store")
 def test_a_stored_head_has_the_terms_of_the_store() -> None:
     values = {**VIEWS["depth"].defaults(), "at_layer": 2, "at_head": 5}
-    bars = drawn(FIGURES["depth_cell"].build(values))
+    bars = drawn(FIGURES["depth_cell"].of(values))
     assert sum(bars.values()) == pytest.approx(1, abs=1e-3), "shares of a head add up to 1"
-    largest = FIGURES["depth_cell"].build(values | {"at_layer": -1, "at_head": -1})
-    heads = FIGURES["depth_heads"].build(values).content["table"]
+    largest = FIGURES["depth_cell"].of(values | {"at_layer": -1, "at_head": -1})
+    heads = FIGURES["depth_heads"].of(values).content["table"]
     layer, head = np.unravel_index(heads.to_numpy().argmax(), heads.shape)
     assert f"layer {layer}, head {head}" in largest.finding
     with pytest.raises(LinkError, match="layers 0 to 5 and heads 0 to 11"):
-        FIGURES["depth_cell"].build(values | {"at_layer": 2, "at_head": 40})
-    image = FIGURES["vision_head"].build({**VIEWS["vision"].defaults(), "at_layer": 1, "at_head": 0})
+        FIGURES["depth_cell"].of(values | {"at_layer": 2, "at_head": 40})
+    image = FIGURES["vision_head"].of({**VIEWS["vision"].defaults(), "at_layer": 1, "at_head": 0})
     assert sum(drawn(image).values()) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_bars_of_a_patch_add_up_to_the_models_own_score() -> None:
     values = {**VIEWS["vision"].defaults(), "centred": False, "patch": 5, "key": 9, "head": 1}
     made = ImageRequest.of(values).run()
-    bars = drawn(FIGURES["vision_cell"].build(values, made))
+    bars = drawn(FIGURES["vision_cell"].of(values, made))
     assert bars["total"] == pytest.approx(made.scores[1, 5, 9], abs=1e-4)
     assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
     with pytest.raises(LinkError, match="key=1000"):
-        FIGURES["vision_cell"].build(values | {"key": 1000}, made)
+        FIGURES["vision_cell"].of(values | {"key": 1000}, made)
 
 
 def test_the_right_side_follows_the_left_unless_it_is_changed() -> None:

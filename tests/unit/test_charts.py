@@ -13,6 +13,7 @@ import re
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -59,6 +60,7 @@ def drawn(*panels: Any, columns: int = 1, **more: Any) -> Figure:
         "command": "python -m analysis query 'SELECT 1'",
         "provenance": {"model": "all-MiniLM-L6-v2 (sha256:53aa)", "text": "two words", "versions": "numpy 2"},
         "citation_keys": ("ke2021tupe",),
+        "content": None,
     }
     return Figure(**{**given, **more})
 
@@ -435,7 +437,7 @@ def test_the_content_of_a_figure_may_say_how_many_panels_stand_abreast() -> None
     panels = [square(np.eye(2)) for _ in range(4)]
     figure = drawn(*panels, columns=2)
     assert drawings.columns(figure) == drawings.compose(figure).to_dict()["columns"] == 2
-    assert drawings.columns(drawn(*panels, columns=2, content={"columns": 4})) == 4
+    assert drawings.columns(replace(figure, columns=4)) == 4
 
 
 def scatter(figure: Figure, look: Look) -> list[Any]:

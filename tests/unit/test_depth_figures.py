@@ -22,7 +22,7 @@ SHARES = {"position": 0.2, "context": 0.1, "residual": 0.6, "mean": 0.1, "noise"
 
 
 def made(name: str, **changed: Any) -> Figure:
-    return FIGURES[name].build({**VIEWS["depth"].defaults(), **changed})
+    return FIGURES[name].of({**VIEWS["depth"].defaults(), **changed})
 
 
 def run(kind: str, model: str, config: dict[str, Any], **more: Any) -> files.Run:

@@ -36,7 +36,7 @@ def own_store(tmp_path_factory):
 
 
 def made(name: str, **changed):
-    return FIGURES[name].build({**links.VIEWS["encodings"].defaults(), **changed})
+    return FIGURES[name].of({**links.VIEWS["encodings"].defaults(), **changed})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,7 +73,7 @@ def test_its_command_makes_the_same_figure(name):
     words = shlex.split(figure.command)
     assert words[words.index("--figure") + 1] == name
     _, values = links.parse(words[4])
-    again = FIGURES[name].build(values)
+    again = FIGURES[name].of(values)
     assert again.frame().equals(figure.frame())
     assert again.caption == figure.caption
 

@@ -78,7 +78,7 @@ def test_many_readers_at_once_each_get_the_file_that_one_alone_gets(monkeypatch)
     params = {"model": "", "revision": "", "text": "The cat sat on the mat.", "pair": "", "truncate": False}
     params |= {"layer": 0, "measure": "share", "term": "word_to_word"}
     run = LayersRequest.of(params).run(embedded_loaded())
-    figures = [FIGURES[name].build(params, run) for name in ("probe_layers", "probe_depth")]
+    figures = [FIGURES[name].of(params, run) for name in ("probe_layers", "probe_depth")]
     asked = [(figure, form) for figure in figures for form in export.FORMATS]
     alone = [same(export.render(figure, form, "https://addend.example")) for figure, form in asked]
     assert len(set(alone)) == len(asked)

@@ -293,7 +293,7 @@ def test_one_recipe_counts_and_what_is_left_out_is_said(anew):
     write_scores([("bert_a", "rte", 0, 99.0)], ids=control, created="2026-03-01T00:00:00Z")
     found = anew()
     assert row(found.cells, "bert_a", "rte").value == pytest.approx(61.0)
-    figure = FIGURES["glue_scores"].build({**VIEWS["glue"].defaults(), "table": ""})
+    figure = FIGURES["glue_scores"].of({**VIEWS["glue"].defaults(), "table": ""})
     assert "Pre-trainings at other settings, left out: 1." in figure.caption
 
 
@@ -352,7 +352,7 @@ def test_the_table_of_differences(world):
     ids=str,
 )
 def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for):
-    figure = FIGURES[name].build({**VIEWS["glue"].defaults(), **asked_for})
+    figure = FIGURES[name].of({**VIEWS["glue"].defaults(), **asked_for})
     frame = figure.frame()
     assert len(frame)
     assert set(frame.source) >= {"own, preset cpu"}
@@ -365,7 +365,7 @@ def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for)
 
 
 def test_the_frame_of_a_figure_holds_what_is_drawn(world):
-    frame = FIGURES["glue_average"].build(VIEWS["glue"].defaults()).frame()
+    frame = FIGURES["glue_average"].of(VIEWS["glue"].defaults()).frame()
     ours = row(frame, "tupe_a", source="own, preset cpu")
     assert (ours.difference, ours.seeds, ours.verdict) == (pytest.approx(2.0), 3, "different")
     assert (ours.difference_low, ours.difference_high) == pytest.approx((2 - 0.2484, 2 + 0.2484), abs=1e-3)
@@ -375,7 +375,7 @@ def test_the_frame_of_a_figure_holds_what_is_drawn(world):
 
 def test_an_average_of_nothing_is_said(world):
     with pytest.raises(LinkError, match="tick one"):
-        FIGURES["glue_average"].build({**VIEWS["glue"].defaults(), "without": ("cola", "rte")})
+        FIGURES["glue_average"].of({**VIEWS["glue"].defaults(), "without": ("cola", "rte")})
     assert headline(study(without=("cola", "rte")))[0] == "Inconclusive: no task is averaged."
 
 
@@ -390,7 +390,7 @@ def published_alone(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", FIGURE_NAMES)
 def test_without_results_of_our_own_the_published_side_stands_alone(published_alone, name):
-    figure = FIGURES[name].build(VIEWS["glue"].defaults())
+    figure = FIGURES[name].of(VIEWS["glue"].defaults())
     assert set(figure.frame().source) == {"Ke et al. 2021 (TUPE), Table 1"}
     assert "python -m analysis ablate --preset cpu" in figure.caption
     assert drawings.compose(figure).to_dict()
@@ -403,4 +403,4 @@ def test_a_table_without_glue_is_refused_in_a_sentence(store: Path, figure: str)
         match=r"'shaw2018relative\|Table 1' has no GLUE scores; expected one of: "
         ".*ke2021tupe",
     ):
-        FIGURES[figure].build(VIEWS["glue"].defaults() | {"table": "shaw2018relative|Table 1"})
+        FIGURES[figure].of(VIEWS["glue"].defaults() | {"table": "shaw2018relative|Table 1"})

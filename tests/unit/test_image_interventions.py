@@ -83,7 +83,7 @@ def test_figures_show_the_patches_where_they_stand() -> None:
     request = ImageInterventionRequest.of(values)
     assert request.interventions == ("shuffle_positions:3",)
     run = request.run()
-    moved, kl = (FIGURES[name].build(values, run) for name in ("vision_moved", "vision_kl"))
+    moved, kl = (FIGURES[name].of(values, run) for name in ("vision_moved", "vision_kl"))
     rows, columns = run.grid
     assert moved.content["values"][2, 5] == run.cosine[1 + 2 * columns + 5]
     assert moved.content["values"].shape == (rows, columns)

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")])
-PICTURES = ("drawing", "drawings", "export", "fonts", "heatmap")
+PICTURES = ("drawing", "drawings", "export", "fonts", "heatmap", "marks")
 """What drawings share, beside the folders of figures."""
 LAYERS = (
     "core",
@@ -196,7 +196,7 @@ for view in analysis.links.VIEWS.values():
         if not FIGURES[name].live:
             try:
                 asked = {"claim": "C09"} if name == "claim_evidence" else {}  # Its page asks for one, too.
-                figure = FIGURES[name].build(view.defaults() | asked)
+                figure = FIGURES[name].of(view.defaults() | asked)
             except NoResults:  # Nothing of the kind is committed; the figure's own tests make some up.
                 made.append(name)
                 continue

@@ -216,15 +216,15 @@ def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(
     if seconds is None:
         for axis in ("seconds", "tokens"):
             with pytest.raises(NoResults, match=f"do not say their {axis}"):
-                figures.FIGURES["training_curves"].build(asked | {"axis": axis})
+                figures.FIGURES["training_curves"].of(asked | {"axis": axis})
     else:
-        curves = figures.FIGURES["training_curves"].build(asked | {"axis": "seconds"})
+        curves = figures.FIGURES["training_curves"].of(asked | {"axis": "seconds"})
         assert "Reached by" not in curves.caption
         assert len(curves.frame()) == 6
         drawings.compose(curves).to_dict()
     with pytest.raises(NoResults, match="do not say the variance of their scores"):
-        figures.FIGURES["training_scores"].build(asked | {"baseline": "bert_a"})
-    soon = figures.FIGURES["training_convergence"].build(params)
+        figures.FIGURES["training_scores"].of(asked | {"baseline": "bert_a"})
+    soon = figures.FIGURES["training_convergence"].of(params)
     assert soon.frame().groupby("axis").n.max().to_dict() == {"step": 2, "seconds": 0}
     drawings.compose(soon).to_dict()
 
@@ -240,7 +240,7 @@ def test_a_command_that_names_what_was_brought_runs_nothing_else(data, tmp_path,
     ((made,),) = stored("SELECT command FROM runs")
     preset = f"imported-{name}"
     params = {"preset": preset, "objective": "masked", "recipe": "", "rate": "", "variants": (name,), "axis": "step"}
-    shown = [made, figures.FIGURES["training_curves"].build(params | {"baseline": ""}).command]
+    shown = [made, figures.FIGURES["training_curves"].of(params | {"baseline": ""}).command]
     for kind, asked in (
         ("training_scores", params),
         ("training_gap", params),
@@ -249,7 +249,7 @@ def test_a_command_that_names_what_was_brought_runs_nothing_else(data, tmp_path,
         ("vision_layers", {"stored": name, "measure": "share", "group": "four"}),
     ):
         with pytest.raises(AddendError, match="python -m analysis") as told:
-            figures.FIGURES[kind].build(asked)
+            figures.FIGURES[kind].of(asked)
         shown.append("python" + str(told.value).rpartition("python")[2])
     for command in shown:
         subprocess.run(["bash", "-c", f"python() {{ :; }}\n{command}"], cwd=tmp_path, capture_output=True, check=False)

@@ -39,7 +39,7 @@ def loaded(model: Any = None) -> Loaded:
 
 
 def figure(name: str, made: Any, **params: Any) -> Any:
-    built = FIGURES[name].build({**DEFAULTS, "head": 0, **params}, made)
+    built = FIGURES[name].of({**DEFAULTS, "head": 0, **params}, made)
     assert drawings.panels(built), "it can be drawn"
     return built
 
@@ -185,10 +185,10 @@ def test_what_a_text_cannot_take_leaves_the_others_in(data: Path) -> None:
 def test_the_stored_figure_takes_the_newest_run_and_says_how_to_make_one(data: Path) -> None:
     sync({})
     with pytest.raises(NoResults, match="python -m analysis intervene --model tiny"):
-        FIGURES["intervention_effects"].build({**DEFAULTS, "model": "tiny"})
+        FIGURES["intervention_effects"].of({**DEFAULTS, "model": "tiny"})
     rows, run = corpus_run(data, tiny_bert())
     sync({})
-    shown = FIGURES["intervention_effects"].build({**DEFAULTS, "model": "tiny"})
+    shown = FIGURES["intervention_effects"].of({**DEFAULTS, "model": "tiny"})
     assert drawings.panels(shown)
     got = shown.frame().set_index(["intervention", "outcome"])
     expected = rows[rows.layer.isna()].set_index(["intervention", "outcome"])

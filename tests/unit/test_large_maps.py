@@ -36,7 +36,7 @@ def long() -> Decomposition:
 
 
 def built(name: str, **asked: Any) -> Figure:
-    return FIGURES[name].build({**VIEWS["probe"].defaults(), **asked}, long())
+    return FIGURES[name].of({**VIEWS["probe"].defaults(), **asked}, long())
 
 
 def sent(panel: Mapping[str, Any]) -> int:

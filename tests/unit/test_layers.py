@@ -48,7 +48,7 @@ PARAMS = {
 def test_figures_of_every_layer_show_its_numbers() -> None:
     loaded = embedded_loaded()
     run = text_probe.LayersRequest.of(PARAMS).run(loaded)
-    heat, depth = (FIGURES[name].build(PARAMS, run) for name in ("probe_layers", "probe_depth"))
+    heat, depth = (FIGURES[name].of(PARAMS, run) for name in ("probe_layers", "probe_depth"))
     frame = heat.frame().set_index(["layer", "head"]).value
     assert frame[3, 7] == run.values[3, run.terms.index("position_to_position"), 7]
     states = depth.frame().query("panel == 'states' and layer == 5").set_index("series").value
@@ -62,7 +62,7 @@ def test_scores_against_distance_are_means_of_diagonals() -> None:
     """Of a causal rotary model: nothing lies ahead, and why there is no position is said."""
     model: Any = SPECIMENS["addend rotary"].build()
     made = decompose(model, tiny_tokenizer(), TEXT, layer=1)
-    figure = FIGURES["probe_distance"].build({"head": 2}, made)
+    figure = FIGURES["probe_distance"].of({"head": 2}, made)
     frame = figure.frame().set_index(["term", "distance"])
     centred = made.scores[2] - made.scores[2].mean(-1, keepdims=True)
     for away in (-3, 0, 5):
@@ -72,7 +72,7 @@ def test_scores_against_distance_are_means_of_diagonals() -> None:
     assert len(panels(figure)) == 1
     causal: Any = SPECIMENS["llama"].build()
     made = decompose(causal, tiny_tokenizer(), TEXT)
-    assert FIGURES["probe_distance"].build({"head": 0}, made).frame().distance.max() == 0
+    assert FIGURES["probe_distance"].of({"head": 0}, made).frame().distance.max() == 0
 
 
 @pytest.mark.parametrize("words", ["causal", "near 3", "causal near 4", "window 2"])

@@ -23,7 +23,7 @@ def made() -> Decomposition:
 @pytest.mark.parametrize("measure", ["share", "effect"])
 @pytest.mark.parametrize("name", ["probe_heads", "probe_maps", "probe_total"])
 def test_its_figures_are_drawn_and_say_what_is_undefined(made: Decomposition, name: str, measure: str) -> None:
-    figure = FIGURES[name].build({**VIEWS["probe"].defaults(), "measure": measure}, made)
+    figure = FIGURES[name].of({**VIEWS["probe"].defaults(), "measure": measure}, made)
     drawn = json.dumps(compose(figure).to_dict(), ensure_ascii=False)
     assert "NaN" not in drawn
     assert "nan" not in figure.caption + figure.alt

@@ -44,7 +44,7 @@ def test_the_training_page_says_the_same(decided) -> None:
     for base in {one.baseline for one in decided}:
         params = links.VIEWS["training"].defaults() | {"preset": RULES.preset, "part": "gap"}
         usual = base == "bert_a"
-        table = FIGURES["training_gap"].build(params | {"baseline": "" if usual else base}).frame().set_index("variant")
+        table = FIGURES["training_gap"].of(params | {"baseline": "" if usual else base}).frame().set_index("variant")
         for one in decided:
             if one.baseline == base and one.variant in table.index:
                 made, row = stored.standing(one.variant, base), table.loc[one.variant]

@@ -167,8 +167,8 @@ def test_the_probe_shows_where_a_model_without_terms_attends(tmp_path: Path) -> 
         told = loaded.model(**loaded.tokenizer("the cat sat", return_tensors="pt"), output_attentions=True).attentions
     assert run.patterns.shape == (3, 4, len(run.token_info), len(run.token_info))
     np.testing.assert_allclose(run.patterns[2, 1], told[2][0, 1], atol=1e-5)
-    figure = FIGURES["probe_patterns"].build({**asked, "head": 1}, run)
+    figure = FIGURES["probe_patterns"].of({**asked, "head": 1}, run)
     np.testing.assert_array_equal(figure.frame().probability, run.patterns[2, 1].ravel())
     assert len(panels(figure)) == 1
     with pytest.raises(LinkError, match="heads 0 to 3"):
-        FIGURES["probe_patterns"].build({**asked, "head": 4}, run)
+        FIGURES["probe_patterns"].of({**asked, "head": 4}, run)

@@ -135,12 +135,12 @@ def test_averages_with_and_without_cola(id, file, name, average):
 
 
 def test_the_headline_finding():
-    figure = FIGURES["published_average"].build({"table": TUPE, "baseline": "BERT-A", "without": ("cola",)})
+    figure = FIGURES["published_average"].of({"table": TUPE, "baseline": "BERT-A", "without": ("cola",)})
     means = figure.content["means"].set_index("variant")
     assert means.difference_all["TUPE-A"] == pytest.approx(84.47 - 82.96, abs=2 * ROUNDING)
     assert means.difference_ticked["TUPE-A"] == pytest.approx(87.15 - 86.43, abs=2 * ROUNDING)
     assert means.difference_all["TUPE-A^mid"] > 0 > means.difference_ticked["TUPE-A^mid"]
-    told = " ".join(figure.content["sentences"])
+    told = " ".join(figure.sentences)
     assert "Without CoLA, TUPE-A^mid minus BERT-A goes from +0.37 to −0.45 points: the sign changes." in told
     assert "TUPE-A minus BERT-A goes from +1.52 to +0.72 points. Leaving" in told
 
@@ -166,9 +166,9 @@ def test_an_average_of_nothing_is_refused():
 
 def test_an_unknown_table_and_an_unknown_baseline_are_sentences():
     with pytest.raises(LinkError, match=r"no published table 'nobody\|nothing'"):
-        FIGURES["published_scores"].build({"table": "nobody|nothing"})
+        FIGURES["published_scores"].of({"table": "nobody|nothing"})
     with pytest.raises(LinkError, match="no variant 'GPT-9'"):
-        FIGURES["published_difference"].build({"table": TUPE, "baseline": "GPT-9"})
+        FIGURES["published_difference"].of({"table": TUPE, "baseline": "GPT-9"})
 
 
 # ---- Differences ----
@@ -177,7 +177,7 @@ def test_an_unknown_table_and_an_unknown_baseline_are_sentences():
 @pytest.mark.parametrize("baseline", ["BERT-A", "BERT-A^d"])
 def test_differences_column_by_column(baseline):
     scores = from_file("tupe_glue.csv", "Table 1")
-    found = FIGURES["published_difference"].build({"table": TUPE, "baseline": baseline}).frame()
+    found = FIGURES["published_difference"].of({"table": TUPE, "baseline": baseline}).frame()
     assert len(found) == 7 * 10
     for row in found.itertuples():
         wanted = scores[row.variant][row.printed_task] - scores[baseline][row.printed_task]
@@ -185,7 +185,7 @@ def test_differences_column_by_column(baseline):
 
 
 def test_differences_stay_within_a_setting():
-    found = FIGURES["published_difference"].build({"table": "song2023geometry|Table 1 (Relative norm)"}).frame()
+    found = FIGURES["published_difference"].of({"table": "song2023geometry|Table 1 (Relative norm)"}).frame()
     table = published.load("song2023geometry|Table 1 (Relative norm)")
     own = table.cells[table.cells.variant == "BERT"].set_index(["setting", "printed_task"]).value
     for row in found.itertuples():
@@ -222,9 +222,9 @@ def test_every_figure_is_drawn_or_says_why_not(name, id):
     }
     if not possible[name]:
         with pytest.raises(LinkError, match=r"\.$"):
-            FIGURES[name].build(params)
+            FIGURES[name].of(params)
         return
-    figure = FIGURES[name].build(params)
+    figure = FIGURES[name].of(params)
     for look in (Look(), Look(dark=True)):
         for panel in drawings.panels(figure, look):
             panel.to_dict()
@@ -239,7 +239,7 @@ def test_the_command_gives_the_figure_s_numbers(id):
     for name, column in (("published_difference", "difference"), ("published_average", "ticked")):
         if name == "published_average" and len(published.load(id).glue_columns) < 2:
             continue
-        figure = FIGURES[name].build({"table": id, "baseline": "", "without": ("cola",)})
+        figure = FIGURES[name].of({"table": id, "baseline": "", "without": ("cola",)})
         program, *words = shlex.split(figure.command)
         assert [program, *words[:3]] == ["python", "-m", "analysis", "query"]
         answer = read.query(words[3])
@@ -251,7 +251,7 @@ def test_the_command_gives_the_figure_s_numbers(id):
 
 @pytest.fixture(scope="module")
 def literature():
-    return FIGURES["published_literature"].build({})
+    return FIGURES["published_literature"].of({})
 
 
 def test_every_comparison_has_its_rows(literature):

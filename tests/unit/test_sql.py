@@ -537,7 +537,7 @@ def test_an_answer_is_kept_and_a_refusal_is_not(world, monkeypatch):
 
 
 def built(**changed):
-    return FIGURES["sql_chart"].build({**links.VIEWS["sql"].defaults(), **changed})
+    return FIGURES["sql_chart"].of({**links.VIEWS["sql"].defaults(), **changed})
 
 
 def test_a_chart_is_of_the_columns_asked_for(world):

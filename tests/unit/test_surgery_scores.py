@@ -75,7 +75,7 @@ def test_the_ledger_and_the_page_say_the_same(tuned: Path) -> None:
 
 @pytest.mark.parametrize("name", ["glue_average", "glue_difference", "glue_scores"])
 def test_the_figures_of_glue_are_drawn_of_one_model(tuned: Path, name: str) -> None:
-    figure = FIGURES[name].build(links.VIEWS["glue"].defaults() | {"preset": PRESET, "table": ""})
+    figure = FIGURES[name].of(links.VIEWS["glue"].defaults() | {"preset": PRESET, "table": ""})
     assert "fine-tuning seeds of one model" in figure.caption
     assert "pre-training seeds" not in figure.caption
     assert np.isfinite(figure.frame().value.dropna()).all()

@@ -28,7 +28,7 @@ NAMES = links.VIEWS["training"].figures
 
 def made(name: str, **changed):
     page = "runs" if name.startswith("runs") else "training"
-    return FIGURES[name].build({**links.VIEWS[page].defaults(), **changed})
+    return FIGURES[name].of({**links.VIEWS[page].defaults(), **changed})
 
 
 def run(variant: str, seed: int, losses, final: float | None = None, **changes) -> str:
@@ -235,7 +235,7 @@ def test_changes_add_up_to_the_difference_between_the_ends(data):
     assert (crossed.before, crossed.gap) == ("bert_a_d", pytest.approx(-0.11))
     assert crossed.p == pytest.approx(ttest_1samp([-0.10, -0.13, -0.10], 0).pvalue)
     assert crossed.p_holm >= crossed.p
-    sentence, other = made("training_parts").content["sentences"]
+    sentence, other = made("training_parts").sentences
     assert sentence.startswith("Cross terms dropped last (3 seeds), −1.21 nats from BERT-A to TUPE-A: positions norm")
     assert other.startswith("Own projections last (3 seeds), −1.21 nats")
 
@@ -280,7 +280,7 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     assert rows.loc[(best, "tupe_a"), "gap"] == pytest.approx(3.82 - 4.0)
     assert rows.loc[(pre, "tupe_a"), "gap"] == pytest.approx(0.08)
     assert "sinusoidal" not in set(figure.frame().variant), "it was run at one setting alone"
-    assert figure.content["sentences"] == ["TUPE-A minus BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norm pre."]
+    assert figure.sentences == ("TUPE-A minus BERT-A: −1.19 to +0.08 at 3 settings, nearest 0 at norm pre.",)
     assert "Diverged, and not shown: BERT-A (seed 1, the preset's own settings, rate 0.002)." in figure.caption
     assert "--variants bert_a,tupe_a --seeds 0 --norm pre\n" in figure.command
     assert "--variants bert_a,tupe_a --seeds 0 --learning-rate 0.002\n" in figure.command
@@ -316,7 +316,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     points = [(steps, -gap) for steps, own in gaps.items() for gap in own]
     expected = linregress(*(np.log([pair[at] for pair in points]) for at in (0, 1)))
     half = t_distribution.ppf(0.975, len(points) - 2) * expected.stderr
-    (told,) = figure.content["sentences"]
+    (told,) = figure.sentences
     assert told.startswith(
         "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): −1.19, −0.33, −0.10 nats"
     )
@@ -352,7 +352,7 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)
     run("tupe_a", 0, ADDED, 6.85, learning_rate=2e-3)
     store_build.refresh()
-    one, told = made("training_settings").content["sentences"]
+    one, told = made("training_settings").sentences
     assert one == "TUPE-A minus BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
     assert told == (
         "On the plateau to the end, above 6.90 (0.1 nats below where No position ends), where a tie says nothing: "
@@ -362,7 +362,7 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     run("tupe_a", 0, ADDED, 6.98, norm="pre")
     store_build.refresh()
     figure = made("training_settings")
-    assert figure.content["sentences"][0].endswith("nearest 0 at peak rate 0.002; both on the plateau at 1 setting.")
+    assert figure.sentences[0].endswith("nearest 0 at peak rate 0.002; both on the plateau at 1 setting.")
     drawings.compose(figure).to_dict()
 
 
@@ -381,7 +381,7 @@ def test_convergence_is_a_share_of_the_baselines_own_steps(three):
     assert censored.censored == 3
     assert censored.took == "> 400"
     assert math.isnan(censored.low)
-    (claim,) = figure.content["sentences"]
+    (claim,) = figure.sentences
     assert "30 %" in claim
     assert "38 % of its steps" in claim
 
@@ -420,7 +420,7 @@ def test_any_variant_may_be_held_against(three):
     rows = figure.frame().set_index(["axis", "variant"])
     assert rows.loc["step", "bert_a"].censored == 3
     assert ("step", "tupe_a") not in rows.index
-    assert not figure.content["sentences"]
+    assert not figure.sentences
     assert figure.content["claim"] is None
     assert "baseline=tupe_a" in figure.command
     gap = made("training_gap", baseline="tupe_a").frame().set_index("variant").gap
@@ -439,7 +439,7 @@ def test_tupes_claim_is_held_against_the_interval(data, crossings, words):
         rows = trainings.line((0, 2 * at, 400), (8.0, 2.0, 2.0))
         trainings.write("tupe_a", seed, rows)
     store_build.refresh()
-    assert words in made("training_convergence").content["sentences"][0]
+    assert words in made("training_convergence").sentences[0]
 
 
 def test_the_plateau_is_left_below_what_no_position_ends_at(three):
@@ -565,7 +565,7 @@ def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, na
     export = [line for line in figure.command.splitlines() if " export " in line]
     for words in map(shlex.split, export):
         _, values = links.parse(words[4])
-        again = FIGURES[name].build(values)
+        again = FIGURES[name].of(values)
         assert again.caption == figure.caption
         assert again.frame().equals(figure.frame())
 

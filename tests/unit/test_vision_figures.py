@@ -36,7 +36,7 @@ def made() -> ImageDecomposition:
 
 
 def build(name: str, *given: Any, **changes: Any) -> Figure:
-    return FIGURES[name].build(params(**changes), *given)
+    return FIGURES[name].of(params(**changes), *given)
 
 
 # Stored

@@ -7,7 +7,8 @@ import pandas as pd
 
 from analysis.core import colours
 from analysis.figures import Figure
-from analysis.figures.drawing import Chart, Look, drawing, ending
+from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.marks import same_axis
 
 VERDICTS = {
     "supported": (colours.VERDICTS["supported"], "circle"),
@@ -97,13 +98,13 @@ def _panel(rows: pd.DataFrame, unit: str, figure: Figure, look: Look) -> Chart:
     tips = ["number:Q", "says:N", "source:N", "value:Q", "low:Q", "high:Q", "kind:N"]
     base = alt.Chart(rows)
     layers: list[Chart] = [
-        base.mark_rule(strokeWidth=2).encode(x=ending(x, "low"), x2="high:Q", y=y, color=style["color"]),
+        base.mark_rule(strokeWidth=2).encode(x=same_axis(x, "low"), x2="high:Q", y=y, color=style["color"]),
         base.mark_point(filled=True, size=80, opacity=1).encode(x=x, y=y, tooltip=tips, **style),
     ]
     threshold = figure.content["threshold"]
     if threshold is not None and unit == figure.content["unit"]:
         line = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
-        layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x=ending(x, "threshold")))
+        layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x=same_axis(x, "threshold")))
     return alt.layer(*layers).properties(
         width=430,
         height=24 * len(rows) + 22 * len(sides) + 20,

@@ -47,9 +47,9 @@ def movement(params: Params) -> Figure:
         command=export_command("encoding_movement", params),
         provenance=origins(shown),
         citation_keys=keys(shown),
+        columns=len(shown) + 1,
         content={
             "shown": shown,
-            "columns": len(shown) + 1,
             "highest": [max(float(m.range.max()) for m in moved) if together else float(m.range.max()) for m in moved],
             "held": _held(shown, moved),
         },
@@ -133,9 +133,9 @@ def spectrum(params: Params) -> Figure:
         command=export_command("encoding_spectrum", params),
         provenance=origins(shown),
         citation_keys=keys(shown),
+        columns=len(shown) + 1,
         content={
             "shown": shown,
-            "columns": len(shown) + 1,
             "power": [match.power for match in spectra],
             "mean": mean,
             "top": float(np.quantile(known, 0.98)) if known.size else 1.0,

@@ -7,6 +7,7 @@ from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.encodings.data import Sized
 from analysis.figures.heatmap import heatmap
+from analysis.figures.marks import heading
 
 WIDE = 380
 
@@ -14,13 +15,6 @@ WIDE = 380
 def colours(look: Look) -> list[str]:
     """Of the chosen encoding and of the one beside it."""
     return look.many(2)
-
-
-def heading(title: str, *below: str, look: Look) -> alt.TitleParams:
-    """A panel's title, and lines below it that explain its marks."""
-    return alt.TitleParams(
-        title, subtitle=list(below), fontSize=13, subtitleFontSize=12, subtitleColor=look.ink, anchor="start"
-    )
 
 
 def name(one: Sized, *below: str, look: Look) -> alt.TitleParams:

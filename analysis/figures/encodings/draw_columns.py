@@ -9,8 +9,9 @@ import pandas as pd
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.encodings.data import Sized
-from analysis.figures.encodings.draw import WIDE, colours, empty, heading, name
+from analysis.figures.encodings.draw import WIDE, colours, empty, name
 from analysis.figures.heatmap import heatmap
+from analysis.figures.marks import heading
 
 
 @drawing("encoding_movement", columns=3)

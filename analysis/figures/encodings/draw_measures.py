@@ -6,8 +6,9 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.encodings.draw import colours, heading
+from analysis.figures.encodings.draw import colours
 from analysis.figures.encodings.measures import MEASURES, in_words
+from analysis.figures.marks import heading
 
 ROW = 20
 

@@ -8,7 +8,7 @@ from analysis.core.colours import SOURCES, Colour
 from analysis.core.formatting import signed
 from analysis.figures import Figure
 from analysis.figures.drawing import GREEN, GREY, Chart, Look, drawing
-from analysis.figures.published.draw import down, levelled, lines, step, zero
+from analysis.figures.marks import labelled_rows, level_labels, row_height, rule, wrap_label
 from analysis.glue_comparison import AVERAGE
 
 ROW = 20
@@ -162,10 +162,10 @@ def _panel(
         over_examples=[_interval(a, b, True) for a, b in zip(rows.examples_low, rows.examples_high, strict=True)],
     )
     labels = list(dict.fromkeys(frame.set_index("variant").label[order])) if len(order) else []
-    y = down(labels, gap=0.05)
+    y = labelled_rows(labels, gap=0.05)
     unit = f"points, minus {figure.content['baseline']}" if relative else "points"
     scale = alt.Scale(domain=list(reach), nice=False) if reach else alt.Scale(zero=False, nice=False, padding=14)
-    x = alt.X("x:Q", scale=scale, axis=alt.Axis(title=lines(unit, 40).split("\n"), tickCount=5, grid=True))
+    x = alt.X("x:Q", scale=scale, axis=alt.Axis(title=wrap_label(unit, 40).split("\n"), tickCount=5, grid=True))
     keyed = wide or legend
     key = alt.Legend(title=None, orient="top", columns=1, labelLimit=300, symbolOpacity=1) if keyed else None
     color = alt.Color(
@@ -177,12 +177,12 @@ def _panel(
     base = alt.Chart(_tidy(frame)).encode(y=y)
     layers: list[Chart] = []
     if relative:
-        layers.append(zero(look))
+        layers.append(rule(look, x=0))
     elif reach and (known := [level for level in rows.majority.dropna() if reach[0] <= level <= reach[1]]):
         level = pd.DataFrame({"x": known[:1], "told": ["majority class"]})
-        rule = alt.Chart(level).mark_rule(color=look.ink, strokeDash=[4, 3])
+        majority = alt.Chart(level).mark_rule(color=look.ink, strokeDash=[4, 3])
         layers.append(
-            rule.encode(x=alt.X("x:Q", scale=scale), tooltip=[alt.Tooltip("told:N", title=" "), alt.Tooltip("x:Q")])
+            majority.encode(x=alt.X("x:Q", scale=scale), tooltip=[alt.Tooltip("told:N", title=" "), alt.Tooltip("x:Q")])
         )
     if frame.start.notna().any():
         bars = base.transform_filter("isValid(datum.start)").mark_rule(strokeWidth=2.5, opacity=0.75, clip=True)
@@ -200,10 +200,10 @@ def _panel(
             layers.append(points.encode(x=x, color=color, shape=shape, tooltip=_tips(frame, relative)))
     title, *more = heading.split("\n")
     # A blank one keeps panels without a subtitle level with those that have one.
-    subtitle = lines(more[0], 44).split("\n") if more and more[0] else " "
+    subtitle = wrap_label(more[0], 44).split("\n") if more and more[0] else " "
     named = alt.TitleParams(title, subtitle=subtitle,
         fontSize=13, anchor="start", subtitleColor=look.ink, subtitleFontSize=12, color=look.ink)  # fmt: skip
-    height = len(labels) * (step(labels, 24) if wide else step(labels, ROW))
+    height = len(labels) * (row_height(labels, 24) if wide else row_height(labels, ROW))
     # Streamlit takes the room of legend and subtitle from the marks.
     # Properties given afterwards would copy the whole chart.
     return alt.layer(
@@ -228,8 +228,8 @@ def _labels(rows: pd.DataFrame, order: list[str], *, seeds: bool) -> list[str]:
     titles = {v: str(t) for v, t in zip(rows.variant, rows.title, strict=True)} | own.title.to_dict()
     wide = 34 if seeds else 22
     counts = own.seeds.to_dict() if seeds else {}
-    broken = {v: lines(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order}
-    level = levelled(list(broken.values()))
+    broken = {v: wrap_label(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order}
+    level = level_labels(list(broken.values()))
     return [level[broken[v]] for v in rows.variant]
 
 

@@ -7,7 +7,7 @@ from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure
 from analysis.figures.drawing import GREY, Chart, Look, drawing
-from analysis.figures.published.draw import down, levelled, lines, step, values_beside, zero
+from analysis.figures.marks import labelled_rows, level_labels, row_height, rule, values_beside, wrap_label
 
 CHARACTERS = 33
 ALL, REST = "mean of the columns", "mean without CoLA"
@@ -27,7 +27,7 @@ def literature(figure: Figure, look: Look) -> list[Chart]:
 def _panel(name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict, look: Look) -> Chart:
     unit = str(means.unit.iloc[0])
     wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
-    level = levelled(list(wrapped.values()))
+    level = level_labels(list(wrapped.values()))
     names = {comparison: level[text] for comparison, text in wrapped.items()}
     labels = list(names.values())
     place = alt.X(
@@ -49,9 +49,9 @@ def _panel(name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict, look
         alt.Tooltip("tip:N", title="printed"),
         alt.Tooltip("read_in:N", title="read in"),
     ]
-    y = down(labels)
+    y = labelled_rows(labels)
     base = alt.Chart(large).encode(y=y)
-    layers: list[Chart] = [zero(look)]
+    layers: list[Chart] = [rule(look, x=0)]
     if len(small):
         dots = alt.Chart(small).mark_point(filled=True, size=34, opacity=0.65, color=GREY, yOffset=-9)
         layers.append(dots.encode(x=place, y=y, tooltip=tips))
@@ -66,13 +66,13 @@ def _panel(name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict, look
     )
     layers += values_beside(base, look, "left", place, dy=6)
     heading = alt.TitleParams(name, fontSize=13, anchor="start")
-    return alt.layer(*layers).properties(width=300, height=len(labels) * step(labels, 44), title=heading)
+    return alt.layer(*layers).properties(width=300, height=len(labels) * row_height(labels, 44), title=heading)
 
 
 def _label(comparison: str, paper: str, read_in: str) -> str:
     """The comparison and, below it, whose it is and what that was read in, kept in one piece."""
     whole = f"{paper}; {read_in}".replace(read_in, read_in.replace(" ", "\u00a0"))
-    return f"{lines(comparison, CHARACTERS)}\n{lines(whole, CHARACTERS)}"
+    return f"{wrap_label(comparison, CHARACTERS)}\n{wrap_label(whole, CHARACTERS)}"
 
 
 def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:

@@ -91,10 +91,10 @@ def scores(params: Params) -> Figure:
         command=query_command(f"SELECT * FROM published_scores WHERE {_where(table)}"),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
+        columns=min(2, cells.groupby(["panel", "unit"]).ngroups),
         content={
             "cells": cells,
             "variants": list(dict.fromkeys(cells.row)),
-            "columns": min(2, cells.groupby(["panel", "unit"]).ngroups),
         },
     )
 
@@ -251,7 +251,8 @@ def _averages(name: str, params: Params) -> Figure:
         command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
-        content={"means": means, "baseline": baseline, "names": names, "sentences": matches},
+        content={"means": means, "baseline": baseline, "names": names},
+        sentences=tuple(matches),
     )
 
 

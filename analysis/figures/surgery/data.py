@@ -1,13 +1,13 @@
 """A model's own task under every operation on its positions and terms: sentence similarity, and masked words."""
 
 import json
-from typing import Any
+from dataclasses import dataclass
 
 from analysis.claims.statements.rows import readable
 from analysis.core import embedded, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 CITE = ("reimers2019sbert", "cer2017stsb")
@@ -32,22 +32,50 @@ RANK = 14
 """Directions at which the rows are taken: the effective rank of the default model's table, rounded."""
 
 
-@figure("surgery")
-def surgery(params: Params) -> Figure:
-    """Spearman's correlation on STS-B under every operation; and under separation, by the number of directions."""
-    model = str(params["model"])
+class SurgeryParameters(Parameters):
+    """The sentence encoder that was operated on."""
+
+    model: str
+
+
+@dataclass(frozen=True)
+class SurgeryContent:
+    """order: what is done, in the order of the rows. curves: operations drawn by rank, with what each goes along.
+
+    rank: the number of directions at which the rows are taken. intact: the correlation of the model as trained.
+    """
+
+    order: list[str]
+    curves: dict[str, str]
+    rank: int
+    intact: float
+
+
+@dataclass(frozen=True)
+class MaskedSurgeryContent:
+    """order: what is done, in the order of the rows."""
+
+    order: list[str]
+
+
+@figure("surgery", SurgeryParameters)
+def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
+    """Spearman's correlation on STS-B under every operation; and under separation, by the number of directions.
+
+    Raises NoResults if no surgery on the model is stored.
+    """
+    model = params.model
     result = read.query("SELECT * FROM newest_surgery WHERE model = ? ORDER BY operation, rank, draw", [model])
     if result.empty:
         raise NoResults(
             f"No surgery on the model {model!r} is stored. It is measured for sentence encoders that add a table of "
             f"positions, such as {embedded.NAME}: python -m analysis surgery --help"
         )
-    first: Any = result.iloc[0]
+    first = result.iloc[0]
     result = result.assign(done=result.operation.map(ROWS))
     columns = ["operation", "done", "rank", "draw", "value", "low", "high", "difference", "difference_low"]
     frame = result[[*columns, "difference_high", "pairs"]]
-    by: Any = result[result["rank"].isna() | (result["rank"] == RANK)].groupby("operation").value
-    mean = by.mean()
+    mean = result[result["rank"].isna() | (result["rank"] == RANK)].groupby("operation").value.mean()
     text = (
         f"{mean['intact']:.3f} as trained, {mean['separated']:.3f} with words and positions apart in {RANK} "
         f"directions, {mean['separated_at_random']:.3f} along random ones, {mean['mean_position']:.3f} with no "
@@ -81,13 +109,16 @@ def surgery(params: Params) -> Figure:
             "versions": first.versions,
         },
         citation_keys=CITE,
-        content={"rank": RANK, "order": list(ROWS.values()), "curves": CURVES, "intact": float(mean["intact"])},
+        content=SurgeryContent(list(ROWS.values()), CURVES, rank=RANK, intact=float(mean["intact"])),
     )
 
 
-@figure("masked_surgery")
-def masked_surgery(params: Params) -> Figure:
-    """The loss on masked words of every stored encoder of ours under every operation, less the intact encoder's."""
+@figure("masked_surgery", Parameters)
+def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
+    """The loss on masked words of every stored encoder of ours under every operation, minus the intact encoder's.
+
+    Raises NoResults if no surgery on masked words is stored.
+    """
     result = read.query("SELECT * FROM newest_masked_surgery ORDER BY model, operation, rank, draw")
     if result.empty:
         raise NoResults(
@@ -100,7 +131,7 @@ def masked_surgery(params: Params) -> Figure:
     frame = shown[[*columns, "difference_high", "pairs"]]
     costs = shown.groupby("operation").difference.mean()
     encoders = sorted(frame.encoder.unique())
-    first: Any = shown.iloc[0]
+    first = shown.iloc[0]
     runs = list(frames.rows(shown.drop_duplicates("run_id")))
     resamples = json.loads(runs[0].config)["resamples"]
     text = (
@@ -136,5 +167,5 @@ def masked_surgery(params: Params) -> Figure:
             "versions": first.versions,
         },
         citation_keys=("devlin2019bert",),
-        content={"order": [done for name, done in ROWS.items() if name != "intact"]},
+        content=MaskedSurgeryContent([done for name, done in ROWS.items() if name != "intact"]),
     )

@@ -142,7 +142,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
     """One map a term, all on the scale of the head."""
     labels, reach = figure.content["labels"], figure.content["reach"]
     share, effect = figure.content["share"], figure.content["effect"]
-    last_row = len(figure.content["maps"]) - figure.content["columns"]
+    last_row = len(figure.content["maps"]) - figure.columns
     return [
         token_map(
             values,
@@ -151,7 +151,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             look,
             title=[term_label(term), f"share {_share(share[term])}, effect {_nats(effect[term])}"],
             legend=number >= last_row,
-            side=330 if figure.content["columns"] == 2 else 260,
+            side=330 if figure.columns == 2 else 260,
             first=figure.content["first"],
         )
         for number, (term, values) in enumerate(figure.content["maps"].items())

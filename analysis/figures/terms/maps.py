@@ -244,6 +244,7 @@ def probe_maps(params: Params, decomposition: Decomposition) -> Figure:
         command=text_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
+        columns=2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
         content={
             "maps": maps,
             "labels": view.labels,
@@ -251,7 +252,6 @@ def probe_maps(params: Params, decomposition: Decomposition) -> Figure:
             "reach": reach,
             "share": share,
             "effect": effect,
-            "columns": 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
         },
     )
 

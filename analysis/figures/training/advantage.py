@@ -61,7 +61,8 @@ def advantage(params: Params) -> Figure:
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        content={"table": table, "pairs": pairs, "lines": lines, "baseline": title(base), "sentences": texts},
+        content={"table": table, "pairs": pairs, "lines": lines, "baseline": title(base)},
+        sentences=tuple(texts),
     )
 
 

@@ -4,7 +4,7 @@ import altair as alt
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.encodings.draw import heading
+from analysis.figures.marks import heading
 from analysis.figures.training.draw_gaps import blue
 
 WIDE, HIGH = 300, 240

@@ -10,8 +10,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core import colours
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.encodings.draw import heading
-from analysis.figures.published import draw as published
+from analysis.figures.marks import heading, wrap_label
 
 HEIGHT, WIDE, NARROW = 380, 820, 380
 LINE, NEXT = 15, 13
@@ -88,7 +87,7 @@ def apart(
 
 def rooms_of(titles: list[str]) -> np.ndarray:
     """The pixels that each name takes."""
-    return np.array([LINE + NEXT * published.lines(title, NAME).count("\n") for title in titles], dtype=float)
+    return np.array([LINE + NEXT * wrap_label(title, NAME).count("\n") for title in titles], dtype=float)
 
 
 def room(ends: pd.DataFrame, figure: Figure, least: int) -> int:
@@ -104,9 +103,9 @@ def names(ends: pd.DataFrame, figure: Figure, domain: tuple[float, float], heigh
     colour, dash = scales(figure, look)
     titles = [figure.content["titles"][name] for name in ends.variant]
     frame = ends.assign(
-        name=[published.lines(title, NAME) for title in titles],
+        name=[wrap_label(title, NAME) for title in titles],
         place=apart(ends.value.to_numpy(dtype=float), rooms_of(titles), domain, height, **more),
-        up=[-NEXT / 2 * published.lines(title, NAME).count("\n") for title in titles],
+        up=[-NEXT / 2 * wrap_label(title, NAME).count("\n") for title in titles],
     )
     base = alt.Chart(frame[["variant", "name", "place", "up"]]).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")

@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.core.formatting import signed
 from analysis.figures import Figure
-from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing, ending
-from analysis.figures.encodings.draw import heading
+from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
+from analysis.figures.marks import heading, same_axis
 from analysis.figures.training.costs import COSTS
 
 ROW, WIDE = 25, 330
@@ -59,7 +59,7 @@ def gap(figure: Figure, look: Look) -> list[Chart]:
     finals = alt.layer(
         dots.encode(x=place, y=y, color=alt.value(blue(look)), tooltip=tips),
         bars.encode(
-            x=ending(place, "mean"), y=y,
+            x=same_axis(place, "mean"), y=y,
             tooltip=[
                 alt.Tooltip("title:N", title="variant"), alt.Tooltip("mean:Q", format=".3f"), alt.Tooltip("seeds:Q")
             ],
@@ -104,7 +104,7 @@ def _differences(table: pd.DataFrame, reach: tuple[float, float], baseline: str,
         rule(0, look),
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=blue(look), strokeWidth=2)
-        .encode(x=ending(x, "low"), x2="high:Q"),
+        .encode(x=same_axis(x, "low"), x2="high:Q"),
         base.transform_filter("isValid(datum.gap)")
         .mark_point(size=75, shape="diamond", opacity=1, stroke=blue(look), strokeWidth=1.6)
         .encode(x=x, fill=fill, tooltip=tips),
@@ -143,7 +143,7 @@ def convergence(figure: Figure, look: Look) -> list[Chart]:
         layers += [
             base.transform_filter("isValid(datum.low)")
             .mark_rule(color=blue(look), strokeWidth=2)
-            .encode(x=ending(x, "low"), x2="high:Q"),
+            .encode(x=same_axis(x, "low"), x2="high:Q"),
             _dots(dots[["title", "seed", "ratio", "censored"]], x, y, look),
             *_means(base, x, look, tips),
             words(shown, "written", y, look),
@@ -205,7 +205,7 @@ def plateau(figure: Figure, look: Look) -> list[Chart]:
         alt.layer(
             base.transform_filter("isValid(datum.low)")
             .mark_rule(color=blue(look), strokeWidth=2)
-            .encode(x=ending(x, "low"), x2="high:Q"),
+            .encode(x=same_axis(x, "low"), x2="high:Q"),
             _dots(seeds[["title", "seed", "step", "censored"]], x, y, look),
             *_means(base, x, look, tips),
             words(shown, "written", y, look),

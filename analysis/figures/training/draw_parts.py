@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.core.formatting import signed
 from analysis.figures import Figure
-from analysis.figures.drawing import Chart, Look, drawing, ending
-from analysis.figures.encodings.draw import heading
+from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.marks import heading, same_axis
 from analysis.figures.training.draw_gaps import blue, rule
 
 ROW, WIDE = 44, 250
@@ -48,7 +48,7 @@ def parts(figure: Figure, look: Look) -> list[Chart]:
                 rule(0, look),
                 base.transform_filter("isValid(datum.low)")
                 .mark_rule(color=blue(look), strokeWidth=2)
-                .encode(x=ending(x, "low"), x2="high:Q"),
+                .encode(x=same_axis(x, "low"), x2="high:Q"),
                 base.mark_point(size=75, shape="diamond", opacity=1, stroke=blue(look), strokeWidth=1.6).encode(
                     x=x, fill=fill, tooltip=tips
                 ),

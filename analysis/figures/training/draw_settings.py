@@ -4,8 +4,8 @@ import altair as alt
 
 from analysis.core.formatting import signed
 from analysis.figures import Figure
-from analysis.figures.drawing import Chart, Look, drawing, ending
-from analysis.figures.encodings.draw import heading
+from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.marks import heading, same_axis
 from analysis.figures.training.draw_curves import reach
 from analysis.figures.training.draw_gaps import ROW, blue, down, words
 
@@ -38,7 +38,7 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
             alt.layer(
                 alt.Chart(mean[["mean"]][mean.variant == base])
                 .mark_rule(color=look.ink, strokeDash=[4, 3], opacity=0.8)
-                .encode(x=ending(x, "mean")),
+                .encode(x=same_axis(x, "mean")),
                 dots.encode(
                     x=x,
                     y=y,
@@ -46,7 +46,7 @@ def settings(figure: Figure, look: Look) -> list[Chart]:
                     tooltip=[*tips, "seed:Q", alt.Tooltip("final:Q", title="loss", format=".3f"), "run_id:N"],
                 ),
                 bars.encode(
-                    x=ending(x, "mean"),
+                    x=same_axis(x, "mean"),
                     y=y,
                     color=alt.value(look.ink),
                     tooltip=[

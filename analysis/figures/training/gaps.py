@@ -239,12 +239,12 @@ def convergence(params: Params) -> Figure:
         command=command("training_convergence", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance() | timed,
         citation_keys=("ke2021tupe",),
+        sentences=(text,) if text else (),
         content={
             "table": table,
             "seeds": pd.DataFrame(seeds),
             "order": [title(name) for name in steps.variant],
             "baseline": title(trainings.baseline),
-            "sentences": [text] if text else [],
             "claim": TUPE_SHARE if claimed else None,
         },
     )

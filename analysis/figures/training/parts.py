@@ -82,7 +82,8 @@ def parts(params: Params) -> Figure:
         command=command("training_parts", params, trainings, used),
         provenance=trainings.provenance(used),
         citation_keys=("ke2021tupe",),
-        content={"table": table, "ways": list(dict.fromkeys(table.way)), "sentences": sentences},
+        sentences=tuple(sentences),
+        content={"table": table, "ways": list(dict.fromkeys(table.way))},
     )
 
 

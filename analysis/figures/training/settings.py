@@ -85,12 +85,12 @@ def settings(params: Params) -> Figure:
             )
             for row in runs.itertuples()
         },
+        sentences=tuple(texts),
         content={
             "table": table,
             "runs": held[["variant", "setting", "seed", "rate", "final", "run_id"]],
             "settings": list(dict.fromkeys(held.setting)),
             "baseline": base,
-            "sentences": texts,
         },
     )
 

@@ -1,0 +1,271 @@
+"""The vocabulary of charts: one policy of axes, tooltips, legends, sizes and titles, and the plots made of them.
+
+A drawing says what stands where; how dots, intervals, lines and reference lines look is decided here. Maps of cells are
+in analysis/figures/heatmap.
+"""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeVar
+
+import altair as alt
+import pandas as pd
+from altair.utils.schemapi import UndefinedType
+
+from analysis.figures.drawing import Chart, Look
+
+ROW = 24
+"""Pixels of a row of a row plot."""
+PANEL_TITLE, TEXT = 13, 12
+"""Sizes of letters, in pixels; none is smaller."""
+DOT, SEED, LARGE_DOT = 60, 38, 95
+"""Areas of dots, in square pixels: a value, one seed of several, a value that stands out."""
+LINE, THIN_LINE = 2.0, 0.8
+"""Widths of lines and interval bars, in pixels: a value, one seed of several."""
+DASH = [4, 3]
+"""The dash of what is given and not measured: chance, a baseline, a threshold."""
+WIDE, HALF, THIRD = 820, 380, 250
+"""Widths of panels that stand alone, two abreast and three abreast."""
+
+LABEL_CHARACTERS, LABEL_LINE = 26, 13
+"""Of a label that is broken into lines: the letters of a line, and its height in pixels."""
+_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
+
+ChannelT = TypeVar("ChannelT", alt.X, alt.Y)
+Tip = str | tuple[str, str] | tuple[str, str, str]
+"""A column of a tooltip: its name; its name and title; or name, title and number format."""
+
+
+def tips(*columns: Tip) -> list[alt.Tooltip]:
+    """What a pointer shows of a mark.
+
+    A column with a number format is a number. A name may carry Vega-Lite's type (`seed:Q`); else it is shown as it is.
+    """
+    return [_tip(*((column,) if isinstance(column, str) else column)) for column in columns]
+
+
+def _tip(name: str, title: str = "", form: str = "") -> alt.Tooltip:
+    typed = name if ":" in name else f"{name}:{'Q' if form else 'N'}"
+    return alt.Tooltip(typed, title=title or name.split(":")[0].replace("_", " "), format=form or alt.Undefined)
+
+
+def interval_tips(form: str, low: str = "low", high: str = "high") -> tuple[Tip, Tip]:
+    """The two ends of a 95 % interval, for `tips`."""
+    return (low, "95 % interval from", form), (high, "to", form)
+
+
+def number(
+    channel: type[ChannelT],
+    field: str,
+    title: str | list[str] | None,
+    *,
+    domain: Sequence[float] | UndefinedType = alt.Undefined,
+    log: float | UndefinedType = alt.Undefined,
+    zero: bool = False,
+    nice: bool | UndefinedType = alt.Undefined,
+    padding: float | UndefinedType = alt.Undefined,
+    ticks: int | UndefinedType = alt.Undefined,
+    values: Sequence[float] | UndefinedType = alt.Undefined,
+    form: str | UndefinedType = alt.Undefined,
+    grid: bool | UndefinedType = alt.Undefined,
+) -> ChannelT:
+    """A numeric axis. log: the base of a logarithmic scale. zero: whether a free linear scale reaches to zero.
+
+    nice: whether the scale ends at round numbers; by default where no domain is given. form: Vega's number format.
+    """
+    free = domain is alt.Undefined
+    linear = log is alt.Undefined
+    scale = alt.Scale(
+        domain=domain if isinstance(domain, UndefinedType) else list(domain),
+        type=alt.Undefined if linear else "log",
+        base=log,
+        zero=zero if free and linear else alt.Undefined,
+        nice=free if nice is alt.Undefined else nice,
+        padding=padding,
+    )
+    marks = values if isinstance(values, UndefinedType) else list(values)
+    axis = alt.Axis(tickCount=ticks, values=marks, format=form, grid=grid)
+    return channel(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def whole_numbers(channel: type[ChannelT], field: str, title: str, *, grid: bool = True) -> ChannelT:
+    """An axis of counts such as layers or distances in tokens, with ticks at whole numbers only."""
+    axis = alt.Axis(tickMinStep=1, format="d", grid=grid)
+    return channel(f"{field}:Q", title=title, scale=alt.Scale(nice=False), axis=axis)
+
+
+def same_axis(channel: ChannelT, field: str) -> ChannelT:
+    """The same axis for another column."""
+    other = channel.copy()
+    other["shorthand"] = f"{field}:Q"
+    return other
+
+
+def rows_down(field: str, order: Sequence[str], *, limit: int = 260, title: str | None = None) -> alt.Y:
+    """One row a name, in the order given. limit: the most pixels of a name."""
+    axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=True, labelOverlap=False)
+    names = list(order)
+    return alt.Y(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
+
+
+def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:
+    """A label broken into lines, so that none is cut off."""
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+
+
+def level_labels(labels: Sequence[str]) -> dict[str, str]:
+    """Labels with empty lines around the shorter ones: an axis moves all labels up by the same amount."""
+    most = max((label.count("\n") for label in labels), default=0)
+    return {label: "\n" * ((most - label.count("\n")) // 2) + label for label in labels}
+
+
+def row_height(labels: Sequence[str], least: int = 26) -> int:
+    """Pixels a row needs for the label with most lines."""
+    return max(least, LABEL_LINE * max(label.strip("\n").count("\n") + 1 for label in labels) + 8)
+
+
+def labelled_rows(labels: Sequence[str], gap: float = 0.1) -> alt.Y:
+    """Rows with levelled labels, in the order given."""
+    most = max(label.strip("\n").count("\n") for label in labels)
+    axis = alt.Axis(
+        labelExpr="split(datum.label, '\\n')",
+        labelLimit=260,
+        labelFontSize=TEXT,
+        labelLineHeight=LABEL_LINE,
+        labelOffset=-most * LABEL_LINE / 2,
+        ticks=False,
+        domain=False,
+        title=None,
+        grid=False,
+        labelOverlap=False,
+    )
+    return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
+
+
+def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int = 0) -> list[Chart]:
+    """`written` left of the mark where `flag` holds, else right of it, on a halo that keeps lines off the digits."""
+    layers: list[Chart] = []
+    for holds, align, shift in _SIDES:
+        if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (holds == "true")).any():
+            text = base.transform_filter(f"datum.{flag} === {holds}").encode(x=place, text="written:N")
+            where = {"align": align, "dx": shift, "yOffset": dy, "fontSize": TEXT}
+            layers += [
+                text.mark_text(**where, stroke=look.ground, strokeWidth=4, strokeJoin="round"),
+                text.mark_text(**where, color=look.ink),
+            ]
+    return layers
+
+
+def legend(
+    title: str | None = None, place: Literal["top", "bottom", "right"] = "bottom", columns: int = 1
+) -> alt.Legend:
+    """A legend whose names are not cut and whose signs are as strong as the marks."""
+    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1)
+
+
+def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) -> alt.Color:
+    """The colour of each name. key: the legend; none where the names stand at the marks or in a legend beside."""
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=key)
+
+
+def shapes(field: str, signs: Mapping[str, str], key: alt.Legend | None = None) -> alt.Shape:
+    """The sign of each name: circle, diamond, square, cross, triangle-up."""
+    return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(signs), range=list(signs.values())), legend=key)
+
+
+def rule(look: Look, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:
+    """A reference line at a value of one axis: zero, a baseline, chance. Dashed where it is given and not measured."""
+    mark = alt.Chart(pd.DataFrame({"at": [x if x is not None else y]})).mark_rule(
+        color=look.ink, opacity=0.7, strokeDash=list(dash) or [1, 0]
+    )
+    return mark.encode(x=alt.X("at:Q")) if x is not None else mark.encode(y=alt.Y("at:Q"))
+
+
+def heading(title: str | Sequence[str], *below: str, look: Look) -> alt.TitleParams:
+    """A panel's title, and lines below it that explain its marks."""
+    return alt.TitleParams(
+        title if isinstance(title, str) else list(title),
+        subtitle=list(below),
+        fontSize=PANEL_TITLE,
+        subtitleFontSize=TEXT,
+        subtitleColor=look.ink,
+        anchor="start",
+    )
+
+
+def panel(
+    *layers: Chart, look: Look, width: int, height: float, title: str | Sequence[str] = "", below: Sequence[str] = ()
+) -> Chart:
+    """Layers as one panel of a size, under a title."""
+    sized = alt.layer(*layers).properties(width=width, height=height)
+    return sized.properties(title=heading(title, *below, look=look)) if title else sized
+
+
+def row_plot(
+    frame: pd.DataFrame,
+    *,
+    x: alt.X,
+    y: alt.Y,
+    look: Look,
+    tooltip: Sequence[Tip] = (),
+    ends: tuple[str, str] | None = ("low", "high"),
+    color: alt.Color | UndefinedType = alt.Undefined,
+    shape: alt.Shape | UndefinedType = alt.Undefined,
+    size: float = DOT,
+    opacity: float = 1.0,
+) -> list[Chart]:
+    """The layers of a row plot: a dot for each row of the frame and, where both ends are known, its interval.
+
+    ends: the columns of the interval's ends, on the axis of `x`; None where there are none.
+    """
+    base = alt.Chart(frame).encode(y=y, color=color)
+    plain = _plain(color, look)
+    layers: list[Chart] = []
+    if ends is not None and frame[ends[0]].notna().any():
+        known = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
+        bars = known.mark_rule(strokeWidth=LINE, clip=True, color=plain)
+        layers.append(bars.encode(x=same_axis(x, ends[0]), x2=f"{ends[1]}:Q"))
+    marks = base.mark_point(filled=True, size=size, opacity=opacity, color=plain)
+    layers.append(marks.encode(x=x, shape=shape, tooltip=tips(*tooltip)))
+    return layers
+
+
+def line_plot(
+    frame: pd.DataFrame,
+    *,
+    x: alt.X,
+    y: alt.Y,
+    look: Look,
+    tooltip: Sequence[Tip] = (),
+    ends: tuple[str, str] | None = None,
+    band: bool = False,
+    color: alt.Color | UndefinedType = alt.Undefined,
+    dash: alt.StrokeDash | UndefinedType = alt.Undefined,
+    shape: alt.Shape | UndefinedType = alt.Undefined,
+    detail: str | UndefinedType = alt.Undefined,
+    dots: float = DOT,
+    width: float = LINE,
+) -> list[Chart]:
+    """The layers of a line plot: intervals, lines, and a dot at each value that a pointer can find.
+
+    ends: the columns of the interval's ends, on the axis of `y`, drawn as bars or as a band. dots: the area of a dot;
+    0 for dots that are there for the pointer alone.
+    """
+    base = alt.Chart(frame).encode(x=x, color=color, detail=detail)
+    plain = _plain(color, look)
+    layers: list[Chart] = []
+    if ends is not None and frame[ends[0]].notna().any():
+        area, bars = (
+            base.mark_area(opacity=0.2, color=plain),
+            base.mark_rule(strokeWidth=LINE, opacity=0.6, color=plain),
+        )
+        layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=f"{ends[1]}:Q"))
+    layers.append(base.mark_line(strokeWidth=width, color=plain).encode(y=y, strokeDash=dash))
+    marks = base.mark_point(filled=True, size=dots or DOT, opacity=1.0 if dots else 0.0, color=plain)
+    layers.append(marks.encode(y=y, shape=shape, tooltip=tips(*tooltip)))
+    return layers
+
+
+def _plain(color: alt.Color | UndefinedType, look: Look) -> str | UndefinedType:
+    """The colour of marks that no column colours."""
+    return look.series if color is alt.Undefined else alt.Undefined
