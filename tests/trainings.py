@@ -104,6 +104,6 @@ def costs(variants: Iterable[str] = ENDS, *, preset: str = "cpu", created: str =
     names, measures, values = zip(*rows, strict=True)
     columns = {"variant": names, "measure": measures, "value": values, "preset": [preset] * len(rows)}
     run = files.Run(
-        kind="costs", command="python -m analysis measure-costs", preset=preset, created=created, dtype="float32"
+        kind="costs", command="python -m analysis measure costs", preset=preset, created=created, dtype="float32"
     )
     files.write("costs", columns, run)

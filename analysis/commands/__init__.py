@@ -1,5 +1,7 @@
 """The command line. One file a command, which exposes one function of its name; `options` is what several take.
 
+`measure` is a folder with one file for each kind of measurement.
+
 A command's file is imported when the command is run: `--help` and `query` need not wait for torch.
 """
 
@@ -7,14 +9,47 @@ import sys
 from importlib import import_module
 
 import typer
+from click import Command, Context
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
+from analysis.commands import measure
 from analysis.core.errors import AddendError
 from analysis.core.optional_dependencies import FOR_MODELS, models_can_run
 from analysis.store import mirror
 
+ALIASES = {
+    "measure-images": "images",
+    "measure-means": "means",
+    "decode": "decoding",
+    "measure-order": "order",
+    "measure-positions": "positions",
+    "measure-geometry": "geometry",
+    "measure-encodings": "encodings",
+    "measure-models": "models",
+    "measure-costs": "costs",
+    "measure-baselines": "baselines",
+    "surgery": "surgery",
+}
+"""Names that kinds of measurement had as commands of their own. Stored results name them, so that they stay."""
+
+
+class Commands(TyperGroup):
+    """All commands, in the order of `COMMANDS`, by their names of today or of before."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """The names that `--help` lists."""
+        return [spoken(command) for command in COMMANDS]
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        """A command and its arguments."""
+        name, *rest = args
+        return super().resolve_command(ctx, ["measure", ALIASES[name], *rest] if name in ALIASES else args)
+
+
 app = typer.Typer(
+    cls=Commands,
     name="python -m analysis",
     no_args_is_help=True,
     add_completion=False,
@@ -34,18 +69,7 @@ COMMANDS = (
     "report",
     "site",
     "measure",
-    "measure_images",
-    "measure_means",
-    "decode",
-    "measure_order",
-    "measure_positions",
-    "measure_encodings",
-    "measure_geometry",
-    "measure_models",
     "ablate",
-    "measure_costs",
-    "measure_baselines",
-    "surgery",
     "finetune_surgery",
     "checksums",
     "keep_checkpoint",
@@ -58,8 +82,10 @@ def spoken(command: str) -> str:
     return command.rstrip("_").replace("_", "-")
 
 
+app.add_typer(measure.app, name="measure")
 for command in COMMANDS:
-    app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
+    if command != "measure":
+        app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
 
 
 @app.callback()

@@ -38,7 +38,7 @@ show.header(
 picked = Pickers(PAGE)
 known = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
 if not known:
-    st.info("No geometry is stored yet. Run: python -m analysis measure-geometry", icon=":material/hourglass_empty:")
+    st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
 with st.container(width=360):
     model = picked.choice("model", "Model", known)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from family_specimens import randomised
 from PIL import Image
 from pypdf import PdfReader
@@ -79,10 +80,37 @@ def test_help_lists_every_command() -> None:
     assert listed == [commands.spoken(name) for name in commands.COMMANDS]
 
 
-def test_every_commands_file_is_registered_and_documented() -> None:
-    there = {path.stem for path in (ROOT / "analysis/commands").glob("*.py")} - {"__init__", "options"}
-    assert set(commands.COMMANDS) == there
-    registered = {entry.callback.__name__: entry for entry in commands.app.registered_commands if entry.callback}
+def test_a_measurement_has_its_name_of_today_and_of_before(run: Run) -> None:
+    """Stored results name the commands that made them, so that those go on working."""
+    assert set(commands.ALIASES.values()) < set(commands.measure.KINDS)
+    for before, kind in commands.ALIASES.items():
+        (_, old, _), (_, new, _) = run(before, "--help"), run("measure", kind, "--help")
+        assert old == new
+        assert f"measure {kind} [OPTIONS]" in new
+    _, listed, _ = run("measure", "--help")
+    assert re.findall(r"^│ ([a-z]+)  +\S", listed, flags=re.M) == list(commands.measure.KINDS)
+
+
+def test_a_measurement_without_a_kind_is_of_terms(run: Run) -> None:
+    refused(run("measure", "--model", "/nowhere/at all"), "/nowhere/at all")
+    code, _, error = run("measure", "colours")
+    assert code == 2
+    assert "colours" in error
+
+
+@pytest.mark.parametrize(
+    ("folder", "app", "names", "shared"),
+    [
+        ("analysis/commands", commands.app, {*commands.COMMANDS} - {"measure"}, {"options"}),
+        ("analysis/commands/measure", commands.measure.app, {*commands.measure.KINDS}, {"announce", "plan"}),
+    ],
+)
+def test_every_commands_file_is_registered_and_documented(
+    folder: str, app: typer.Typer, names: set[str], shared: set[str]
+) -> None:
+    there = {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__", *shared}
+    assert names == there
+    registered = {entry.callback.__name__: entry for entry in app.registered_commands if entry.callback}
     assert set(registered) == there
     for name, entry in registered.items():
         assert entry.callback is not None
@@ -410,7 +438,7 @@ def test_a_models_images_are_measured_into_two_files(run: Run, data: Path, tmp_p
     assert terms.layer.tolist() == [0, 1]
     assert set(terms.model) == {"mine"}
     assert set(terms.texts) == {6}
-    assert set(terms.command) == {"python -m analysis measure-images --model FOLDER --called mine"}
+    assert set(terms.command) == {"python -m analysis measure images --model FOLDER --called mine"}
     cosines = np.stack(read.query("SELECT similarity FROM newest_patch_positions ORDER BY patch").similarity.to_list())
     table = model.embeddings.position_embeddings[0, 1:].detach().double().numpy()
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)

@@ -101,9 +101,9 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
 
 def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
     store_build.refresh()
-    with pytest.raises(NoResults, match=r"for one\. Run: python -m analysis decode"):
+    with pytest.raises(NoResults, match=r"for one\. Run: python -m analysis measure decoding"):
         made("depth_decoding", models=("one",))
-    with pytest.raises(NoResults, match=r"for no model\. Run: python -m analysis measure-means"):
+    with pytest.raises(NoResults, match=r"for no model\. Run: python -m analysis measure means"):
         made("depth_basis", models=())
 
 
@@ -154,7 +154,7 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
     assert sorted(set(figure.content["reach"].depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert len(drawings.panels(figure)) == 4
-    with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure-order --texts FILE"):
+    with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure order --texts FILE"):
         made("depth_locality", models=("three",))
 
 

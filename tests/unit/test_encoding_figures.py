@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis import links, store_build
-from analysis.commands.measure_encodings import measure_encodings
+from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawings
@@ -252,11 +252,11 @@ def test_the_command_writes_what_the_figure_reads(tmp_path, monkeypatch):
     """Two runs of the same day: the newest is read."""
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
-    monkeypatch.setattr("analysis.commands.measure_encodings.SIZES", ((16, 16),))
+    monkeypatch.setattr("analysis.commands.measure.encodings.SIZES", ((16, 16),))
     measure_encodings(name="new")
     kind, rows, run = files.read(tmp_path / "results" / "encodings" / "new.parquet")
     assert kind == run["kind"] == "encoding_measures"
-    assert run["command"] == "python -m analysis measure-encodings"
+    assert run["command"] == "python -m analysis measure encodings"
     old = files.Run(kind=kind, command="an older run", created="2001-01-01T00:00:00Z")
     columns = rows.to_pydict()
     files.write(kind, {**columns, "value": [-1.0] * len(rows)}, old, name="old")

@@ -42,7 +42,7 @@ def test_a_model_is_measured_and_stored(monkeypatch, capsys, data, tmp_path: Pat
     assert set(rows.model) == {"tiny"}
     assert {"singular_value", "word_kept", "collision_ratio", "relative_order"} <= set(rows.measure)
     assert read.query("SELECT count(*) AS n FROM newest_neighbours WHERE measure = 'nearest_word'").n[0] == 20
-    assert rows.command[0] == "python -m analysis measure-geometry --model FOLDER --called tiny --positions 30"
+    assert rows.command[0] == "python -m analysis measure geometry --model FOLDER --called tiny --positions 30"
     assert folder not in rows.config[0]
 
 

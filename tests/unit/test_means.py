@@ -271,7 +271,7 @@ def test_what_mean_cannot_split_is_said(store: Path) -> None:
     model, tokenizer = tiny_bert(), tiny_tokenizer()
     with pytest.raises(TextTooLong, match="measured over windows of 8"):
         decompose(model, tokenizer, TEXT, method="mean", basis=made_up(model, slots=8))
-    with pytest.raises(NoResults, match="measure-means"):
+    with pytest.raises(NoResults, match="measure means"):
         decompose(model, tokenizer, TEXT, method="mean")
     with pytest.raises(UnknownName, match="known: frozen, mean"):
         decompose(model, tokenizer, TEXT, method="median")

@@ -367,7 +367,7 @@ def test_an_empty_corpus_is_refused_and_a_cut_text_is_counted():
         measure_corpus(tiny_loaded(), [], "none")
     _, _, run = files.read(measure_corpus(tiny_loaded(), [(TEXT, None), (" ".join(["cat"] * 60), None)], "long"))
     assert run["config"]["truncated_texts"] == 1
-    assert run["command"] == "python -m analysis measure --model tiny --corpus long"
+    assert run["command"] == "python -m analysis measure terms --model tiny --corpus long"
 
 
 def test_texts_are_cut_to_the_positions_that_training_reached():

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from specimens import LONG, save_tiny
 
+from analysis.commands.measure.plan import MeasurementOptions, plan_measurements
 from analysis.core.errors import AddendError, UnknownName
-from analysis.measurements.plan import MeasurementOptions, plan_measurements
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -246,4 +246,4 @@ def test_it_is_measured_and_stored(monkeypatch: pytest.MonkeyPatch, data: Path, 
     assert set(errors.dtype) == {"float64"}
     assert set(errors.positions) == {"as trained", "off"}
     assert errors.value[errors.positions == "off"].max() < 1e-12
-    assert "python -m analysis measure-order --model FOLDER --called tiny --texts TEXT" in set(errors.command).pop()
+    assert "python -m analysis measure order --model FOLDER --called tiny --texts TEXT" in set(errors.command).pop()

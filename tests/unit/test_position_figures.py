@@ -141,7 +141,7 @@ def test_a_stored_map_is_read_back_as_it_was_measured(data: Path, tmp_path: Path
     figure = FIGURES["position_map"].make(VALUES | {"model": "tiny"})
     assert (
         figure.command
-        == "python -m analysis measure-positions --model FOLDER --called tiny --corpus probe_set --text-id s235"
+        == "python -m analysis measure positions --model FOLDER --called tiny --corpus probe_set --text-id s235"
     )
     with pytest.raises(ModelError, match="holds the map of tiny on one text alone"):
         FIGURES["position_map"].make(VALUES | {"model": "tiny", "text": "another text"})

@@ -234,7 +234,7 @@ def test_a_table_of_losses(encoder, text, tmp_path, monkeypatch):
     columns = table.to_pydict()
     assert set(columns["task"]) == {"masked_words"}
     assert run["command"] == (
-        "python -m analysis surgery --model FOLDER --called 'a name' --texts romans --length 24 --windows 12"
+        "python -m analysis measure surgery --model FOLDER --called 'a name' --texts romans --length 24 --windows 12"
     )
     by = dict(zip(columns["operation"], columns["value"], strict=True))
     assert by["no_position"] != by["intact"]

@@ -75,7 +75,7 @@ def test_absent_sources_have_no_map(store: Path) -> None:
 
 def test_a_model_that_is_not_stored_is_said_with_the_command(store: Path) -> None:
     for name in ("vision_layers", "vision_positions"):
-        with pytest.raises(NoResults, match="python -m analysis measure-images --model deit-tiny"):
+        with pytest.raises(NoResults, match="python -m analysis measure images --model deit-tiny"):
             build(name, stored="deit-tiny")
 
 

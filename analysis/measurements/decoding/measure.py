@@ -68,7 +68,7 @@ def decode(
     run = files.Run(
         kind="decoding",
         command=(
-            f"python -m analysis decode {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
+            f"python -m analysis measure decoding {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
             f"--windows {count}"
         ),
         **loaded.facts(called),

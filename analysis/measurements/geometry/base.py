@@ -17,7 +17,7 @@ NEEDS: Mapping[str, str] = {
     "word": "it has no table of words",
     "position": "it has no table of positions",
     "sum": "its words and positions are not added to one another as tables of one width",
-    "states": "the store has no position basis of its layers (method mean; see measure-means)",
+    "states": "the store has no position basis of its layers (method mean; see python -m analysis measure means)",
     "heads": "its heads' projections have no position among their sources, or cannot be told apart here",
 }
 """What a measure may need, and what is said of a model that lacks it."""

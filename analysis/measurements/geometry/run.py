@@ -57,7 +57,7 @@ def write(
         )
     source = loaded.source
     about = {
-        "command": f"python -m analysis measure-geometry {model_options(source.name, source.revision, called)}"
+        "command": f"python -m analysis measure geometry {model_options(source.name, source.revision, called)}"
         + (f" --positions {positions}" if positions else "")
         + (f" --words {options.words}" if options.words != Options().words else ""),
         "model": called or source.name,
@@ -91,7 +91,7 @@ def write_encodings(options: Options, *, name: str | None = None, each: Callable
             sizes[encoding] = (length, dim)
             rows.extend(order_rows(encoding, table, options))
     about = {
-        "command": "python -m analysis measure-geometry --encodings",
+        "command": "python -m analysis measure geometry --encodings",
         "seed": options.seed,
         "config": {**asdict(options), "sizes": sizes},
         "seconds": time.perf_counter() - started,

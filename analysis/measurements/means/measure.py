@@ -65,7 +65,7 @@ def measure_means(
     run = files.Run(
         kind="means",
         command=(
-            f"python -m analysis measure-means {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
+            f"python -m analysis measure means {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
             f"--windows {count}"
         ),
         **loaded.facts(called),

@@ -34,7 +34,7 @@ def stored_basis(model: str, revision: str, layer: int) -> StoredBasis:
     if rows.empty:
         raise NoResults(
             f"Method mean needs the position means of {model} over a reference text, and the store has none for "
-            f"revision {revision}. Run: python -m analysis measure-means {model_options(model, revision)} --texts FILE"
+            f"revision {revision}. Run: python -m analysis measure means {model_options(model, revision)} --texts FILE"
         )
     row = rows.iloc[0]
     mean = np.asarray(row["mean"], dtype=np.float32)

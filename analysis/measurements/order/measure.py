@@ -55,7 +55,7 @@ def measure_order(
         run = files.Run(
             kind=kind,
             command=(
-                f"python -m analysis measure-order {model_options(source.name, source.revision, called)} --texts TEXT "
+                f"python -m analysis measure order {model_options(source.name, source.revision, called)} --texts TEXT "
                 f"--corpus {quote(corpus)} --length {length} --windows {count}"
             ),
             **(facts if kind == "locality" else {**facts, "dtype": "float64"}),

@@ -30,7 +30,7 @@ def write(made: PositionMap, corpus: str, text_id: str, *, opened: str, name: st
     run = files.Run(
         kind="positions",
         command=(
-            f"python -m analysis measure-positions {model_options(opened, about.revision, called)} "
+            f"python -m analysis measure positions {model_options(opened, about.revision, called)} "
             f"--corpus {corpus} --text-id {text_id}"
         ),
         model=about.model,

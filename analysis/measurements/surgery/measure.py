@@ -118,7 +118,7 @@ def measure_surgery(
     named = model_options(loaded.source.name, loaded.source.revision, called)
     run = files.Run(
         kind="surgery",
-        command=f"python -m analysis surgery {named} {task.option}",
+        command=f"python -m analysis measure surgery {named} {task.option}",
         **loaded.facts(called),
         seed=SEED,
         config={"resamples": RESAMPLES, "measure": task.measure, "examples": task.unit, "seconds_of_each": paces},

@@ -78,7 +78,7 @@ def measure_corpus(
     run = files.Run(
         kind="terms",
         command=(
-            f"python -m analysis measure {model_options(source.name, source.revision, called)} "
+            f"python -m analysis measure terms {model_options(source.name, source.revision, called)} "
             f"--corpus {quote(corpus)}{held}{f' --tokens {tokens}' if tokens else ''}"
         ),
         **loaded.facts(called),

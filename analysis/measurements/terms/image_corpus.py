@@ -68,7 +68,7 @@ def measure_images(
     }
     spread = {"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "clusters": count}
     named = model_options(source.name, source.revision, called)
-    command = f"python -m analysis measure-images {named}"
+    command = f"python -m analysis measure images {named}"
     seconds = time.perf_counter() - started
     terms = files.write(
         "terms",

@@ -160,7 +160,7 @@ def _parts(
     if hidden.shape[1] > slots:
         raise TextTooLong(
             f"The text has {hidden.shape[1]} tokens and method mean's means were measured over windows of {slots}. "
-            f"Shorten it, or measure over longer windows: python -m analysis measure-means --texts FILE --length N"
+            f"Shorten it, or measure over longer windows: python -m analysis measure means --texts FILE --length N"
         )
     items = split(hidden[0].float().cpu().numpy(), basis, counted)
     return torch.from_numpy(items).to(hidden.device, hidden.dtype)[:, None]
@@ -244,7 +244,7 @@ def error_of(total: Float[Tensor, "head query key"], own: Float[Tensor, "head qu
 
 
 READS = {
-    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure-images",
+    "text": "reads images, not text. Open it on the Vision page, or measure it with: python -m analysis measure images",
     "image": "reads text, not images. Open it on the Live probe page",
 }
 """What to say of a model that is not of those that read text, or images."""

@@ -14,7 +14,7 @@ def says(values: Values) -> str:
         "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [embedded.NAME]
     )
     if rows.empty:
-        raise NoResults("No position basis is stored yet. Run: python -m analysis measure-means --texts TEXT")
+        raise NoResults("No position basis is stored yet. Run: python -m analysis measure means --texts TEXT")
     row = rows.iloc[0]
     return (
         f"Over {row.windows:,} windows of {row.length} tokens, what belongs to the position alone is "

@@ -26,7 +26,7 @@ def says(values: Values) -> str:
         [layer, *CROSS],
     )
     if result.empty:
-        raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure")
+        raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure terms")
     low, high = result.iloc[result.share.argmin()], result.iloc[result.share.argmax()]
     return (
         f"At layer {layer}, the two cross terms together are {signed_percent(low.share, 1)} ({low.model}) to "

@@ -18,7 +18,7 @@ def says(values: Values) -> str:
     if len(rows) < 2:
         raise NoResults(
             f"Nothing is stored yet of the angles between {embedded.NAME}'s words and positions. "
-            "Run: python -m analysis measure-geometry"
+            "Run: python -m analysis measure geometry"
         )
     raw, centred = rows.loc["word_position"], rows.loc["word_position_centred"]
     return (

@@ -15,7 +15,9 @@ def decoded(model: str) -> pd.DataFrame:
     """
     result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
     if result.empty:
-        raise NoResults(f"Nothing is stored yet of decoding {model}. Run: python -m analysis decode --texts TEXT")
+        raise NoResults(
+            f"Nothing is stored yet of decoding {model}. Run: python -m analysis measure decoding --texts TEXT"
+        )
     return result[result.run_id == result.run_id.iloc[-1]]
 
 
@@ -27,6 +29,6 @@ def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure:
     if rows.empty:
         raise NoResults(
             f"No {measure} of {target} by {decoder} is stored yet at layer {layer}. "
-            "Run: python -m analysis decode --texts TEXT"
+            "Run: python -m analysis measure decoding --texts TEXT"
         )
     return rows.iloc[0]

@@ -1,11 +1,13 @@
-"""python -m analysis measure-costs: parameters, FLOPs, speed and memory of every variant, into a results file."""
+"""python -m analysis measure costs: parameters, FLOPs, speed and memory of every variant, into a results file."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 
-def measure_costs(
+
+def costs(
     preset: Annotated[str, typer.Option(help="The preset whose shape and batch are measured.")] = "cpu",
     variants: Annotated[str, typer.Option(help="Names with commas between, or all.")] = "all",
 ) -> None:
@@ -14,7 +16,6 @@ def measure_costs(
 
     import torch
 
-    from analysis import store_build
     from analysis.ablation.costs import ROUNDS, measure
     from analysis.ablation.job import device_name
     from analysis.ablation.plan import jobs
@@ -27,7 +28,7 @@ def measure_costs(
     rows = measure(planned[0], [p.variant for p in planned], device)
     run = Run(
         kind="costs",
-        command=f"python -m analysis measure-costs --preset {preset} --variants {variants}",
+        command=f"python -m analysis measure costs --preset {preset} --variants {variants}",
         device=device_name(device),
         dtype="bfloat16 autocast" if device == "cuda" else "float32",
         preset=preset,
@@ -35,5 +36,4 @@ def measure_costs(
         seconds=time.perf_counter() - started,
     )
     path = write("costs", {c: [row[c] for row in rows] for c in KINDS["costs"].schema.names}, run)
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

@@ -1,14 +1,16 @@
-"""python -m analysis measure-encodings: every scalar measure of every encoding, into a results file."""
+"""python -m analysis measure encodings: every scalar measure of every encoding, into a results file."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
+
 SIZES = ((128, 512), (512, 384))
 """Length and dim asked for; an encoding that does not take one is measured at the nearest that it takes."""
 
 
-def measure_encodings(
+def encodings(
     name: Annotated[
         str | None,
         typer.Option(help="File name under data/results/encodings, without its ending; today's date."),
@@ -19,7 +21,6 @@ def measure_encodings(
 
     from rich.progress import Progress
 
-    from analysis import store_build
     from analysis.core import embedded
     from analysis.core.provenance import now
     from analysis.encodings import ENCODINGS
@@ -40,11 +41,10 @@ def measure_encodings(
                 progress.advance(bar)
     run = files.Run(
         kind="encoding_measures",
-        command="python -m analysis measure-encodings",
+        command="python -m analysis measure encodings",
         seed=0,
         config={"sizes": SIZES, "learned": {"model": embedded.NAME, "revision": embedded.REVISION}},
         seconds=perf_counter() - start,
     )
     path = files.write("encoding_measures", columns, run, name=name or f"{now()[:10]}-encodings")
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

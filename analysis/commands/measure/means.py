@@ -1,13 +1,14 @@
-"""python -m analysis measure-means: mean and position basis of every layer of a model, into a results file."""
+"""python -m analysis measure means: mean and position basis of every layer of a model, into a results file."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
 
 
-def measure_means(
+def means(
     texts: Texts,
     model: Model = EMBEDDED,
     revision: Revision = None,
@@ -20,7 +21,6 @@ def measure_means(
     """Averages hidden states over windows of a text, at every depth: the basis of method `mean`."""
     from rich.progress import Progress
 
-    from analysis import store_build
     from analysis.measurements.means import measure
     from analysis.measurements.means import windows as cutting
     from analysis.models.load import load
@@ -31,5 +31,4 @@ def measure_means(
     with Progress() as progress:
         each = progress.track(cutting.batches(cut), description="Windows")
         path = measure.measure_means(loaded, cut, corpus or texts.stem, called=called, name=name, each=each)
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

@@ -1,14 +1,16 @@
-"""python -m analysis measure-baselines: what needs no encoder on GLUE, into a results file."""
+"""python -m analysis measure baselines: what needs no encoder on GLUE, into a results file."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from analysis.commands.measure.announce import announce
+
 TASKS = "cola,sst2,mrpc,stsb,qqp,mnli,qnli,rte,wnli"
 
 
-def measure_baselines(
+def baselines(
     glue_dir: Annotated[Path, typer.Option(help="The folder that holds the tasks' folders.")],
     preset: Annotated[str, typer.Option(help="The preset beside whose scores they stand.")] = "cpu",
     tasks: Annotated[str, typer.Option(help="Names with commas between.")] = TASKS,
@@ -21,7 +23,6 @@ def measure_baselines(
 
     from rich.progress import track
 
-    from analysis import store_build
     from analysis.ablation.glue.examples import subsample
     from analysis.ablation.glue.read import read_task
     from analysis.ablation.glue.tasks import TASKS as KNOWN
@@ -50,7 +51,7 @@ def measure_baselines(
             ]
     run = Run(
         kind="scores",
-        command=f"python -m analysis measure-baselines --glue-dir GLUE --preset {preset} --max-train {max_train} "
+        command=f"python -m analysis measure baselines --glue-dir GLUE --preset {preset} --max-train {max_train} "
         f"--max-dev {max_dev} --words {words}",
         variant="baselines",
         preset=preset,
@@ -58,5 +59,4 @@ def measure_baselines(
         seconds=time.perf_counter() - started,
     )
     path = write("scores", {c: [row[c] for row in rows] for c in KINDS["scores"].schema.names}, run)
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

@@ -1,10 +1,11 @@
-"""python -m analysis surgery: a model's own task under every change of its positions and terms."""
+"""python -m analysis measure surgery: a model's own task under every change of its positions and terms."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revision
 
 
@@ -27,7 +28,6 @@ def surgery(
     """Measures sentence similarity or the loss on masked words under every operation, with no training."""
     from rich.progress import Progress
 
-    from analysis import store_build
     from analysis.core.errors import AddendError
     from analysis.measurements.surgery.masked_words import masked_words
     from analysis.measurements.surgery.measure import measure_surgery
@@ -48,5 +48,4 @@ def surgery(
     with Progress() as progress:
         each = progress.track(chosen, description="operations")
         path = measure_surgery(loaded, task, chosen=chosen, called=called, name=name, each=each)
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

@@ -1,13 +1,14 @@
-"""python -m analysis measure-geometry: where words and positions lie, beside random vectors, into results files."""
+"""python -m analysis measure geometry: where words and positions lie, beside random vectors, into results files."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, Called, Model, Revision
 
 
-def measure_geometry(
+def geometry(
     model: Model = EMBEDDED,
     revision: Revision = None,
     encodings: Annotated[
@@ -57,5 +58,4 @@ def measure_geometry(
                 each=lambda what: progress.update(bar, description=f"Reading {what}"),
             )
             paths = run.write(loaded, held, options, positions=positions, called=called, name=name, each=each)
-    store_build.refresh()
-    typer.echo(f"{' and '.join(str(path) for path in paths)} written and in the store.")
+    announce(*paths)

@@ -1,4 +1,4 @@
-"""What is measured of a model, as tasks that run side by side: each is one of the commands that measure one model."""
+"""What is measured of many models, as tasks that run side by side: each is one kind of measurement of one model."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -40,9 +40,8 @@ def _windows(options: MeasurementOptions) -> Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of measurement: its command, what that gives and is given, and the kind that it builds on."""
+    """One kind of measurement: what its command gives and is given, and the kind that it builds on."""
 
-    command: str
     gives: tuple[str, ...]
     """Kinds of results files that it always writes, one of each."""
     options: Callable[[MeasurementOptions], Options]
@@ -50,13 +49,12 @@ class Kind:
 
 
 MEASUREMENTS: Mapping[str, Kind] = {
-    "terms": Kind(command="measure", gives=("terms",), options=lambda asked: {"tokens": asked.tokens}),
-    "means": Kind(command="measure_means", gives=("means",), options=_windows),
-    "decoding": Kind(command="decode", gives=("decoding",), options=_windows),
-    "order": Kind(command="measure_order", gives=("locality", "equivariance"), options=_windows),
-    "positions": Kind(command="measure_positions", gives=("positions",), options=lambda asked: {}),
+    "terms": Kind(gives=("terms",), options=lambda asked: {"tokens": asked.tokens}),
+    "means": Kind(gives=("means",), options=_windows),
+    "decoding": Kind(gives=("decoding",), options=_windows),
+    "order": Kind(gives=("locality", "equivariance"), options=_windows),
+    "positions": Kind(gives=("positions",), options=lambda asked: {}),
     "geometry": Kind(
-        command="measure_geometry",
         gives=("geometry",),
         options=lambda asked: {"positions": asked.tokens},
         needs="means",
@@ -103,9 +101,8 @@ class Measurement:
     def run(self, report: Report) -> None:
         """Runs its command, whose own bars are not shown."""
         report(self.kind, 0.0)
-        command = MEASUREMENTS[self.kind].command
         with redirect_stdout(io.StringIO()):
-            getattr(import_module(f"analysis.commands.{command}"), command)(
+            getattr(import_module(f"analysis.commands.measure.{self.kind}"), self.kind)(
                 model=self.model, called=self.name, name=self.name, **self.options
             )
 

@@ -1,14 +1,15 @@
-"""python -m analysis measure-positions: the position map of a model on a text of a corpus, into a results file."""
+"""python -m analysis measure positions: the position map of a model on a text of a corpus, into a results file."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
 from analysis.measurements.positions.stored import TEXT_ID
 
 
-def measure_positions(
+def positions(
     model: Model = EMBEDDED,
     revision: Revision = None,
     corpus: Corpus = PROBE_SET,
@@ -37,5 +38,4 @@ def measure_positions(
     if called:
         made = replace(made, provenance=replace(made.provenance, model=called))
     path = stored.write(made, corpus, text_id, opened=model, name=name)
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

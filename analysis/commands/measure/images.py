@@ -1,13 +1,14 @@
-"""python -m analysis measure-images: term statistics of a model over the drawn images, and its patch positions."""
+"""python -m analysis measure images: term statistics of a model over the drawn images, and its patch positions."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import Called, Revision
 
 
-def measure_images(
+def images(
     model: Annotated[str, typer.Option(help="A folder or a Hugging Face id of a model that reads images.")],
     revision: Revision = None,
     called: Called = None,
@@ -16,7 +17,6 @@ def measure_images(
     """Measures every term's share and effect at every layer over the drawn images, into two results files."""
     from rich.progress import Progress
 
-    from analysis import store_build
     from analysis.measurements.terms.image_corpus import measure_images as run
     from analysis.models.load import load
     from analysis.models.source import resolve
@@ -27,5 +27,4 @@ def measure_images(
     with Progress() as progress:
         each = progress.track(range(len(images)), description=CORPUS)
         paths = run(loaded, images, CORPUS, called=called, name=name, each=each)
-    store_build.refresh()
-    typer.echo(f"{paths[0]} and {paths[1]} written and in the store.")
+    announce(*paths)

@@ -1,13 +1,14 @@
-"""python -m analysis decode: position, order and word read from hidden states, into a results file."""
+"""python -m analysis measure decoding: position, order and word read from hidden states, into a results file."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
 
 
-def decode(
+def decoding(
     texts: Texts,
     model: Model = EMBEDDED,
     revision: Revision = None,
@@ -20,7 +21,6 @@ def decode(
     """Trains linear and nearest-neighbour decoders on hidden states at every depth, and tests them on held-out text."""
     from rich.progress import Progress
 
-    from analysis import store_build
     from analysis.measurements.decoding import measure
     from analysis.measurements.means import windows as cutting
     from analysis.models.load import load
@@ -32,5 +32,4 @@ def decode(
         states = measure.states_of(loaded, cut, progress.track(cutting.batches(cut), description="Windows"))
         each = progress.track(range(len(states)), description="Depths")
         path = measure.decode(loaded, cut, corpus or texts.stem, states, called=called, name=name, each=each)
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)

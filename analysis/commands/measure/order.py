@@ -1,13 +1,14 @@
-"""python -m analysis measure-order: attention against distance, and equivariance error by depth."""
+"""python -m analysis measure order: attention against distance, and equivariance error by depth."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
 
 
-def measure_order(
+def order(
     texts: Texts,
     model: Model = EMBEDDED,
     revision: Revision = None,
@@ -20,7 +21,6 @@ def measure_order(
     """Measures how far [CLS] and words attend, and what permuting the words does to the states of every layer."""
     from rich.progress import Progress
 
-    from analysis import store_build
     from analysis.measurements.means import windows as cutting
     from analysis.measurements.order.measure import measure_order
     from analysis.models.load import load
@@ -37,5 +37,4 @@ def measure_order(
             name=name,
             each=lambda what, starts: progress.track(starts, description=what.capitalize()),
         )
-    store_build.refresh()
-    typer.echo(f"{' and '.join(str(path) for path in paths)} written and in the store.")
+    announce(*paths)

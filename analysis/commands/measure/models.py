@@ -1,4 +1,4 @@
-"""python -m analysis measure-models: several kinds of measurement of many models, side by side or over a cluster."""
+"""python -m analysis measure models: several kinds of measurement of many models, side by side or over a cluster."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from analysis.commands.options import CorpusName, Ray
 
 
-def measure_models(
+def models(
     models: Annotated[list[str], typer.Argument(help="Folders, Hugging Face ids, or NAME=FOLDER to name one.")],
     what: Annotated[
         str, typer.Option(help="terms, means, decoding, order, positions, geometry; commas between.")
@@ -31,8 +31,8 @@ def measure_models(
     import torch
 
     from analysis import store_build
+    from analysis.commands.measure.plan import MeasurementOptions, plan_measurements
     from analysis.engine import run_all
-    from analysis.measurements.plan import MeasurementOptions, plan_measurements
 
     gpus = torch.cuda.device_count()
     kinds = [part.strip() for part in what.split(",") if part.strip()]

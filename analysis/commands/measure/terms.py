@@ -1,13 +1,14 @@
-"""python -m analysis measure: term statistics of a model over a corpus, into a results file."""
+"""python -m analysis measure terms: term statistics of a model over a corpus, into a results file."""
 
 from typing import Annotated
 
 import typer
 
+from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
 
 
-def measure(
+def terms(
     model: Model = EMBEDDED,
     revision: Revision = None,
     corpus: Corpus = PROBE_SET,
@@ -44,5 +45,4 @@ def measure(
             name=name,
             each=progress.track(range(len(pairs)), description=corpus),
         )
-    store_build.refresh()
-    typer.echo(f"{path} written and in the store.")
+    announce(path)
