@@ -5,6 +5,7 @@ Values stand in links as ids, not as the labels on screen, so links outlive word
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from analysis.core import settings
@@ -13,6 +14,8 @@ from analysis.models.random_vit_name import NAME
 from analysis.sql.examples import DEFAULT
 
 Value = str | int | bool | tuple[str, ...]
+Values = Mapping[str, Any]
+"""The values of a link by the names of its fields, each a `Value` of the type that its field has."""
 
 TEXT_LIMIT_BYTES = 6_000
 """Longer texts do not go into a link: the probe is saved and the link carries its id."""

@@ -9,10 +9,8 @@ import sys
 from importlib import import_module
 
 import typer
-from click import Command, Context
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperGroup
 
 from analysis.commands import measure
 from analysis.core.errors import AddendError
@@ -35,21 +33,7 @@ ALIASES = {
 """Names that kinds of measurement had as commands of their own. Stored results name them, so that they stay."""
 
 
-class Commands(TyperGroup):
-    """All commands, in the order of `COMMANDS`, by their names of today or of before."""
-
-    def list_commands(self, ctx: Context) -> list[str]:
-        """The names that `--help` lists."""
-        return [spoken(command) for command in COMMANDS]
-
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
-        """A command and its arguments."""
-        name, *rest = args
-        return super().resolve_command(ctx, ["measure", ALIASES[name], *rest] if name in ALIASES else args)
-
-
 app = typer.Typer(
-    cls=Commands,
     name="python -m analysis",
     no_args_is_help=True,
     add_completion=False,
@@ -82,10 +66,15 @@ def spoken(command: str) -> str:
     return command.rstrip("_").replace("_", "-")
 
 
-app.add_typer(measure.app, name="measure")
 for command in COMMANDS:
-    if command != "measure":
+    if command == "measure":
+        app.add_typer(measure.app, name="measure")
+    else:
         app.command(spoken(command))(getattr(import_module(f"analysis.commands.{command}"), command))
+
+
+for alias, kind in ALIASES.items():
+    app.command(alias, hidden=True)(measure.command_of(kind))
 
 
 @app.callback()

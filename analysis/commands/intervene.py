@@ -62,8 +62,8 @@ def intervene(
 
 
 def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
-    from analysis.probes.image_intervention_probe import ImageInterventionRequest
     from analysis.probes.image_probe import named
+    from analysis.probes.intervention_probe import ImageInterventionRequest
 
     file = named(image)
     outcome = ImageInterventionRequest(

@@ -48,7 +48,7 @@ def probe(
         typer.echo(json.dumps({**about, "tokens": run.tokens, **errors, measure: entries, "hidden_states": carried}))
         return
     try:
-        decomposition = text_probe.Request(**request, layer=layer, method=method).run()
+        decomposition = text_probe.TermsRequest(**request, layer=layer, method=method).run()
     except NoFamily as none:
         raise NoFamily(
             f"{none} Its attention patterns, and what interventions on its positions do, can be had all the same: on "

@@ -15,9 +15,8 @@ from pydantic_core import PydanticCustomError
 
 from analysis.core.errors import LinkError
 from analysis.core.registry import Registry
+from analysis.links import Values
 
-Values = Mapping[str, Any]
-"""The values of a link, by the names of its fields."""
 Params = Values
 """Until every figure has parameters of its own."""
 

@@ -1,46 +1,49 @@
-"""Probes of images: a drawn one, or a reader's own, run through a model now. None is saved."""
+"""Probes of images: a drawn one, or a reader's own, run through a model now. None is saved. Imports no torch."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from analysis.core.errors import ImageError
 from analysis.core.provenance import model_options
+from analysis.links import Values
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES, Picture, open_upload
+from analysis.probes.model_request import ModelRequest, ResultT, silent, source_names
+
+if TYPE_CHECKING:
+    from analysis.models.load import Loaded
+    from analysis.models.source import Source
+
+
+class PictureFields(TypedDict):
+    """The fields of every `PictureRequest`."""
+
+    model: str
+    revision: str | None
+    image: str
+    uploaded: bytes | None
+    layer: int
+    masked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageRequest:
-    """What a probe of an image asks: a model, an image and a layer.
+class PictureRequest(ModelRequest[ResultT]):
+    """What is asked of a model on an image. The model may be the tiny ViT with random weights, too.
 
-    model: as `analysis.models.source.resolve` takes it, or the tiny ViT with random weights.
     image: the name of a drawn image or, where `uploaded` holds a file's bytes, that file's name.
     masked: whether a masked autoencoder hides patches as it did in training.
     """
 
-    head: ClassVar[bool] = False
-    model: str
     image: str
     layer: int = 0
-    revision: str | None = None
     masked: bool = False
     uploaded: bytes | None = None
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any], uploaded: tuple[str, bytes] | None = None) -> "ImageRequest":
-        """What the parameters of a link ask, or what they ask of an uploaded file (name, bytes)."""
-        return cls(
-            model=str(params["model"]),
-            image=uploaded[0] if uploaded else str(params["image"]),
-            layer=int(params["layer"]),
-            revision=str(params["revision"]) or None,
-            masked=bool(params["masked"]),
-            uploaded=uploaded[1] if uploaded else None,
-        )
 
     @property
     def title(self) -> str:
@@ -55,33 +58,47 @@ class ImageRequest:
             raise ImageError(f"There is no drawn image {self.image!r}; there are: {', '.join(IMAGES)}.")
         return IMAGES[self.image].draw()
 
-    def place(self) -> tuple[str, str | None]:
-        """The model as it was asked for."""
-        return self.model.strip(), self.revision
-
-    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
-        """Where the model's files are; fetch: whether they may be downloaded."""
+    def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
+        """Where the model's files are; see `ModelRequest.find`."""
         if self.model.strip() == random_vit.NAME:
             from analysis.models.random_vit import SOURCE
 
             return SOURCE
-        from analysis.models.source import resolve
+        return super().find(progress, fetch=fetch)
 
-        return resolve(self.model, self.revision, progress, fetch=fetch)
-
-    def load(self, progress: Callable[[str], None] = lambda _: None, result: Any = None) -> Any:
-        """The model; `result` is where its files are, where the caller knows it already."""
+    def load(self, progress: Callable[[str], None] = silent, result: Source | None = None) -> Loaded:
+        """The model; see `ModelRequest.load`."""
         result = result or self.find(progress)
         if result.name == random_vit.NAME:
             from analysis.models.random_vit import random_vit as build
 
             return build()
-        from analysis.models.load import load
+        return super().load(progress, result)
 
-        return load(result, progress=progress)
 
-    def run(self, loaded: Any = None) -> ImageDecomposition:
-        """Decomposes the image; `loaded` is the model, where the caller holds it already."""
+def picture_of(values: Values, uploaded: tuple[str, bytes] | None = None) -> PictureFields:
+    """The model and the image that a link's values name, or the model and an uploaded file (name, bytes)."""
+    return {
+        "model": str(values["model"]),
+        "revision": str(values["revision"]) or None,
+        "image": uploaded[0] if uploaded else str(values["image"]),
+        "uploaded": uploaded[1] if uploaded else None,
+        "layer": int(values["layer"]),
+        "masked": bool(values["masked"]),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageRequest(PictureRequest[ImageDecomposition]):
+    """The terms of one layer."""
+
+    @classmethod
+    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None) -> Self:
+        """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
+        return cls(**picture_of(values, uploaded))
+
+    def run(self, loaded: Loaded | None = None) -> ImageDecomposition:
+        """Decomposes the image. Raises ModelError and ImageError."""
         picture = self.picture()
         from analysis.measurements.terms.images import decompose_image
 
@@ -93,14 +110,13 @@ class ImageRequest:
             self.layer,
             masked=self.masked,
             title=self.title,
-            name=loaded.source.name,
-            revision=loaded.source.revision,
+            **source_names(loaded),
         )
 
 
-def obtain(params: Mapping[str, Any]) -> ImageDecomposition:
+def obtain(values: Values) -> ImageDecomposition:
     """The image a link asks for, taken apart now."""
-    return ImageRequest.of(params).run()
+    return ImageRequest.of(values).run()
 
 
 def command(decomposition: ImageDecomposition) -> str:

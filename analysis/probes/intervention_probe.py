@@ -1,12 +1,19 @@
-"""What a reader asks of a model: a text and interventions, or the permutation test. Imports no torch."""
+"""Interventions on a text or an image, and the permutation test, as a reader asks for them. Imports no torch."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from analysis.links import Values
 from analysis.measurements.interventions.kinds import INTERVENTIONS
-from analysis.measurements.interventions.result import InterventionResult, PermutationTest
-from analysis.probes import text_probe
+from analysis.measurements.interventions.result import ImageInterventionResult, InterventionResult, PermutationTest
+from analysis.probes.image_probe import PictureRequest, picture_of
+from analysis.probes.text_probe import TextRequest, text_of
+
+if TYPE_CHECKING:
+    from analysis.models.load import Loaded
 
 ORDER = (
     "zero_positions",
@@ -39,60 +46,78 @@ STRENGTHS = {
 """Which field of a link holds an intervention's strength."""
 
 
-def specs(params: Mapping[str, Any]) -> tuple[str, ...]:
+def specs(values: Values) -> tuple[str, ...]:
     """The interventions that a link asks for. Raises UnknownName for one that no file registers."""
-    request = [str(name) for name in params["do"]]
+    request = [str(name) for name in values["do"]]
     for name in request:
         INTERVENTIONS[name]
-    return tuple(_spec(name, params) for name in sorted(set(request), key=[*ORDER, *request].index))
+    return tuple(_spec(name, values) for name in sorted(set(request), key=[*ORDER, *request].index))
 
 
-def _spec(name: str, params: Mapping[str, Any]) -> str:
+def _spec(name: str, values: Values) -> str:
     if name == "drop_terms":
-        parts: Sequence[Sequence[str]] = [params[part] for part in ("terms", "layers", "heads")]
+        parts: Sequence[Sequence[str]] = [values[part] for part in ("terms", "layers", "heads")]
         return f"{name}:" + "/".join("+".join(part) for part in parts).rstrip("/")
-    return f"{name}:{params[STRENGTHS[name]]}" if name in STRENGTHS else name
+    return f"{name}:{values[STRENGTHS[name]]}" if name in STRENGTHS else name
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(text_probe.Request):
-    """A text under interventions."""
+class InterventionRequest(TextRequest[InterventionResult]):
+    """A text under interventions; layer: whose patterns are kept."""
 
     interventions: tuple[str, ...] = ()
+    layer: int = 0
     head: ClassVar[bool] = True
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Self:
-        """What the parameters of a link ask."""
-        request = text_probe.Request.of(params)
-        return cls(**vars(request), interventions=specs(params))
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask. Raises UnknownName for an intervention that no file registers."""
+        return cls(**text_of(values), interventions=specs(values), layer=int(values["layer"]))
 
-    def run(self, loaded: Any = None) -> InterventionResult:
-        """Runs the text before and after."""
+    def run(self, loaded: Loaded | None = None) -> InterventionResult:
+        """Runs the text before and after. Raises InterventionError, ModelError and TextError."""
         from analysis.measurements.interventions.run import intervene
 
-        return intervene(
-            loaded or self.load(), self.text, self.pair, self.interventions, self.layer, truncate=self.truncate
-        )
+        loaded = loaded or self.load()
+        return intervene(loaded, self.text, self.pair, self.interventions, self.layer, truncate=self.truncate)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermutationRequest(text_probe.Request):
-    """The permutation test of a text."""
+class ImageInterventionRequest(PictureRequest[ImageInterventionResult]):
+    """An image under interventions."""
+
+    interventions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None) -> Self:
+        """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
+        return cls(**picture_of(values, uploaded), interventions=specs(values))
+
+    def run(self, loaded: Loaded | None = None) -> ImageInterventionResult:
+        """Runs the image before and after. Raises InterventionError, ModelError and ImageError."""
+        picture = self.picture()
+        from analysis.measurements.interventions.images import intervene_image
+
+        loaded = loaded or self.load()
+        return intervene_image(loaded, picture, self.interventions, self.layer, masked=self.masked, title=self.title)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermutationRequest(TextRequest[PermutationTest]):
+    """The permutation test of a text, with positions off and on."""
 
     seed: int = 0
     head: ClassVar[bool] = True
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Self:
-        """What the parameters of a link ask. The layer makes no difference, nor do interventions."""
-        request = text_probe.Request.of({**params, "layer": 0})
-        return cls(**vars(request), seed=int(params["seed"]))
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask. Neither the layer nor the interventions make a difference."""
+        return cls(**text_of(values), seed=int(values["seed"]))
 
-    def run(self, loaded: Any = None) -> PermutationTest:
-        """Permutes the text, positions off and on."""
+    def run(self, loaded: Loaded | None = None) -> PermutationTest:
+        """Permutes the text. Raises ModelError and TextError."""
         from analysis.measurements.interventions.run import permutation_test
 
         return permutation_test(loaded or self.load(), self.text, self.pair, self.seed, truncate=self.truncate)

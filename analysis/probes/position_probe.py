@@ -1,18 +1,28 @@
 """What a reader asks of a model: where position is in its attention, at every layer. Imports no torch."""
 
+from __future__ import annotations
+
 import copy
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from analysis.core import embedded
 from analysis.core.errors import LinkError, ModelError
 from analysis.core.provenance import model_options
+from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
 from analysis.measurements.positions.stored import stored_map, stored_models
-from analysis.probes import text_probe
+from analysis.probes.model_request import silent, source_names
+from analysis.probes.text_probe import TextRequest, text_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from analysis.models.load import Loaded
+    from analysis.models.source import Source
 
 BASELINES = {"random": "The same architecture, random weights", "shuffled": "The same words in another order"}
 """What a map can stand beside."""
@@ -20,7 +30,7 @@ SEED = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionRequest(text_probe.Request):
+class PositionRequest(TextRequest[PositionMap]):
     """A model and a text, every layer at once. A model of any architecture will do.
 
     baseline: of `BASELINES`, what is mapped in the model's or in the text's place; empty for neither.
@@ -30,14 +40,14 @@ class PositionRequest(text_probe.Request):
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> "PositionRequest":
-        """What the parameters of a link ask; one run serves every layer."""
-        baseline = str(params.get("baseline", ""))
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask; one run serves every layer. Raises LinkError for a baseline that is none."""
+        baseline = str(values.get("baseline", ""))
         if baseline and baseline not in BASELINES:
             raise LinkError(f"The link says baseline={baseline!r}; expected {' or '.join(BASELINES)}, or nothing.")
-        return cls(**vars(text_probe.Request.of({**params, "layer": 0})), baseline=baseline)
+        return cls(**text_of(values), baseline=baseline)
 
-    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
+    def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
         """Where the model's files are. Raises ModelError, which says so where the store holds a map of that name."""
         try:
             return super().find(progress, fetch=fetch)
@@ -56,7 +66,7 @@ class PositionRequest(text_probe.Request):
             return None
         return stored_map(self.model.strip() or embedded.NAME, self.text, self.revision)
 
-    def run(self, loaded: Any = None) -> PositionMap:
+    def run(self, loaded: Loaded | None = None) -> PositionMap:
         """The position map of the text."""
         from analysis.measurements.positions.measure import position_map
 
@@ -68,19 +78,28 @@ class PositionRequest(text_probe.Request):
             _shuffled(self.text) if shuffled else self.text,
             _shuffled(self.pair) if shuffled and self.pair else self.pair,
             truncate=self.truncate,
-            name=loaded.source.name,
-            revision=loaded.source.revision,
+            **source_names(loaded),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnturnRequest(PositionRequest):
+class UnturnRequest(TextRequest[Unturned]):
     """What the model loses when a band of a layer is not turned: a pass for each."""
 
     head: ClassVar[bool] = True
+    terms: ClassVar[bool] = False
 
-    def run(self, loaded: Any = None) -> Any:
-        """`analysis.measurements.positions.result.Unturned`."""
+    @classmethod
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask."""
+        return cls(**text_of(values))
+
+    def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
+        """Where the model's files are; see `PositionRequest.find`."""
+        return PositionRequest(model=self.model, revision=self.revision, text=self.text).find(progress, fetch=fetch)
+
+    def run(self, loaded: Loaded | None = None) -> Unturned:
+        """The outcome with each band of each layer left unturned. Raises ModelError and TextError."""
         from analysis.measurements.positions.unturn import unturn
 
         loaded = loaded or self.load()
@@ -89,8 +108,7 @@ class UnturnRequest(PositionRequest):
             loaded.tokenizer,
             self.text,
             truncate=self.truncate,
-            name=loaded.source.name,
-            revision=loaded.source.revision,
+            **source_names(loaded),
         )
 
 
@@ -100,19 +118,22 @@ def _shuffled(text: str) -> str:
     return " ".join(words)
 
 
-def _random(model: Any) -> Any:
+def _random(model: PreTrainedModel) -> PreTrainedModel:
     """The same architecture as its own code initialises it."""
     import torch
 
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
         fresh = type(model)._from_config(copy.deepcopy(model.config), dtype=model.dtype)
-    return fresh.eval().to(model.device)
+    fresh.eval()
+    # transformers' own `to` is wrapped so that type checkers take its first argument for the model.
+    torch.nn.Module.to(fresh, model.device)
+    return fresh
 
 
-def obtain_with_baseline(params: Mapping[str, Any]) -> tuple[PositionMap, PositionMap | None]:
+def obtain_with_baseline(values: Values) -> tuple[PositionMap, PositionMap | None]:
     """The map that a link asks for, stored or run now, and the baseline beside it where it asks for one, run now."""
-    request = PositionRequest.of(params)
+    request = PositionRequest.of(values)
     own = replace(request, baseline="")
     made = own.stored()
     if made is not None and not request.baseline:
@@ -121,9 +142,9 @@ def obtain_with_baseline(params: Mapping[str, Any]) -> tuple[PositionMap, Positi
     return made or own.run(loaded), request.run(loaded) if request.baseline else None
 
 
-def obtain_unturned(params: Mapping[str, Any]) -> Any:
+def obtain_unturned(values: Values) -> Unturned:
     """What the model that a link names loses, band by band, run now."""
-    return UnturnRequest.of({**params, "baseline": ""}).run()
+    return UnturnRequest.of(values).run()
 
 
 def command(made: PositionMap | Unturned) -> str:

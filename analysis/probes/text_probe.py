@@ -1,65 +1,73 @@
-"""Probes: a text run through a model now, or one saved before."""
+"""Probes: a text run through a model now, or one saved before. Imports no torch."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypedDict
 
 from analysis.core.errors import LinkError
 from analysis.core.provenance import model_options
-from analysis.measurements.terms.result import Decomposition, Provenance
+from analysis.links import Value, Values
+from analysis.measurements.terms.result import Decomposition, Layers, Patterns, Provenance
 from analysis.probes import saved_probes
+from analysis.probes.model_request import ModelRequest, ResultT, source_names
+
+if TYPE_CHECKING:
+    from analysis.models.load import Loaded
+
+
+class TextFields(TypedDict):
+    """The fields of every `TextRequest`."""
+
+    model: str
+    revision: str | None
+    text: str
+    pair: str | None
+    truncate: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a probe asks: a model, named as `analysis.models.source.resolve` takes it, a text, and a layer."""
+class TextRequest(ModelRequest[ResultT]):
+    """What is asked of a model on a text. pair: the second text of a pair. truncate: whether a long text is cut."""
 
-    model: str
     text: str
     pair: str | None = None
+    truncate: bool = False
+
+
+def text_of(values: Values) -> TextFields:
+    """The model and the text that a link's values name."""
+    return {
+        "model": str(values["model"]),
+        "revision": str(values["revision"]) or None,
+        "text": str(values["text"]),
+        "pair": str(values["pair"]) or None,
+        "truncate": bool(values["truncate"]),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermsRequest(TextRequest[Decomposition]):
+    """The terms of one layer."""
+
     layer: int = 0
     method: str = "frozen"
     freeze: str = "activation"
-    revision: str | None = None
-    truncate: bool = False
-    head: ClassVar[bool] = False
-    """Whether the model is wanted with the head that predicts tokens, where it has one."""
-    terms: ClassVar[bool] = True
-    """Whether only a model whose terms are known will do."""
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> "Request":
-        """What the parameters of a link ask."""
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask."""
         return cls(
-            model=str(params["model"]),
-            text=str(params["text"]),
-            pair=str(params["pair"]) or None,
-            layer=int(params["layer"]),
-            method=str(params.get("method", "frozen")),
-            freeze=str(params.get("freeze", "activation")),
-            revision=str(params["revision"]) or None,
-            truncate=bool(params["truncate"]),
+            **text_of(values),
+            layer=int(values["layer"]),
+            method=str(values.get("method", "frozen")),
+            freeze=str(values.get("freeze", "activation")),
         )
 
-    def place(self) -> tuple[str, str | None, bool]:
-        """The model as it was asked for."""
-        return self.model.strip(), self.revision, self.terms
-
-    def find(self, progress: Callable[[str], None] = lambda _: None, *, fetch: bool = True) -> Any:
-        """Where the model's files are; fetch: whether they may be downloaded."""
-        from analysis.models.source import resolve
-
-        return resolve(self.model, self.revision, progress, terms=self.terms, fetch=fetch)
-
-    def load(self, progress: Callable[[str], None] = lambda _: None, result: Any = None) -> Any:
-        """The model; `result` is where its files are, where the caller knows it already."""
-        from analysis.models.load import load
-
-        return load(result or self.find(progress), progress=progress, head=self.head)
-
-    def run(self, loaded: Any = None) -> Decomposition:
-        """Decomposes the text; `loaded` is the model, where the caller holds it already."""
+    def run(self, loaded: Loaded | None = None) -> Decomposition:
+        """Decomposes the text. Raises ModelError, TextError, and NoResults where method mean has no stored basis."""
         from analysis.measurements.terms.run import decompose
 
         loaded = loaded or self.load()
@@ -72,28 +80,28 @@ class Request:
             method=self.method,
             freeze=self.freeze,
             truncate=self.truncate,
-            name=loaded.source.name,
-            revision=loaded.source.revision,
             stored=loaded.dtype,
+            **source_names(loaded),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayersRequest(Request):
-    """The same of every layer, by one measure: share or effect."""
+class LayersRequest(TextRequest[Layers]):
+    """The terms of every layer, by one measure: share or effect."""
 
     measure: str = "share"
+    freeze: str = "activation"
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> "LayersRequest":
-        """What the parameters of a link ask."""
-        if params["measure"] not in ("share", "effect"):
-            raise LinkError(f"The link says measure={params['measure']!r}; expected share or effect.")
-        request: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "measure": str(params["measure"])}
-        return cls(**request)
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask. Raises LinkError for a measure that is none."""
+        measure = str(values["measure"])
+        if measure not in ("share", "effect"):
+            raise LinkError(f"The link says measure={measure!r}; expected share or effect.")
+        return cls(**text_of(values), measure=measure, freeze=str(values.get("freeze", "activation")))
 
-    def run(self, loaded: Any = None) -> Any:
-        """Every layer of the text, `analysis.measurements.terms.layers.Layers`."""
+    def run(self, loaded: Loaded | None = None) -> Layers:
+        """Every layer of the text. Raises ModelError and TextError."""
         from analysis.measurements.terms.layers import layers
 
         loaded = loaded or self.load()
@@ -105,36 +113,28 @@ class LayersRequest(Request):
             measure=self.measure,
             freeze=self.freeze,
             truncate=self.truncate,
-            name=loaded.source.name,
-            revision=loaded.source.revision,
+            **source_names(loaded),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatternsRequest(Request):
-    """The attention patterns of a model, of whatever architecture, on a text."""
+class PatternsRequest(TextRequest[Patterns]):
+    """The attention patterns of a model, of whatever architecture; one run serves every layer."""
 
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> "PatternsRequest":
-        """What the parameters of a link ask; one run serves every layer."""
-        request: dict[str, Any] = {**vars(Request.of(params)), "layer": 0, "method": "frozen", "freeze": "activation"}
-        return cls(**request)
+    def of(cls, values: Values) -> Self:
+        """What the values of a link ask."""
+        return cls(**text_of(values))
 
-    def run(self, loaded: Any = None) -> Any:
-        """Every layer's pattern, `analysis.measurements.terms.result.Patterns`."""
+    def run(self, loaded: Loaded | None = None) -> Patterns:
+        """Every layer's pattern. Raises ModelError and TextError."""
         from analysis.measurements.terms.patterns import text_patterns
 
         loaded = loaded or self.load()
         return text_patterns(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            self.pair,
-            truncate=self.truncate,
-            name=loaded.source.name,
-            revision=loaded.source.revision,
+            loaded.model, loaded.tokenizer, self.text, self.pair, truncate=self.truncate, **source_names(loaded)
         )
 
 
@@ -167,16 +167,16 @@ def save(decomposition: Decomposition, title: str = "", *, name: str | None = No
     return saved_probes.write(decomposition, command(decomposition), title, name=name)
 
 
-def obtain(params: Mapping[str, Any]) -> Decomposition:
+def obtain(params: Values) -> Decomposition:
     """The decomposition a link asks for: the saved probe it names, else its text run now."""
     if params.get("probe"):
         return saved_probes.read(str(params["probe"]))
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
-    return Request.of(params).run()
+    return TermsRequest.of(params).run()
 
 
-def obtain_layers(params: Mapping[str, Any]) -> Any:
+def obtain_layers(params: Values) -> Layers:
     """Every layer of the text that a link asks for, run now."""
     if params.get("probe"):
         raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every layer.")
@@ -185,12 +185,12 @@ def obtain_layers(params: Mapping[str, Any]) -> Any:
 
 SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")
 """What the two sides of a comparison have each for itself; a side that names no model or text takes the other's."""
-FOLLOWING: Mapping[str, Any] = {"layer2": -1, "head2": -1, "method2": "", "freeze2": ""}
+FOLLOWING: Mapping[str, Value] = {"layer2": -1, "head2": -1, "method2": "", "freeze2": ""}
 """What a link says of the right side where it is as the left one, whatever that is."""
 NAMES = {"pair": "second text", "freeze": "gate held fixed"}
 
 
-def sides(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def sides(params: Values) -> tuple[dict[str, Value], dict[str, Value]]:
     """The parameters of the left and of the right side of a comparison."""
     shared = {name: value for name, value in params.items() if not name.endswith("2")}
     own = {name: params[f"{name}2"] for name in SIDED}
@@ -202,20 +202,20 @@ def sides(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return shared, shared | own
 
 
-def differences(params: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def differences(params: Values) -> dict[str, tuple[Value, Value]]:
     """What differs between the sides of a comparison, in words, with the value of each."""
     left, right = sides(params)
     return {NAMES.get(name, name): (left[name], right[name]) for name in SIDED if left[name] != right[name]}
 
 
-def obtain_both(params: Mapping[str, Any]) -> tuple[Decomposition, Decomposition]:
+def obtain_both(params: Values) -> tuple[Decomposition, Decomposition]:
     """Both sides of a comparison, run now; a model that serves both is loaded once."""
-    left, right = (Request.of(side) for side in sides(params))
+    left, right = (TermsRequest.of(side) for side in sides(params))
     loaded = left.load()
     same = (left.model, left.revision) == (right.model, right.revision)
     return left.run(loaded), right.run(loaded if same else right.load())
 
 
-def obtain_patterns(params: Mapping[str, Any]) -> Any:
+def obtain_patterns(params: Values) -> Patterns:
     """The patterns of the text that a link asks for, run now."""
     return PatternsRequest.of(params).run()

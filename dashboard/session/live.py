@@ -240,7 +240,7 @@ def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | N
             freeze(one)
             saved.put(probe_id, one)
         return one
-    return run_request(text_probe.Request.of(values), progress)
+    return run_request(text_probe.TermsRequest.of(values), progress)
 
 
 def figure(name: str, values: Mapping[str, Any], run: Any) -> Figure:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.core.errors import AddendError, NoResults, NotInstalled
-from analysis.probes.intervention_probe import PermutationRequest, Request
+from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import intervention_form, probe_form, show
@@ -40,7 +40,7 @@ intervention_form.intervention_pickers(picked)
 status = st.status("Starting", expanded=False)
 try:
     with status:
-        made = live.run_request(Request.of(picked.values()), progress=live.progress_reporter(status))
+        made = live.run_request(InterventionRequest.of(picked.values()), progress=live.progress_reporter(status))
         about = made.provenance
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
         status.update(

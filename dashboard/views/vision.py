@@ -6,7 +6,7 @@ from analysis.core.errors import AddendError
 from analysis.figures.terms.data import MEASURES
 from analysis.figures.vision.data import model_title
 from analysis.probes.drawn_images import CORPUS
-from analysis.probes.image_intervention_probe import ImageInterventionRequest
+from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show, vision_form

@@ -81,7 +81,7 @@ def one_cell(values: Mapping[str, Any], made: InterventionResult) -> None:
     if STRONGEST in (query, key):
         return
     try:
-        before = live.run_request(text_probe.Request.of(values))
+        before = live.run_request(text_probe.TermsRequest.of(values))
         figure = live.figure("probe_cell", values, before)
     except AddendError as problem:
         st.info(escape_markdown(str(problem)))

@@ -62,13 +62,13 @@ def _warm_up() -> None:
     from analysis.core import optional_dependencies
     from analysis.core.errors import AddendError
     from analysis.links import VIEWS
-    from analysis.probes.text_probe import LayersRequest, Request
+    from analysis.probes.text_probe import LayersRequest, TermsRequest
     from dashboard.session import live
 
     values = VIEWS["probe"].defaults()
     try:
         optional_dependencies.models_can_run()
-        for kind in (Request, LayersRequest):
+        for kind in (TermsRequest, LayersRequest):
             live.shared().service.ask(kind.of(values), fetch=False, place=nullcontext())
     except AddendError:
         return  # Nobody asked for it: whoever does is told why it cannot be run.

@@ -115,7 +115,7 @@ def test_what_readers_saved_is_offered_to_nobody_else(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("store"))
     monkeypatch.setenv("ADDEND_DATA", str(data))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
-    text_probe.save(text_probe.Request(model="all-MiniLM-L6-v2", text="a secret of mine").run())
+    text_probe.save(text_probe.TermsRequest(model="all-MiniLM-L6-v2", text="a secret of mine").run())
     for page in ("terms", "about"):
         app = opened(page)
         assert not app.exception

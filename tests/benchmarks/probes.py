@@ -97,7 +97,7 @@ def main() -> None:
 
 def run(folder: Path, asked: argparse.Namespace) -> None:
     """Saves the models, asks the probes, and says how memory went."""
-    from analysis.probes.text_probe import LayersRequest, Request
+    from analysis.probes.text_probe import LayersRequest, TermsRequest
 
     folders = []
     for name, model in models().items():
@@ -112,7 +112,7 @@ def run(folder: Path, asked: argparse.Namespace) -> None:
     os.environ["ADDEND_RESULTS_MB"] = str(RESULTS_MB)
     for path in folders:  # how large each is, as the product counts it
         os.environ["ADDEND_MODELS_MB"] = "1"
-        shared.ask(Request(model=str(path), text="the cat"))
+        shared.ask(TermsRequest(model=str(path), text="the cat"))
         largest = max(largest, shared.models.bytes)
     os.environ["ADDEND_MODELS_MB"] = str(int(2.5 * largest / 1e6))
     command = f"probes --probes {asked.probes} --tokens {asked.tokens} --seed {asked.seed}"
@@ -135,7 +135,7 @@ def run(folder: Path, asked: argparse.Namespace) -> None:
         before = {key for key, _ in shared.models.contents()}
         text = " ".join(chance.choice(WORDS) for _ in range(asked.tokens - 2))
         place = str(chance.choice(folders))
-        shared.ask(Request(model=place, text=text))
+        shared.ask(TermsRequest(model=place, text=text))
         shared.ask(LayersRequest(model=place, text=text))
         after = {key for key, _ in shared.models.contents()}
         loaded, most = loaded + len(after - before), max(most, len(after))

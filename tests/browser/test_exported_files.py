@@ -28,7 +28,7 @@ def figures() -> Any:
     from specimens import embedded_loaded
 
     from analysis.figures import FIGURES
-    from analysis.probes.text_probe import LayersRequest, Request
+    from analysis.probes.text_probe import LayersRequest, TermsRequest
 
     params = {"text": " ".join(HOSTILE), "pair": "", "model": "", "revision": "", "layer": 0, "truncate": True}
     params |= {
@@ -43,7 +43,7 @@ def figures() -> Any:
     params |= {"centred": True}
     loaded = embedded_loaded()
     run = LayersRequest.of(params).run(loaded)
-    made = Request.of(params).run(loaded)
+    made = TermsRequest.of(params).run(loaded)
     return SimpleNamespace(FIGURES=FIGURES, params=params, run=run, made=made)
 
 

@@ -19,7 +19,7 @@ def drawn(figure) -> dict[str, float]:
 
 def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
     values = {**VIEWS["probe"].defaults(), "text": TEXT, "centred": False, "head": 3, "query": 2, "key": 1}
-    made = text_probe.Request.of(values).run(embedded_loaded())
+    made = text_probe.TermsRequest.of(values).run(embedded_loaded())
     bars = drawn(FIGURES["probe_cell"].of(values, made))
     assert bars["total"] == pytest.approx(made.scores[3, 2, 1], abs=1e-4)
     assert sum(bars.values()) - bars["total"] == pytest.approx(bars["total"], abs=1e-4)
@@ -31,7 +31,7 @@ def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
 
 def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
     values = {**VIEWS["compare"].defaults(), "text": TEXT, "centred": False, "query": 1, "key": 2, "head2": 4}
-    both = tuple(text_probe.Request.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
+    both = tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
     figure = FIGURES["compare_cell"].of(values, both)
     table = figure.content["table"]
     for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
@@ -39,7 +39,7 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
         assert table[side].drop("total").sum() == pytest.approx(table[side]["total"], abs=1e-4)
     np.testing.assert_allclose(table.difference, table.right - table.left)
     short = values | {"text2": "the cat sat .", "query": -1, "key": -1}
-    both_short = (both[0], text_probe.Request.of(text_probe.sides(short)[1]).run(embedded_loaded()))
+    both_short = (both[0], text_probe.TermsRequest.of(text_probe.sides(short)[1]).run(embedded_loaded()))
     cell = FIGURES["compare_cell"].of(short, both_short).frame()
     assert cell.notna().all().all(), "a cell that both sides have is shown, though one text is shorter"
     with pytest.raises(LinkError, match="query=99; the rows shown are 0 to"):

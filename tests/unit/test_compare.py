@@ -15,7 +15,7 @@ DEFAULTS = {**VIEWS["compare"].defaults(), "text": TEXT}
 
 def both(**changes: object) -> tuple:
     sides = text_probe.sides({**DEFAULTS, **changes})
-    return tuple(text_probe.Request.of(side).run(embedded_loaded()) for side in sides)
+    return tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in sides)
 
 
 def test_a_side_that_names_nothing_takes_the_others_model_and_text() -> None:

@@ -43,7 +43,7 @@ def test_means_are_measured_and_a_probe_by_them_is_kept(monkeypatch, capsys, dat
     assert "Means of some text, 16 windows of 12 tokens" in said
     store_build.refresh()
     kept = saved_probes.read(read.query("SELECT probe_id FROM probes").probe_id[0])
-    fresh = text_probe.Request(model=folder, text="the cat sat", layer=1, method="mean").run()
+    fresh = text_probe.TermsRequest(model=folder, text="the cat sat", layer=1, method="mean").run()
     assert kept.method == fresh.method == "mean"
     assert kept.reference == fresh.reference
     assert np.isnan(kept.frozen_gap)

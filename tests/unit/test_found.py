@@ -32,7 +32,7 @@ from analysis.models.families import FAMILIES
 from analysis.models.inferred_family import infer_family
 from analysis.models.load import Loaded
 from analysis.models.source import Source
-from analysis.probes.intervention_probe import PermutationRequest, Request
+from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from analysis.store import files
 
 
@@ -157,7 +157,7 @@ def test_a_link_to_a_folder_of_an_unknown_architecture_opens(tmp_path: Path) -> 
     randomised(PhiForCausalLM(PhiConfig(**SHAPE))).save_pretrained(tmp_path)
     byte_level().save_pretrained(tmp_path)
     asked = {"model": str(tmp_path), "revision": "", "text": TEXT, "pair": "", "layer": 2, "truncate": False}
-    made = Request.of({**asked, "do": ("shuffle_positions",), "seed": 1}).run()
+    made = InterventionRequest.of({**asked, "do": ("shuffle_positions",), "seed": 1}).run()
     assert made.interventions == ("shuffle_positions:1",)
     assert made.kl.max() > 1e-4
     assert PermutationRequest.of({**asked, "do": (), "seed": 1}).run().causal

@@ -386,12 +386,12 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
     monkeypatch.setenv("ADDEND_TOKENS", "10")
     ask = {"model": str(folder), "text": "the cat " * 10}
     with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are taken"):
-        text_probe.Request(**ask).run(loaded)
-    assert len(text_probe.Request(**ask, truncate=True).run(loaded).tokens) == 10
+        text_probe.TermsRequest(**ask).run(loaded)
+    assert len(text_probe.TermsRequest(**ask, truncate=True).run(loaded).tokens) == 10
     monkeypatch.setenv("ADDEND_TEXT_KB", "1")
     for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
         with pytest.raises(TextError, match="at most 1 kB are taken"):
-            text_probe.Request(**(ask | more)).run(loaded)
+            text_probe.TermsRequest(**(ask | more)).run(loaded)
 
 
 BOMBS: dict[str, Any] = {
@@ -418,7 +418,7 @@ def test_a_strangers_tokenizer_ends_a_child_and_not_the_server(hosted, hub: Hub,
     config = json.loads(files["tokenizer_config.json"]) | {"tokenizer_class": "PreTrainedTokenizerFast"}
     files["tokenizer_config.json"] = json.dumps(config).encode()
     with pytest.raises(ModelError, match="fails on this text or on any, or takes more than"):
-        text_probe.Request(model="owner/tiny", text="a" * 30 + " ba cat").run()
+        text_probe.TermsRequest(model="owner/tiny", text="a" * 30 + " ba cat").run()
 
 
 def test_a_tokenizer_that_is_a_bomb_as_it_is_opened(hosted, hub: Hub):  # noqa: F811
@@ -444,7 +444,7 @@ def test_a_tokenizer_that_was_tried_gives_what_it_gives(hosted, hub: Hub):  # no
 def test_half_a_character_is_refused(folder: Path):
     loaded = load(resolve(str(folder)), device="cpu")
     with pytest.raises(TextError, match="lone surrogate"):
-        text_probe.Request(model=str(folder), text="the cat \ud800").run(loaded)
+        text_probe.TermsRequest(model=str(folder), text="the cat \ud800").run(loaded)
 
 
 def test_a_pass_stops_at_the_next_module(folder: Path):

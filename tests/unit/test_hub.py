@@ -218,7 +218,7 @@ def test_a_model_is_fetched_pinned_and_taken_apart(hub, tiny_files, tmp_path):
     assert files_of(source.folder) == tiny_files
     assert list(dict.fromkeys(told)) == [f"Asking {hub.url} about owner/tiny", "Downloading owner/tiny, 0 MB"]
     assert all(f"/resolve/{SHA}/" in request for request in hub.seen if "/resolve/" in request)
-    made = text_probe.Request(model="owner/tiny", text=TEXT).run(load(source, device="cpu"))
+    made = text_probe.TermsRequest(model="owner/tiny", text=TEXT).run(load(source, device="cpu"))
     assert made.relative_error < 1e-5
     assert text_probe.command(made).startswith(
         f"python -m analysis probe --model owner/tiny --revision {SHA} --text 'the"

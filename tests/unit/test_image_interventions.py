@@ -23,7 +23,7 @@ from analysis.measurements.terms.images import prepare
 from analysis.models.families import FAMILIES
 from analysis.models.load import Loaded
 from analysis.models.source import Source
-from analysis.probes.image_intervention_probe import ImageInterventionRequest
+from analysis.probes.intervention_probe import ImageInterventionRequest
 
 TABLES = {
     "vit": "embeddings.position_embeddings",

@@ -26,7 +26,7 @@ from analysis.measurements.interventions.kinds import INTERVENTIONS, parse
 from analysis.measurements.interventions.run import intervene, permutation_test
 from analysis.models.load import Loaded
 from analysis.models.source import Source
-from analysis.probes.intervention_probe import ORDER, STRENGTHS, PermutationRequest, Request
+from analysis.probes.intervention_probe import ORDER, STRENGTHS, InterventionRequest, PermutationRequest
 from analysis.store import files, read
 from analysis.store.sync import sync
 
@@ -66,8 +66,8 @@ def test_a_link_carries_the_whole_run() -> None:
         "layer": 1,
         "text": TEXT,
     }
-    request = Request.of(parse_link(link("interventions", state))[1])
-    assert request == Request.of(state)
+    request = InterventionRequest.of(parse_link(link("interventions", state))[1])
+    assert request == InterventionRequest.of(state)
     assert request.interventions == (
         "shift_positions:3",
         "scale_positions:0.25",
@@ -75,13 +75,13 @@ def test_a_link_carries_the_whole_run() -> None:
     )
     assert request.layer == 1
     assert [parse(spec).name for spec in request.interventions] == ["shift_positions", "scale_positions", "drop_terms"]
-    assert Request.head, "outcomes are predictions where there is a head"
+    assert InterventionRequest.head, "outcomes are predictions where there is a head"
 
 
 def test_nonsense_in_a_link_is_said() -> None:
     with pytest.raises(UnknownName, match="There is no intervention named 'teleport'"):
-        Request.of({**DEFAULTS, "do": ("teleport",)})
-    asked = Request.of({**DEFAULTS, "do": ("scale_positions",), "scale": "much", "text": TEXT})
+        InterventionRequest.of({**DEFAULTS, "do": ("teleport",)})
+    asked = InterventionRequest.of({**DEFAULTS, "do": ("scale_positions",), "scale": "much", "text": TEXT})
     with pytest.raises(InterventionError, match="expected a number after the colon"):
         asked.run(loaded())
 

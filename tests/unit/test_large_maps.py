@@ -32,7 +32,7 @@ def long() -> Decomposition:
     """The embedded model on as many tokens as it takes: words of no order, which compress worse than prose."""
     words = [word for word in embedded_loaded().tokenizer.get_vocab() if word.isalpha() and len(word) > 3]
     text = " ".join(np.random.default_rng(0).permutation(sorted(words))[:600])
-    return text_probe.Request(model="all-MiniLM-L6-v2", text=text, truncate=True).run(embedded_loaded())
+    return text_probe.TermsRequest(model="all-MiniLM-L6-v2", text=text, truncate=True).run(embedded_loaded())
 
 
 def built(name: str, **asked: Any) -> Figure:

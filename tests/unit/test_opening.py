@@ -32,7 +32,7 @@ from analysis.core.errors import ModelError, TextTooLong
 from analysis.measurements.terms import decompose
 from analysis.models.load import Loaded, load
 from analysis.models.source import resolve
-from analysis.probes.text_probe import Request
+from analysis.probes.text_probe import TermsRequest
 
 SHAPE: dict[str, Any] = {
     "hidden_size": 32,
@@ -109,7 +109,7 @@ def test_weights_in_half_precision_are_taken_apart_in_float32_and_the_error_is_s
     loaded = opened(save(tmp_path, kind, dtype))
     assert loaded.dtype == dtype
     assert loaded.model.dtype == torch.float32
-    made = Request(model=str(tmp_path), text=TEXT, layer=1).run(loaded)
+    made = TermsRequest(model=str(tmp_path), text=TEXT, layer=1).run(loaded)
     assert made.provenance.dtype == str(dtype).removeprefix("torch.")
     assert made.query.dtype == made.scores.dtype == np.float32
     assert 1e-6 < made.relative_error < 0.05

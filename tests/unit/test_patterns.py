@@ -159,7 +159,7 @@ def test_the_probe_shows_where_a_model_without_terms_attends(tmp_path: Path) -> 
     byte_level().save_pretrained(tmp_path)
     asked = {"model": str(tmp_path), "revision": "", "text": "the cat sat", "pair": "", "layer": 2, "truncate": False}
     with pytest.raises(NoFamily, match="of the architecture 'phi'"):
-        text_probe.Request.of(asked).run()
+        text_probe.TermsRequest.of(asked).run()
     run = text_probe.obtain_patterns(asked)
     loaded = text_probe.PatternsRequest.of(asked).load()
     loaded.model.set_attn_implementation("eager")

@@ -34,7 +34,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(text: str = TEXT, pair: str | None = None, **options: Any) -> Decomposition:
     source = Source("tiny", "r1", Path(), {"model_type": "bert"})
     loaded = Loaded(tiny_bert(), tiny_tokenizer(), source, "cpu")
-    return text_probe.Request(model="tiny", text=text, pair=pair, **options).run(loaded)
+    return text_probe.TermsRequest(model="tiny", text=text, pair=pair, **options).run(loaded)
 
 
 def saved_again(made: Decomposition, title: str = "", name: str | None = None) -> Decomposition:
@@ -82,7 +82,7 @@ def test_a_pair_that_was_cut_comes_back_as_it_was():
 
 def test_a_probe_of_the_embedded_model_comes_back_as_it_was():
     loaded = embedded_loaded()
-    made = text_probe.Request(
+    made = text_probe.TermsRequest(
         model="all-MiniLM-L6-v2", text="Dogs chase cats.", pair="Cats chase dogs, unhappily."
     ).run(loaded)
     assert_same(saved_again(made), made)
@@ -93,7 +93,7 @@ def test_a_head_without_shares_comes_back_without_shares():
     with torch.no_grad():
         model.encoder.layer[0].attention.self.key.weight[:8] = 0
     source = Source("tiny", "r1", Path(), {"model_type": "bert"})
-    made = text_probe.Request(model="tiny", text=TEXT).run(Loaded(model, tiny_tokenizer(), source, "cpu"))
+    made = text_probe.TermsRequest(model="tiny", text=TEXT).run(Loaded(model, tiny_tokenizer(), source, "cpu"))
     back = saved_again(made)
     assert np.isnan(back.shares()["word_to_word"][0])
     assert_same(back, made)

@@ -44,7 +44,7 @@ def world(tmp_path_factory):
         patch.setenv("ADDEND_DATA", str(folder / "data"))
         patch.setenv("ADDEND_STORE", str(folder / "data/store/addend.duckdb"))
         patch.setenv("ADDEND_TOKEN", SECRET)
-        text_probe.save(text_probe.Request(model="all-MiniLM-L6-v2", text=SECRET).run())
+        text_probe.save(text_probe.TermsRequest(model="all-MiniLM-L6-v2", text=SECRET).run())
         store_build.refresh()
         yield folder
 

@@ -3,10 +3,11 @@
 A kind's file exposes one function of its name.
 """
 
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import typer
-from click import Context
 from typer.core import TyperGroup
 
 KINDS = (
@@ -28,12 +29,17 @@ KINDS = (
 class MeasureGroup(TyperGroup):
     """The kinds of measurement. Where none is named, terms are measured: `measure --model FOLDER` did that first."""
 
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments with their kind."""
         named = args and (args[0] == "--help" or not args[0].startswith("-"))
         return super().parse_args(ctx, args if named else ["terms", *args])
 
 
+def command_of(kind: str) -> Callable[..., None]:
+    """The function that measures a kind."""
+    return getattr(import_module(f"analysis.commands.measure.{kind}"), kind)
+
+
 app = typer.Typer(cls=MeasureGroup, help="Measures one kind of thing, and writes it as a results file.")
-for kind in KINDS:
-    app.command(kind)(getattr(import_module(f"analysis.commands.measure.{kind}"), kind))
+for name in KINDS:
+    app.command(name)(command_of(name))

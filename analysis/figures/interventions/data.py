@@ -15,7 +15,7 @@ from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.one_run import head_of, map_frame, run_facts
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
 from analysis.measurements.terms.result import Provenance
-from analysis.probes.intervention_probe import PermutationRequest, Request
+from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from analysis.store import read
 
 CITE = ("ke2021tupe", "reimers2019sbert")
@@ -29,7 +29,7 @@ OUTCOMES = {
 
 def run(params: Params) -> InterventionResult:
     """The run that a link asks for."""
-    return Request.of(params).run()
+    return InterventionRequest.of(params).run()
 
 
 def permuted(params: Params) -> PermutationTest:

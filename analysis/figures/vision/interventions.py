@@ -12,7 +12,7 @@ from analysis.figures.interventions.data import intervention_kl
 from analysis.figures.one_run import run_facts
 from analysis.figures.vision.data import CITE
 from analysis.measurements.interventions.result import ImageInterventionResult
-from analysis.probes.image_intervention_probe import ImageInterventionRequest
+from analysis.probes.intervention_probe import ImageInterventionRequest
 
 
 def run(params: Params) -> ImageInterventionResult:

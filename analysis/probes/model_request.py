@@ -1,0 +1,68 @@
+"""What every probe of a model is: a model as a reader named it, and a run of it. Imports no torch."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Generic, TypedDict, TypeVar
+
+if TYPE_CHECKING:
+    from analysis.models.load import Loaded
+    from analysis.models.source import Source
+
+ResultT = TypeVar("ResultT")
+
+
+class SourceNames(TypedDict):
+    """What a result says of the model that it is of."""
+
+    name: str
+    revision: str
+
+
+def silent(message: str) -> None:
+    """Takes a message of progress that nobody reads."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest(ABC, Generic[ResultT]):
+    """A model and what is asked of it. Two requests are equal where the same is asked of the same model.
+
+    model: as `analysis.models.source.resolve` takes it. revision: a branch, tag or commit on a hub.
+    """
+
+    model: str
+    revision: str | None = None
+    head: ClassVar[bool] = False
+    """Whether the model is wanted with the head that predicts tokens, where it has one."""
+    terms: ClassVar[bool] = True
+    """Whether only a model whose terms are known will do."""
+
+    def place(self) -> Hashable:
+        """The model as it was asked for."""
+        return self.model.strip(), self.revision, self.terms
+
+    def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
+        """Where the model's files are. fetch: whether they may be downloaded.
+
+        Raises ModelError where there is no such model, or none that can be probed.
+        """
+        from analysis.models.source import resolve
+
+        return resolve(self.model, self.revision, progress, terms=self.terms, fetch=fetch)
+
+    def load(self, progress: Callable[[str], None] = silent, result: Source | None = None) -> Loaded:
+        """The model; `result` is where its files are, where the caller knows it already. Raises ModelError."""
+        from analysis.models.load import load
+
+        return load(result or self.find(progress), progress=progress, head=self.head)
+
+    @abstractmethod
+    def run(self, loaded: Loaded | None = None) -> ResultT:
+        """The result; `loaded` is the model, where the caller holds it already."""
+
+
+def source_names(loaded: Loaded) -> SourceNames:
+    """What a result says of the model that it is of."""
+    return {"name": loaded.source.name, "revision": loaded.source.revision}
