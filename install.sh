@@ -14,14 +14,15 @@ venv="${ADDEND_VENV:-.venv}"
 [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
 install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
 # Every package at its locked version, checked against its hash. The lock files name all, so that pip seeks no others.
-locked() { install --no-deps --require-hashes -r "$1"; }
+locked() { install --no-deps --require-hashes -r "$@"; }
 # PyTorch has a build for each kind of machine, so it is pinned by its version and no hash is known here.
-pytorch() { install "$(grep '^torch==' requirements-models.txt)"; }
+pytorch() { install "$@" "$(grep '^torch==' requirements-models.txt)"; }
 
+# Tests import a part of all that is installed: Python compiles that part when it is imported.
 case "$what" in
 results) locked requirements-results.lock ;;
 models) locked requirements.lock && pytorch ;;
-tests) locked tests/requirements.lock && pytorch ;;
+tests) locked tests/requirements.lock --no-compile && pytorch --no-compile ;;
 *)
     echo "install.sh: $what is none of results, models, tests" >&2
     exit 1

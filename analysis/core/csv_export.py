@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.api import types
 
@@ -26,7 +27,12 @@ def to_csv(frame: pd.DataFrame, *, index: bool = False) -> str:
 def _safe_column(column: pd.Series) -> pd.Series:
     if types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column):
         return column
-    return pd.Series([_safe(value) for value in column], index=column.index, dtype=object)
+    if not isinstance(column.dtype, pd.StringDtype):
+        return pd.Series([_safe(value) for value in column], index=column.index, dtype=object)
+    # A large map names each of its tokens a thousand times.
+    codes, texts = pd.factorize(column, use_na_sentinel=False)
+    safe = np.array([_safe(text) for text in texts], dtype=object)
+    return pd.Series(safe[codes], index=column.index, dtype=object)
 
 
 def _safe(value: Any) -> Any:

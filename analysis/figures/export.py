@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import altair as alt
 import pandas as pd
@@ -33,7 +34,6 @@ PNG_SCALE = 2
 
 def manifest(figure: Figure, address: str) -> dict[str, object]:
     """What a reader of the file needs to find its numbers again."""
-    data = csv(figure)
     return {
         "made_by": f"Addend {__version__}",
         "figure": figure.name,
@@ -44,16 +44,29 @@ def manifest(figure: Figure, address: str) -> dict[str, object]:
         "command": figure.command,
         "provenance": dict(figure.provenance),
         "cite": list(figure.citation_keys),
-        "data_sha256": hashlib.sha256(data).hexdigest(),
+        "data_sha256": data_digest(figure),
         "code": git_sha(),
         "versions": library_versions(),
         "exported": now(),
     }
 
 
+_digests: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
+"""The SHA-256 of figures' data: of a large map, writing the data takes seconds, and every manifest names it."""
+
+
 def csv(figure: Figure) -> bytes:
     """The data behind the figure."""
-    return csv_export.to_csv(figure.frame()).encode()
+    data = csv_export.to_csv(figure.frame()).encode()
+    _digests[figure] = hashlib.sha256(data).hexdigest()
+    return data
+
+
+def data_digest(figure: Figure) -> str:
+    """The SHA-256 of the data behind the figure, as CSV."""
+    if figure not in _digests:
+        csv(figure)
+    return _digests[figure]
 
 
 def _specification(figure: Figure) -> dict:

@@ -4,10 +4,11 @@ Those are the serious and critical ones of axe-core. Left out is what Streamlit 
 pages puts the heads of its sections beside its items, so that axe-core finds no list there.
 """
 
+from collections.abc import Iterator
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from analysis.links import VIEWS
 from tests.browser.conftest import settled
@@ -40,13 +41,22 @@ SMALL = """(least) => {
 }"""
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("dark", 390)])
-@pytest.mark.parametrize("path", VIEWS)
-def test_every_page_draws_can_be_read_and_fits(browser, address, path, scheme, width):
+@pytest.fixture(
+    scope="module", params=[("light", 1400), ("dark", 1400), ("dark", 390)], ids=lambda form: f"{form[0]}-{form[1]}"
+)
+def form(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    """One profile for all pages of a scheme and width, which fetches Streamlit's own files once."""
+    scheme, width = request.param
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
     )
-    page = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.mark.parametrize("path", VIEWS)
+def test_every_page_draws_can_be_read_and_fits(form: BrowserContext, address: str, path: str) -> None:
+    page = form.new_page()
     # Of runs, only a training has something to draw; a reader's query is a table until a chart is asked for.
     asked = {"runs": "?kind=curves", "sql": "?part=chart"}
     page.goto(f"{address}/{path}{asked.get(path, '')}")
@@ -57,11 +67,11 @@ def test_every_page_draws_can_be_read_and_fits(browser, address, path, scheme, w
     expect(page.get_by_role("dialog")).to_have_count(0)
     if VIEWS[path].figures and not page.get_by_text("stored yet").count():
         expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
     page.evaluate(AXE)
     assert page.evaluate(RUN, STREAMLITS_OWN) == []
     assert page.evaluate(SMALL, SMALLEST_TEXT) == []
-    context.close()
+    page.close()
 
 
 def test_the_rules_find_what_is_broken(browser):
