@@ -1,4 +1,4 @@
-"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure-encodings`."""
+"""The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import Figure, Params, figure
 from analysis.store import read
 
-COMMAND = "python -m analysis measure-encodings"
+COMMAND = "python -m analysis measure encodings"
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
 
 

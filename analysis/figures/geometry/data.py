@@ -13,7 +13,7 @@ from analysis.core.provenance import model_options
 from analysis.figures.figure import Figure, Params
 from analysis.store import read
 
-MAKE = "python -m analysis measure-geometry"
+MAKE = "python -m analysis measure geometry"
 BAND = "Grey: mean and 95 % range of {draws} random draws, {of}."
 COLUMNS = ["measure", "subject", "layer", "head", "along", "value", "low", "high"]
 BASELINE = ["baseline", "baseline_low", "baseline_high"]

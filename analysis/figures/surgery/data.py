@@ -69,7 +69,7 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
     if result.empty:
         raise NoResults(
             f"No surgery on the model {model!r} is stored. It is measured for sentence encoders that add a table of "
-            f"positions, such as {embedded.NAME}: python -m analysis surgery --help"
+            f"positions, such as {embedded.NAME}: python -m analysis measure surgery --help"
         )
     first = result.iloc[0]
     result = result.assign(done=result.operation.map(ROWS))
@@ -123,7 +123,7 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
     if result.empty:
         raise NoResults(
             "No surgery on a masked language model is stored. It is measured on one's own text: "
-            "python -m analysis surgery --help"
+            "python -m analysis measure surgery --help"
         )
     shown = result[result["rank"].isna() | (result["rank"] == RANK)]
     shown = shown.assign(done=shown.operation.map(ROWS), encoder=shown.model.map(readable))

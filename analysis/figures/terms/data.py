@@ -60,7 +60,7 @@ def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: 
         raise LinkError(
             f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
             f"over {params['corpus']!r}. "
-            f"Run: python -m analysis measure {model_options(str(params['model']))} "
+            f"Run: python -m analysis measure terms {model_options(str(params['model']))} "
             f"--corpus {quote(str(params['corpus']))}"
         )
     return rows[rows.run_id == rows.sort_values("created").run_id.iloc[-1]]

@@ -55,7 +55,7 @@ def costs(params: Params) -> Figure:
     if rows.empty:
         raise NoResults(
             f"No costs are stored yet for the preset {preset!r}. Measure them with: "
-            f"python -m analysis measure-costs --preset {quote(preset)}"
+            f"python -m analysis measure costs --preset {quote(preset)}"
         )
     ran = set(rows.variant)
     order = [name for name in VARIANTS if name in ran] + sorted(ran - set(VARIANTS))

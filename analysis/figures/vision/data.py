@@ -41,7 +41,7 @@ def _stored(sql: str, model: str) -> Any:
     if rows.empty:
         raise NoResults(
             f"Nothing is stored yet of {model!r} over the drawn images. "
-            f"Run: python -m analysis measure-images {model_options(model)}"
+            f"Run: python -m analysis measure images {model_options(model)}"
         )
     return rows
 
