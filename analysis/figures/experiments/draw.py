@@ -9,6 +9,8 @@ from analysis.figures.experiments.data import MEASURES
 from analysis.figures.training.draw_curves import WAYS
 from analysis.figures.training.draw_gaps import ROW, down, rule
 
+KEY_ROW = 24
+"""Pixels of a row of the legend, which Streamlit takes from the marks."""
 NEUTRAL = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters": 1.0}
 """Where a measure says: as the baseline."""
 
@@ -18,6 +20,7 @@ def board(figure: Figure, look: Look) -> list[Chart]:
     """A dot with its interval for each variant that was measured."""
     long, titles = figure.content["long"], figure.content["titles"]
     ways = [way for way in colours.WAYS if way in set(long.combines.map(WAYS))]
+    keys = KEY_ROW * -(-len(ways) // 2) if look.screen else 0
     panels = []
     for number, (measure, name) in enumerate(MEASURES.items()):
         frame = long[long.measure == measure]
@@ -47,9 +50,7 @@ def board(figure: Figure, look: Look) -> list[Chart]:
         bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
         layers: list[Chart] = [rule(NEUTRAL[measure], look)] if measure in NEUTRAL else []
         layers += [bars.transform_filter("isValid(datum.low)"), dots]
-        panels.append(
-            alt.layer(*layers).properties(
-                width=300, height=ROW * len(titles), title=alt.TitleParams(name, fontSize=13, anchor="start")
-            )
-        )
+        height = ROW * len(titles) + (keys if number == 0 else 0)
+        heading = alt.TitleParams(name, fontSize=13, anchor="start")
+        panels.append(alt.layer(*layers).properties(width=300, height=height, title=heading))
     return panels

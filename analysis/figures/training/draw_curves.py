@@ -35,7 +35,10 @@ FIRST = (
 
 
 def looks(variants: list[str], baseline: str, look: Look) -> tuple[list[str], list[list[int]]]:
-    """A colour for how each variant combines word and position, and a dash that tells it from others of that colour."""
+    """A colour for how each variant combines word and position, and a dash that tells it from others of that colour.
+
+    Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
+    """
     ways = {name: WAYS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none" for name in variants}
     order = [*FIRST, *sorted(set(variants) - set(FIRST))]
     hues, dashes = [], []
@@ -44,6 +47,8 @@ def looks(variants: list[str], baseline: str, look: Look) -> tuple[list[str], li
         place = 0 if name == baseline else same.index(name) + (ways[name] == ways.get(baseline))
         hues.append(look.colour(colours.WAYS[ways[name]]))
         dashes.append(DASHES[place % len(DASHES)])
+    if len(variants) > 1 and len(set(ways.values())) == 1:
+        hues = look.many(len(variants))
     return hues, dashes
 
 
