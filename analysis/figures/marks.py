@@ -29,6 +29,7 @@ WIDE, HALF, THIRD = 820, 380, 250
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
 """Of a label that is broken into lines: the letters of a line, and its height in pixels."""
+_HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 
 ChannelT = TypeVar("ChannelT", alt.X, alt.Y)
@@ -80,7 +81,8 @@ def number(
         domain=domain if isinstance(domain, UndefinedType) else list(domain),
         type=alt.Undefined if linear else "log",
         base=log,
-        zero=zero if free and linear else alt.Undefined,
+        # Said where a domain is given, too: a reference line on the same axis would stretch it to zero.
+        zero=zero if linear else alt.Undefined,
         nice=free if nice is alt.Undefined else nice,
         padding=padding,
     )
@@ -115,9 +117,13 @@ def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:
 
 
 def level_labels(labels: Sequence[str]) -> dict[str, str]:
-    """Labels with empty lines around the shorter ones: an axis moves all labels up by the same amount."""
+    """Labels with empty lines around the shorter ones: an axis moves all labels up by the same amount.
+
+    A label that ends in an empty line is half a line too high; `labelled_rows` moves it down.
+    """
     most = max((label.count("\n") for label in labels), default=0)
-    return {label: "\n" * ((most - label.count("\n")) // 2) + label for label in labels}
+    missing = {label: most - label.count("\n") for label in labels}
+    return {label: "\n" * (lines // 2) + label + "\n" * (lines % 2) for label, lines in missing.items()}
 
 
 def row_height(labels: Sequence[str], least: int = 26) -> int:
@@ -134,6 +140,7 @@ def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False
         labelFontSize=TEXT,
         labelLineHeight=LABEL_LINE,
         labelOffset=-most * LABEL_LINE / 2,
+        labelBaseline={"condition": {"test": _HALF_LINE, "value": "top"}, "value": "middle"},
         ticks=False,
         domain=False,
         title=None,
@@ -192,7 +199,7 @@ def heading(title: str | Sequence[str], *below: str, look: Look) -> alt.TitlePar
     """A panel's title, and lines below it that explain its marks."""
     return alt.TitleParams(
         title if isinstance(title, str) else list(title),
-        subtitle=list(below),
+        subtitle=list(below) or alt.Undefined,
         fontSize=PANEL_TITLE,
         subtitleFontSize=TEXT,
         subtitleColor=look.ink,
@@ -238,7 +245,8 @@ def row_plot(
         filled=filled,
         fill=alt.Undefined if filled else look.ground,
         strokeWidth=alt.Undefined if filled else LINE,
-        size=size,
+        # With its outline a hollow dot is as large as a filled one.
+        size=size if filled else (size**0.5 - LINE) ** 2,
         opacity=opacity,
         color=plain,
         shape=shape if isinstance(shape, str) else alt.Undefined,
@@ -279,14 +287,15 @@ def line_plot(
         layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=f"{ends[1]}:Q"))
     if width:
         layers.append(base.mark_line(strokeWidth=width, color=plain).encode(y=y, strokeDash=dash))
-    marks = base.mark_point(
-        filled=True,
-        size=dots or DOT,
-        opacity=1.0 if dots else 0.0,
-        color=plain,
-        shape=shape if isinstance(shape, str) else alt.Undefined,
-    )
-    layers.append(marks.encode(y=y, shape=_by_column(shape), tooltip=tips(*tooltip)))
+    if dots or tooltip:
+        marks = base.mark_point(
+            filled=True,
+            size=dots or DOT,
+            opacity=1.0 if dots else 0.0,
+            color=plain,
+            shape=shape if isinstance(shape, str) else alt.Undefined,
+        )
+        layers.append(marks.encode(y=y, shape=_by_column(shape), tooltip=tips(*tooltip)))
     return layers
 
 
