@@ -57,6 +57,7 @@ COMMANDS = (
     "finetune_surgery",
     "checksums",
     "keep_checkpoint",
+    "keep_default_probe",
     "import_",
 )
 

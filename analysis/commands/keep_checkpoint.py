@@ -18,7 +18,7 @@ A small encoder trained by Addend to ask what the way of combining word and posi
 
 - Trained on {tokens:,} tokens of {corpus} (sha256 {sha256}), licence of the text and so of these weights: {licence}.
 - {objective}, {steps:,} steps of {batch} windows of {length} tokens, vocabulary {vocabulary:,}, {parameters:,}
-  parameters; loss on the validation text {loss:.3f} nats a predicted token, with the float32 weights.
+  parameters; loss on the validation text {loss:.3f} nats per predicted token, with the float32 weights.
 - Run {run_id}, {created}, code {git_sha}; {versions}.
 - Stored here in float16; Addend's stored results were measured on the float32 weights.
 - Trained again by: `{command}`, with the texts as `--corpus` and `--valid`, and this folder's

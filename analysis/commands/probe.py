@@ -14,7 +14,7 @@ def probe(
     model: Model = EMBEDDED,
     pair: Pair = None,
     revision: Revision = None,
-    layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; deeper, what is not linear is held.")] = 0,
+    layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; see --freeze for deeper ones.")] = 0,
     every: Annotated[bool, typer.Option("--layers", help="Every layer, by layer and head, as JSON.")] = False,
     measure: Annotated[str, typer.Option(help="Of every layer: share or effect.")] = "share",
     method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",

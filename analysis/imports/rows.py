@@ -16,7 +16,7 @@ LONGEST = 80
 METRICS = {metric for task in TASKS for metric in TASKS[task].metrics}
 SIGNED = {"matthews_correlation", "pearson", "spearmanr"}
 CURVES = {
-    "validation_loss": "loss of a pre-training on held-out text, nats a predicted token",
+    "validation_loss": "loss of a pre-training on held-out text, nats per predicted token",
     "training_loss": "its loss on the texts it learns from",
     "finetuning_validation_loss": "loss of a fine-tuning on its dev set, as its tool logged it",
     "finetuning_training_loss": "its loss on the training set",

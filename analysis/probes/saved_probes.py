@@ -8,7 +8,7 @@ An id is 128 random bits: who has the link has the probe, and nobody guesses one
 import re
 import secrets
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from analysis.core import settings
 from analysis.core.errors import StoreError
 from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
 from analysis.measurements.terms.masks import ALL
-from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.measurements.terms.result import Decomposition, Layers, Provenance, TokenInfo
 from analysis.store import files
 from analysis.store.paths import data_folder
 from analysis.store.storage import Storage, is_address
@@ -27,11 +27,22 @@ from analysis.store.storage import Storage, is_address
 EXAMPLE = "example-"
 """How the ids of those begin that come with Addend."""
 ID = re.compile(r"[\w-]{1,64}")
+LAYER_ARRAYS = ("values", "carried", "errors", "cancellation")
 RUN = ("model", "revision", "device", "dtype", "seconds", "created", "git_sha", "versions")
 
 
-def write(decomposition: Decomposition, command: str, title: str = "", *, name: str | None = None) -> str:
-    """Writes a probe as a results file and returns its id, which is `name` or a new one."""
+def write(
+    decomposition: Decomposition,
+    command: str,
+    title: str = "",
+    *,
+    name: str | None = None,
+    layers: Layers | None = None,
+) -> str:
+    """Writes a probe as a results file and returns its id, which is `name` or a new one.
+
+    layers: the terms of every layer of the same text, to be kept with it.
+    """
     about = decomposition.provenance
     run = files.Run(
         kind="probe",
@@ -62,6 +73,8 @@ def write(decomposition: Decomposition, command: str, title: str = "", *, name: 
             "added": list(decomposition.added),
             "frozen_gap": None if np.isnan(decomposition.frozen_gap) else decomposition.frozen_gap,
             "truncated_from": about.truncated_from,
+            "cancellation": _numbers(decomposition.cancellation),
+            "layers": None if layers is None else _layers_entry(layers),
         },
     )
 
@@ -107,6 +120,34 @@ def read(probe_id: str) -> Decomposition:
             raise _unknown(probe_id)
         storage.get(name, Path(folder) / name)
         return _read(Path(folder) / name, probe_id)
+
+
+def read_layers(probe_id: str) -> Layers | None:
+    """The terms of every layer that are kept with a probe; None where only one layer is. Raises what `read` raises."""
+    made = read(probe_id)
+    path = data_folder() / files.KINDS["probe"].folder / f"{probe_id}.parquet"
+    entry = files.read(path)[2]["config"].get("layers") if path.is_file() else None
+    if entry is None:
+        return None
+    arrays = {name: _array(entry[name]) for name in LAYER_ARRAYS}
+    alone = {name: entry[name] for name in ("measure", "state_error", "tokens", "freeze")}
+    return Layers(**alone, **arrays, terms=tuple(entry["terms"]), provenance=made.provenance)
+
+
+def _layers_entry(layers: Layers) -> dict[str, object]:
+    """All but the provenance, which is the probe's, as JSON has it."""
+    alone = {name: getattr(layers, name) for name in ("measure", "terms", "state_error", "tokens", "freeze")}
+    return alone | {name: _numbers(getattr(layers, name)) for name in LAYER_ARRAYS}
+
+
+def _numbers(values: np.ndarray) -> list[object]:
+    """Numbers as JSON has them, which knows no NaN, in nested lists."""
+    return np.where(np.isnan(values), None, values.astype(object)).tolist()
+
+
+def _array(numbers: Sequence[object]) -> np.ndarray:
+    """The array of such lists, NaN where they hold None."""
+    return np.asarray(numbers, dtype=float)
 
 
 def _unknown(probe_id: str) -> StoreError:
@@ -166,6 +207,7 @@ def _made(heads: pd.DataFrame, run: Mapping[str, Any], about: Mapping[str, Any],
         attends=about.get("attends") or ALL,
         _measured={
             **{name: np.stack(list(heads[name])).T for name in ("share", "effect", "top1", "rms")},
-            "cancellation": np.full(len(heads["share"]), np.nan),  # which the file does not hold
+            # Files of before do not hold it.
+            "cancellation": _array(about.get("cancellation") or [None] * len(heads)),
         },
     )

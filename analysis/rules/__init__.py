@@ -73,7 +73,7 @@ class Contest:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRules:
-    """Everything that `trainings.toml` or `decoders.toml` says. Losses and margins in nats a predicted token.
+    """Everything that `trainings.toml` or `decoders.toml` says. Losses and margins in nats per predicted token.
 
     steps_of: the steps of variants that take others than the recipe's.
     """

@@ -218,7 +218,8 @@ def pretrainings(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _insert_probe(connection: duckdb.DuckDBPyConnection, heads: pa.Table, run: Mapping[str, Any]) -> None:
-    config = run["config"]
+    # What every layer gives stays in the probe's file: the page that shows it reads that.
+    config = {name: value for name, value in run["config"].items() if name not in ("cancellation", "layers")}
     shared = {key: run[key] for key in ("run_id", "model", "revision", "device", "dtype", "created", "seconds")}
     row = {**config, **shared, "probe_id": run["run_id"], "tokens": json.dumps(config["tokens"])}
     insert(connection, "probes", [row])

@@ -75,7 +75,7 @@ if rules == "2":
         if not among:
             continue
         anything = True
-        st.header(escape_markdown(title), anchor=False)
+        show.section(title, f"group-{key}".replace(" ", "-"))
         for one, parts in among:
             st.markdown(f"**{escape_markdown(statement_table.heading(one))}**")
             statement_table.show_statements(parts)
@@ -90,7 +90,7 @@ else:
         if not chosen:
             continue
         anything = True
-        st.header(escape_markdown(title), anchor=False)
+        show.section(title, f"group-{key}".replace(" ", "-"))
         for start in range(0, len(chosen), 2):
             for place, entry in zip(st.columns(2), chosen[start : start + 2], strict=False):
                 with place:

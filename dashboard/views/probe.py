@@ -24,7 +24,10 @@ try:
     with status:
         made = live.decomposition(picked.values(), progress=live.progress_reporter(status))
         about = made.provenance
-        took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {about.seconds:.2f} s"
+        how = f"{about.seconds:.2f} s"
+        if live.default_result(text_probe.TermsRequest.of(picked.values())) is made:
+            how = f"stored {about.created[:10]}; change the text, the model or the layer and it runs now"
+        took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {how}"
         status.update(
             label=escape_markdown(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False
         )

@@ -124,6 +124,12 @@ def contents() -> None:
         place.caption(f"On this page: {entries}")
 
 
+def section(title: str, anchor: str) -> None:
+    """A heading of a long page, which its contents lead to."""
+    st.header(escape_markdown(title), anchor=anchor)
+    st.session_state.setdefault(CONTENTS, []).append((anchor, title))
+
+
 def carry(page: str, values: Mapping[str, Value]) -> None:
     """Makes the links to the room's other pages take along what those can take: the model and the text."""
     if DOORS in st.session_state:

@@ -16,6 +16,12 @@ from dashboard.widgets.effect_sparkline import WIDTH, effect_sparkline
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 """The sign of every verdict; the word always stands beside it."""
 
+SIDES = {
+    "final_loss": " in final loss; below 0 is lower",
+    "steps_to_leave": "; below 1 is earlier",
+}
+"""Which way is which, by the kind of a statement that compares two trainings."""
+
 STYLE = """
 <style>
 .statements { width: 100%; border-collapse: collapse; font-size: 1rem; }
@@ -63,7 +69,7 @@ def _row(one: Judgement, *, linked: bool) -> str:
         # As an image: the browser lets no drawing stand in a page's own text.
         coded = b64encode(drawn.encode()).decode()
         drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
-    size = f"{significant(one.effect)} {one.unit}" if one.effect is not None else ""
+    size = f"{significant(one.effect)} {one.unit}{SIDES.get(one.kind, '')}" if one.effect is not None else ""
     would = f'<div class="soft">Would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
     link = ""
     if linked:

@@ -18,7 +18,7 @@ from tests.app.shown import shown
 
 ROOT = Path(__file__).parents[2]
 REFUSED = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2", "sentence_transformers")
-LIVE = ("probe", "compare", "interventions", "vision")
+LIVE = ("compare", "interventions", "vision")
 SAYS = "holds stored results only"
 
 
@@ -71,7 +71,7 @@ def test_every_page_without_what_models_need(weights: bool, tmp_path: Path) -> N
         assert not kinds["error"], (page, kinds["error"])
         assert not kinds["warning"], (page, kinds["warning"])
     assert "is already a sum" in " ".join(said[""]["html"]), "Home gives its answer"
-    for page in ("terms", "encodings", "published", "vision", "interventions", "positions"):
+    for page in ("terms", "encodings", "published", "vision", "interventions", "positions", "probe"):
         assert int(said[page]["charts"][0]) > 0, f"{page!r} draws nothing that is stored"
     about_tables = [text for text in said["encodings"]["info"] if "--no-deps" in text]
     assert bool(about_tables) != weights

@@ -244,7 +244,7 @@ def test_without_stored_measures_a_sentence_says_how_to_make_them(tmp_path, monk
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
     monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "addend.duckdb"))
     store_build.refresh()
-    with pytest.raises(AddendError, match="measure-encodings"):
+    with pytest.raises(AddendError, match="measure encodings"):
         made("encoding_measures")
 
 

@@ -236,7 +236,7 @@ def test_a_single_seed_is_too_few_and_said_once(anew, taught):
 def test_every_reason_is_named(anew):
     ids = write_losses({"bert_a": (6.20, 6.25), "no_position": (6.22, 6.22), "tupe_a": (6.2, 6.2)})
     write_scores([score for score in [*SCORES, *ORDERLESS] if score[2] < 2], ids=ids)
-    assert headline(anew())[0] == "Inconclusive: under-trained and too few seeds."
+    assert headline(anew())[0] == "Inconclusive: under-trained; too few seeds."
 
 
 def test_a_baseline_without_an_average_is_inconclusive(anew, taught):

@@ -578,7 +578,7 @@ def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, na
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
 def test_with_no_results_a_sentence_says_how_to_make_them(data, name):
     store_build.refresh()
-    with pytest.raises(NoResults, match=r"python -m analysis (ablate|measure-costs)"):
+    with pytest.raises(NoResults, match=r"python -m analysis (ablate|measure costs)"):
         made(name)
 
 

@@ -61,7 +61,7 @@ def _trained(one: Contest, runs: contests.JudgedRuns, rules: TrainingRules, p: f
         kind=one.kind,
         verdict=verdict,
         sentence=_said(result, names, kind=one.kind, verdict=verdict),
-        unit="times the baseline's steps" if steps else "nats a predicted token",
+        unit="times the baseline's steps" if steps else "nats per predicted token",
         effect=effect,
         low=low,
         high=high,

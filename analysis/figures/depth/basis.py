@@ -50,7 +50,7 @@ def published() -> pd.DataFrame:
 @figure("depth_basis")
 def basis(params: Params) -> Figure:
     """Six numbers of the position basis, by depth."""
-    frame, models = models_of(params, "newest_means", "measure-means --texts FILE")
+    frame, models = models_of(params, "newest_means", "measure means --texts FILE")
     own = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
     own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
     theirs = published()

@@ -68,7 +68,7 @@ def windows(rows: pd.DataFrame) -> str:
 @figure("depth_decoding")
 def decoding(params: Params) -> Figure:
     """Decoders' scores on held-out windows, by depth."""
-    rows, models = models_of(params, "newest_decoding", "decode --texts FILE")
+    rows, models = models_of(params, "newest_decoding", "measure decoding --texts FILE")
     keys = list(zip(rows.target, rows.decoder, rows.measure, strict=True))
     rows = rows.assign(panel=[READINGS.get(key, "") for key in keys])
     columns = ["model", "layer", "depth", "target", "decoder", "measure", "value", "low", "high", "chance"]

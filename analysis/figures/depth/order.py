@@ -9,7 +9,7 @@ from analysis.core.formatting import significant
 from analysis.figures.depth.data import models_of, run_descriptions, windows
 from analysis.figures.figure import Figure, Params, figure
 
-MAKE = "measure-order --texts FILE"
+MAKE = "measure order --texts FILE"
 TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
 QUERIES = {"cls": "[CLS]", "word": "Words"}
 BINS = "every bin is twice as wide as the one before"

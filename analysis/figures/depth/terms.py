@@ -19,6 +19,7 @@ from analysis.figures.terms.data import (
     term_label,
 )
 from analysis.figures.terms.maps import REST
+from analysis.probes.drawn_images import CORPUS
 
 HOW = (
     "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
@@ -27,11 +28,9 @@ HOW = (
 
 
 def _where(row: Any, rows: pd.DataFrame) -> str:
-    layers = rows.layer.nunique()
-    return (
-        f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {row.texts} texts of "
-        f"{row.corpus.replace('_', ' ')}, {row.queries:,} queries per head"
-    )
+    layers, corpus = rows.layer.nunique(), row.corpus.replace("_", " ")
+    inputs = f"{row.texts} {corpus}" if row.corpus == CORPUS else f"{row.texts} texts of {corpus}"
+    return f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}, {row.queries:,} queries per head"
 
 
 @figure("depth_heads")

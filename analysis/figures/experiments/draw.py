@@ -10,6 +10,8 @@ from analysis.figures.marks import ROW, THIRD, hues, interval_tips, legend, numb
 from analysis.figures.training.draw_curves import WAYS
 from analysis.figures.training.draw_gaps import VARIANT
 
+KEY_ROW = 24
+"""Pixels of a row of the legend, which Streamlit takes from the marks."""
 NEUTRAL = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters": 1.0}
 """Where a measure says: as the baseline."""
 
@@ -20,6 +22,7 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
     every, titles = figure.frame(), figure.content.titles
     every = every.assign(way=every.combines.map(WAYS))
     colour = {way: look.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
+    keys = KEY_ROW * -(-len(colour) // 2) if look.screen else 0
     y = rows_down("title", titles)
     panels = []
     for place, (measure, name) in enumerate(MEASURES.items()):
@@ -34,5 +37,6 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
             ),
         )  # fmt: skip
         layers = [rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
-        panels.append(panel(*layers, look=look, width=THIRD, height=ROW * len(titles), title=name))
+        height = ROW * len(titles) + (keys if place == 0 else 0)
+        panels.append(panel(*layers, look=look, width=THIRD, height=height, title=name))
     return panels

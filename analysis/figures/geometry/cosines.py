@@ -51,6 +51,7 @@ def cosines(params: Params) -> Figure:
         "How nearly orthogonal?",
         real,
         caption=(
+            "How many pairs of a word and a position have which cosine; 0 is a right angle. "
             f"{text} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of "
             "words and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
             "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
@@ -86,17 +87,19 @@ def dimension(params: Params) -> Figure:
     if row is not None:
         like = as_random(row.value)
         text = (
-            f"{model}'s words and positions, centred, have a mean |cosine| of {row.value:.3f} in {whole:,.0f} "
-            f"dimensions; random vectors {row.baseline:.3f}"
-            + (f", and {row.value:.3f} in {like:,.0f} dimensions." if like is not None else ".")
+            f"The words and positions of {model}, each less their mean, have a mean |cosine| of {row.value:.3f} in "
+            f"{whole:,.0f} dimensions, and random vectors {row.baseline:.3f}"
+            + (f"; random vectors have {row.value:.3f} in {like:,.0f} dimensions." if like is not None else ".")
         )
     return geometry_figure(
         "geometry_dimension",
         "|Cosine| against dimension",
         shown,
         caption=(
-            f"{text} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below "
-            "the model's width: means over 20 random choices of so many of its coordinates, bars their 95 % range; at "
+            "The mean |cosine| of pairs of vectors when only so many of their coordinates are taken; lower is nearer "
+            f"to a right angle. {text} Grey line: the exact formula for random vectors, "
+            "Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below the model's width: means over 20 random choices of so many "
+            "of its coordinates, bars their 95 % range; at "
             "its width all pairs of a sample of words. The vertical line marks the dimension chosen above."
         ),
         alt=text,

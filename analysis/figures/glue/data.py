@@ -145,7 +145,7 @@ def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Fig
     shown = pick(every)
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, beside)):
         raise LinkError("No task is in the average; tick one.")
-    text = " ".join(part for part in (_own(study, shows), _published(study, beside, shows)) if part)
+    text = " ".join(part for part in (_own(name, study, shows), _published(study, beside, shows)) if part)
     return Figure(
         name=name,
         title=title.format(study.name if study else beside.baseline if beside else ""),
@@ -172,7 +172,7 @@ def seeds_are(study: Study) -> str:
     return "fine-tuning seeds of one model" if study.results.preset == "surgery" else "pre-training seeds"
 
 
-def _own(study: Study, shows: str) -> str:
+def _own(name: str, study: Study, shows: str) -> str:
     """What the own side of a figure rests on."""
     if not study:
         return f"No results of our own yet: {MAKE}."
@@ -181,6 +181,12 @@ def _own(study: Study, shows: str) -> str:
     out = [study.title(task) for task in study.glue if task not in study.averaged_tasks]
     partial = [study.title(task) for task in study.tasks if study.results.tasks.partial[task]]
     parts = [
+        {
+            "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
+            f"{study.name}'s; dots right of the line score higher.",
+            "difference": f"Score on each task minus {study.name}'s; dots right of the line score higher.",
+            "scores": "Score on each task's dev set; higher is better.",
+        }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{run_owner(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
         f"{span(cells.seeds)} {seeds_are(study)}, on dev sets, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),

@@ -36,7 +36,7 @@ def headline(study: Study) -> list[str]:
         return _after_surgery()
     why_not = [reason for reason in (_below_baselines(study), _untaught(study), _nothing_to_compare(study)) if reason]
     if why_not:
-        named = words(list(dict.fromkeys(reason.word for reason in why_not)))
+        named = "; ".join(dict.fromkeys(reason.word for reason in why_not))
         return [f"Inconclusive: {named}.", *(reason.sentence for reason in why_not)]
     averages = study.contrasts[study.contrasts.task == AVERAGE].sort_values("difference", ascending=False)
     rows = averages[(averages.seeds >= NEEDED_SEEDS) & averages.p.notna()]

@@ -182,8 +182,10 @@ def terms_aggregates(params: Params) -> Figure:
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
     result = stored_terms(params, wanted)
-    order = visible_terms(result)
-    result = result[result.term.isin(order)]
+    sizes = result.assign(size=result[measure].abs()).groupby("term")["size"].max()
+    present = visible_terms(result)
+    # The four are drawn always; of the others those that are printed as more than 0.00.
+    order = [term for term in present if term in FOUR or sizes[term] >= NOTHING]
     frame = result[["term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
     )
@@ -204,9 +206,9 @@ def terms_aggregates(params: Params) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[measure])}, {first.model}, layer {first.layer}, {_texts(first)}. "
-            f"{text[0].upper()}{text[1:]}.{why} Lines at the dots: 95 % bootstrap intervals, 2,000 resamples of "
-            f"{json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "
-            "other texts or models."
+            f"{text[0].upper()}{text[1:]}.{why} {_left_out(len(present) - len(order))}Lines at the dots: 95 % "
+            f"bootstrap intervals, 2,000 resamples of {json.loads(first.config)['clusters']} groups of texts that "
+            "share no passage; they say nothing about other texts or models."
         ),
         alt=f"Dot plot of {len(order)} terms. {text}.",
         command=(
@@ -218,11 +220,18 @@ def terms_aggregates(params: Params) -> Figure:
         citation_keys=CITE,
         content={
             "label": MEASURES[measure],
+            "rows": frame[frame.term.isin(order)],
             "order": [term_label(term) for term in order],
             "two": len(wanted) == 2,
             "told": text,
         },
     )
+
+
+def _left_out(count: int) -> str:
+    if not count:
+        return ""
+    return f"{plural(count, 'term')} below {NOTHING} {'is' if count == 1 else 'are'} not drawn; the data have them. "
 
 
 def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: str) -> str:
@@ -254,7 +263,7 @@ def leading_by_layer(lead: pd.DataFrame) -> str:
         f"{label} at {'layer' if (largest == label).sum() == 1 else 'layers'} {ranges(largest.index[largest == label])}"
         for label in dict.fromkeys(largest)
     ]
-    return f"The largest term is {join_names(parts)}"
+    return f"Of the terms of word and position, the largest is {join_names(parts)}"
 
 
 def folded(table: pd.DataFrame) -> pd.DataFrame:

@@ -87,7 +87,7 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
         scale=alt.Scale(domain=names, range=look.many(2)),
         legend=alt.Legend(title=None, orient="top", direction="vertical") if two else None,
     )
-    base = alt.Chart(figure.frame()).encode(
+    base = alt.Chart(figure.content["rows"]).encode(
         y=alt.Y("term_label:N", sort=order, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
         yOffset=alt.YOffset("over:N", sort=names) if two else alt.Undefined,
         color=colour,

@@ -57,7 +57,10 @@ FIRST = (
 
 
 def scales(content: CurvesContent, look: Look) -> tuple[alt.Color, alt.StrokeDash]:
-    """A colour for how each variant combines word and position, and a dash that tells it from others of that colour."""
+    """A colour for how each variant combines word and position, and a dash that tells it from others of that colour.
+
+    Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
+    """
     variants, baseline = content.variants, content.baseline
     ways = {name: WAYS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none" for name in variants}
     order = [*FIRST, *sorted(set(variants) - set(FIRST))]
@@ -67,6 +70,8 @@ def scales(content: CurvesContent, look: Look) -> tuple[alt.Color, alt.StrokeDas
         place = 0 if name == baseline else same.index(name) + (ways[name] == ways.get(baseline))
         colour_of[name] = look.colour(colours.WAYS[ways[name]])
         dash_of[name] = DASHES[place % len(DASHES)]
+    if len(variants) > 1 and len(set(ways.values())) == 1:
+        colour_of = dict(zip(variants, look.many(len(variants)), strict=True))
     return hues("variant", colour_of), dashes("variant", dash_of)
 
 

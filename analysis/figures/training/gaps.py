@@ -256,9 +256,12 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
         finding=_soonest(steps, trainings.baseline),
         frame=lambda: table,
         caption=sentences(
-            f"Training until the validation loss is first at or below {title(trainings.baseline)}'s final one, over "
-            "what that run itself took, paired by seed; small dots are seeds, diamonds their geometric mean with "
-            "its 95 % t interval over the logarithms. 0.5 is half the training.",
+            f"The share of {title(trainings.baseline)}'s training that each variant needs to reach its final loss; 0.5 "
+            "is half of it.",
+            f"A variant's steps (or seconds) until its validation loss is first at or below "
+            f"{title(trainings.baseline)}'s final one, divided by those of {title(trainings.baseline)}'s whole run of "
+            "the same seed. Small dots are seeds, diamonds their geometric mean with its 95 % t interval over the "
+            "logarithms.",
             "Triangles: at one seed or more the loss was not reached, so the ratio is at least what is shown, and "
             "has no interval."
             if table.censored.any()
