@@ -29,9 +29,11 @@ WIDE, HALF, THIRD = 820, 380, 250
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
 """Of a label that is broken into lines: the letters of a line, and its height in pixels."""
+_HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("true", "right", -9), ("false", "left", 9))
 
 ChannelT = TypeVar("ChannelT", alt.X, alt.Y)
+EncodingT = TypeVar("EncodingT", alt.Color, alt.Shape)
 Tip = str | tuple[str, str] | tuple[str, str, str]
 """A column of a tooltip: its name; its name and title; or name, title and number format."""
 
@@ -79,7 +81,8 @@ def number(
         domain=domain if isinstance(domain, UndefinedType) else list(domain),
         type=alt.Undefined if linear else "log",
         base=log,
-        zero=zero if free and linear else alt.Undefined,
+        # Said where a domain is given, too: a reference line on the same axis would stretch it to zero.
+        zero=zero if linear else alt.Undefined,
         nice=free if nice is alt.Undefined else nice,
         padding=padding,
     )
@@ -114,9 +117,13 @@ def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:
 
 
 def level_labels(labels: Sequence[str]) -> dict[str, str]:
-    """Labels with empty lines around the shorter ones: an axis moves all labels up by the same amount."""
+    """Labels with empty lines around the shorter ones: an axis moves all labels up by the same amount.
+
+    A label that ends in an empty line is half a line too high; `labelled_rows` moves it down.
+    """
     most = max((label.count("\n") for label in labels), default=0)
-    return {label: "\n" * ((most - label.count("\n")) // 2) + label for label in labels}
+    missing = {label: most - label.count("\n") for label in labels}
+    return {label: "\n" * (lines // 2) + label + "\n" * (lines % 2) for label, lines in missing.items()}
 
 
 def row_height(labels: Sequence[str], least: int = 26) -> int:
@@ -124,8 +131,8 @@ def row_height(labels: Sequence[str], least: int = 26) -> int:
     return max(least, LABEL_LINE * max(label.strip("\n").count("\n") + 1 for label in labels) + 8)
 
 
-def labelled_rows(labels: Sequence[str], gap: float = 0.1) -> alt.Y:
-    """Rows with levelled labels, in the order given."""
+def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False) -> alt.Y:
+    """Rows with levelled labels, in the order given. grid: whether a line leads from each label to its marks."""
     most = max(label.strip("\n").count("\n") for label in labels)
     axis = alt.Axis(
         labelExpr="split(datum.label, '\\n')",
@@ -133,10 +140,11 @@ def labelled_rows(labels: Sequence[str], gap: float = 0.1) -> alt.Y:
         labelFontSize=TEXT,
         labelLineHeight=LABEL_LINE,
         labelOffset=-most * LABEL_LINE / 2,
+        labelBaseline={"condition": {"test": _HALF_LINE, "value": "top"}, "value": "middle"},
         ticks=False,
         domain=False,
         title=None,
-        grid=False,
+        grid=grid,
         labelOverlap=False,
     )
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
@@ -173,6 +181,12 @@ def shapes(field: str, signs: Mapping[str, str], key: alt.Legend | None = None) 
     return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(signs), range=list(signs.values())), legend=key)
 
 
+def dashes(field: str, patterns: Mapping[str, Sequence[int]], key: alt.Legend | None = None) -> alt.StrokeDash:
+    """The dash of each name's line: lengths of stroke and gap in pixels; [1, 0] is a whole line."""
+    scale = alt.Scale(domain=list(patterns), range=[list(pattern) for pattern in patterns.values()])
+    return alt.StrokeDash(f"{field}:N", scale=scale, legend=key)
+
+
 def rule(look: Look, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:
     """A reference line at a value of one axis: zero, a baseline, chance. Dashed where it is given and not measured."""
     mark = alt.Chart(pd.DataFrame({"at": [x if x is not None else y]})).mark_rule(
@@ -185,7 +199,7 @@ def heading(title: str | Sequence[str], *below: str, look: Look) -> alt.TitlePar
     """A panel's title, and lines below it that explain its marks."""
     return alt.TitleParams(
         title if isinstance(title, str) else list(title),
-        subtitle=list(below),
+        subtitle=list(below) or alt.Undefined,
         fontSize=PANEL_TITLE,
         subtitleFontSize=TEXT,
         subtitleColor=look.ink,
@@ -209,24 +223,35 @@ def row_plot(
     look: Look,
     tooltip: Sequence[Tip] = (),
     ends: tuple[str, str] | None = ("low", "high"),
-    color: alt.Color | UndefinedType = alt.Undefined,
-    shape: alt.Shape | UndefinedType = alt.Undefined,
+    color: alt.Color | str | UndefinedType = alt.Undefined,
+    shape: alt.Shape | str | UndefinedType = alt.Undefined,
     size: float = DOT,
     opacity: float = 1.0,
+    filled: bool = True,
 ) -> list[Chart]:
     """The layers of a row plot: a dot for each row of the frame and, where both ends are known, its interval.
 
-    ends: the columns of the interval's ends, on the axis of `x`; None where there are none.
+    ends: the columns of the interval's ends, on the axis of `x`; None where there are none. color, shape: those of all
+    rows, or the encoding that gives each row its own. filled: hollow dots are of values that are not certain.
     """
-    base = alt.Chart(frame).encode(y=y, color=color)
+    base = alt.Chart(frame).encode(y=y, color=_by_column(color))
     plain = _plain(color, look)
     layers: list[Chart] = []
     if ends is not None and frame[ends[0]].notna().any():
         known = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
         bars = known.mark_rule(strokeWidth=LINE, clip=True, color=plain)
         layers.append(bars.encode(x=same_axis(x, ends[0]), x2=f"{ends[1]}:Q"))
-    marks = base.mark_point(filled=True, size=size, opacity=opacity, color=plain)
-    layers.append(marks.encode(x=x, shape=shape, tooltip=tips(*tooltip)))
+    marks = base.mark_point(
+        filled=filled,
+        fill=alt.Undefined if filled else look.ground,
+        strokeWidth=alt.Undefined if filled else LINE,
+        # With its outline a hollow dot is as large as a filled one.
+        size=size if filled else (size**0.5 - LINE) ** 2,
+        opacity=opacity,
+        color=plain,
+        shape=shape if isinstance(shape, str) else alt.Undefined,
+    )
+    layers.append(marks.encode(x=x, shape=_by_column(shape), tooltip=tips(*tooltip)))
     return layers
 
 
@@ -239,9 +264,9 @@ def line_plot(
     tooltip: Sequence[Tip] = (),
     ends: tuple[str, str] | None = None,
     band: bool = False,
-    color: alt.Color | UndefinedType = alt.Undefined,
+    color: alt.Color | str | UndefinedType = alt.Undefined,
     dash: alt.StrokeDash | UndefinedType = alt.Undefined,
-    shape: alt.Shape | UndefinedType = alt.Undefined,
+    shape: alt.Shape | str | UndefinedType = alt.Undefined,
     detail: str | UndefinedType = alt.Undefined,
     dots: float = DOT,
     width: float = LINE,
@@ -249,9 +274,9 @@ def line_plot(
     """The layers of a line plot: intervals, lines, and a dot at each value that a pointer can find.
 
     ends: the columns of the interval's ends, on the axis of `y`, drawn as bars or as a band. dots: the area of a dot;
-    0 for dots that are there for the pointer alone.
+    0 for dots that are there for the pointer alone. width: of the line in pixels; 0 for dots that no line joins.
     """
-    base = alt.Chart(frame).encode(x=x, color=color, detail=detail)
+    base = alt.Chart(frame).encode(x=x, color=_by_column(color), detail=detail)
     plain = _plain(color, look)
     layers: list[Chart] = []
     if ends is not None and frame[ends[0]].notna().any():
@@ -260,12 +285,27 @@ def line_plot(
             base.mark_rule(strokeWidth=LINE, opacity=0.6, color=plain),
         )
         layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=f"{ends[1]}:Q"))
-    layers.append(base.mark_line(strokeWidth=width, color=plain).encode(y=y, strokeDash=dash))
-    marks = base.mark_point(filled=True, size=dots or DOT, opacity=1.0 if dots else 0.0, color=plain)
-    layers.append(marks.encode(y=y, shape=shape, tooltip=tips(*tooltip)))
+    if width:
+        layers.append(base.mark_line(strokeWidth=width, color=plain).encode(y=y, strokeDash=dash))
+    if dots or tooltip:
+        marks = base.mark_point(
+            filled=True,
+            size=dots or DOT,
+            opacity=1.0 if dots else 0.0,
+            color=plain,
+            shape=shape if isinstance(shape, str) else alt.Undefined,
+        )
+        layers.append(marks.encode(y=y, shape=_by_column(shape), tooltip=tips(*tooltip)))
     return layers
 
 
-def _plain(color: alt.Color | UndefinedType, look: Look) -> str | UndefinedType:
+def _plain(color: alt.Color | str | UndefinedType, look: Look) -> str | UndefinedType:
     """The colour of marks that no column colours."""
+    if isinstance(color, str):
+        return color
     return look.series if color is alt.Undefined else alt.Undefined
+
+
+def _by_column(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:
+    """The encoding that gives each row its own colour or shape, where all do not share one."""
+    return alt.Undefined if isinstance(style, str) else style

@@ -219,7 +219,7 @@ def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Value], ...]) -> training_verdict.Verdict | None:
-    return training_verdict.verdict(training.select_trainings(dict(values)))
+    return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
 
 
 def claims() -> tuple[stored.Entry, ...]:

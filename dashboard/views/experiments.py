@@ -30,7 +30,7 @@ except AddendError as problem:
 show.show(figure, PAGE, values)
 
 st.header("The same as a table", anchor=False)
-table = figure.content["table"]
+table = figure.content.table
 ways = st.pills("Only those that are", sorted(set(table.Combines)), selection_mode="multi", key=f"{PAGE}.ways")
 shown = table[table.Combines.isin(ways)] if ways else table
 numbers = [name for name in shown.columns if shown[name].dtype.kind == "f"]

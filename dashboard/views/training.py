@@ -70,7 +70,7 @@ def draw(name: str) -> None:
             "Variant": st.column_config.Column(pinned=True, width=160),
             UNMATCHED: st.column_config.Column(width=510),
         }
-        st.dataframe(figure.content["table"], hide_index=True, height="content", column_config=columns)
+        st.dataframe(figure.content.table, hide_index=True, height="content", column_config=columns)
 
 
 def judge() -> None:

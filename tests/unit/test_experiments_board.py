@@ -19,7 +19,7 @@ def board(store):
 
 
 def test_losses_are_differences_of_means_over_seeds_in_common(board):
-    long = board.content["long"]
+    long = board.frame()
     finals = (
         read.query("SELECT variant, seed, final_loss FROM pretrainings WHERE preset = 'cpu2'")
         .pivot_table(index="seed", columns="variant", values="final_loss")
@@ -31,7 +31,7 @@ def test_losses_are_differences_of_means_over_seeds_in_common(board):
 
 
 def test_costs_are_over_the_baselines(board):
-    long = board.content["long"].set_index(["measure", "variant"]).value
+    long = board.frame().set_index(["measure", "variant"]).value
     costs = (
         read.query("SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'parameters'", [COSTED])
         .set_index("variant")
@@ -43,7 +43,7 @@ def test_costs_are_over_the_baselines(board):
 
 
 def test_each_variant_has_one_row_and_every_number_is_in_the_data(board):
-    table, long = board.content["table"], board.content["long"]
+    table, long = board.content.table, board.frame()
     assert table.Variant.is_unique
     assert set(long.measure) <= set(MEASURES)
     assert set(long.variant) <= set(VARIANTS)
@@ -59,7 +59,7 @@ def test_a_preset_without_trainings_leaves_costs_and_papers(monkeypatch):
     monkeypatch.setitem(FIGURES._entries, "training_gap", FigureSpec(parameters=None, build=nothing))
     monkeypatch.setitem(FIGURES._entries, "training_plateau", FigureSpec(parameters=None, build=nothing))
     board = FIGURES["experiments_board"].make({"preset": "cpu2"})
-    assert not {"loss", "plateau"} & set(board.content["long"].measure)
+    assert not {"loss", "plateau"} & set(board.frame().measure)
     assert board.finding == ""
     assert "No training of preset cpu2 is stored." in board.caption
 

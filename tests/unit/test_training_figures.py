@@ -13,8 +13,9 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES, drawings
 from analysis.figures.runs.data import all_runs, settings
 from analysis.figures.training import costs as training_costs
-from analysis.figures.training.data import index, select_trainings, usual_baseline
-from analysis.figures.training.draw_curves import FIRST, LINE, apart
+from analysis.figures.training.data import TrainingParameters, index, usual_baseline
+from analysis.figures.training.data import select_trainings as select
+from analysis.figures.training.draw_curves import FIRST, NAME_HEIGHT, spread_names
 from analysis.figures.training.settings import BEST
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
@@ -29,6 +30,10 @@ NAMES = links.VIEWS["training"].figures
 def made(name: str, **changed):
     page = "runs" if name.startswith("runs") else "training"
     return FIGURES[name].of({**links.VIEWS[page].defaults(), **changed})
+
+
+def select_trainings(values):
+    return select(TrainingParameters.of(values))
 
 
 def run(variant: str, seed: int, losses, final: float | None = None, **changes) -> str:
@@ -132,8 +137,8 @@ def test_a_crossing_is_where_a_mean_curve_first_reaches_the_baselines_end(three)
     """TUPE-A goes from 6 at step 100 to 4 at step 200, so it is at 5 at step 150, of 1,024 tokens each, 15 seconds."""
     for axis, at in (("step", 150), ("tokens", 150 * 1_024), ("seconds", 15)):
         content = made("training_curves", axis=axis).content
-        assert content["target"] == 5.0
-        crossed = {one["variant"]: one["at"] for one in content["crossings"]}
+        assert content.target == 5.0
+        crossed = {name: one.step for name, one in content.crossings.items()}
         assert crossed["tupe_a"] == pytest.approx(at)
         assert math.isnan(crossed["no_position"])
     caption = made("training_curves").caption
@@ -145,7 +150,7 @@ def test_the_mean_is_over_seeds(data):
     for seed, end in enumerate((4.0, 5.0, 6.0)):
         run("bert_a", seed, (8, 7, 6, 6, end))
     store_build.refresh()
-    mean = made("training_curves").content["mean"]
+    mean = made("training_curves").content.mean
     assert mean.value.tolist() == [8, 7, 6, 6, 5]
     assert set(mean.seeds) == {3}
 
@@ -155,7 +160,7 @@ def test_long_curves_are_thinned_and_keep_their_ends(data):
     trainings.write("bert_a", 0, trainings.line(steps, [8 - step / 1_000 for step in steps]))
     store_build.refresh()
     figure = made("training_curves")
-    drawn = figure.content["rows"]
+    drawn = figure.content.rows
     assert len(drawn) <= 60
     assert (drawn.step.min(), drawn.step.max()) == (0, 3_000)
     assert len(figure.frame()) == 301, "the data keep every evaluation"
@@ -242,10 +247,10 @@ def test_changes_add_up_to_the_difference_between_the_ends(data):
 
 def test_a_way_with_a_variant_that_was_not_run_is_left_out(data):
     between(without=("no_cross",))
-    assert made("training_parts").content["ways"] == ["Cross terms dropped last"]
+    assert made("training_parts").content.ways == ["Cross terms dropped last"]
     run("no_cross", 7, ADDED)
     store_build.refresh()
-    assert made("training_parts").content["ways"] == ["Cross terms dropped last"], "no seed in common"
+    assert made("training_parts").content.ways == ["Cross terms dropped last"], "no seed in common"
 
 
 def test_the_ways_are_of_masked_models(whole):
@@ -269,7 +274,7 @@ def test_a_difference_is_shown_at_every_setting_that_both_were_run_at(three):
     store_build.refresh()
     figure = made("training_settings")
     rows = figure.frame().set_index(["setting", "variant"])
-    own, twice, pre, best = figure.content["settings"]
+    own, twice, pre, best = figure.content.settings
     assert (own, twice, pre, best) == ("peak rate 0.001", "peak rate 0.002", "norm pre", BEST)
     assert rows.loc[(own, "tupe_a"), "gap"] == pytest.approx((3.82 - 5.0 + 3.81 - 5.01 + 3.83 - 5.02) / 3)
     paired = ttest_1samp([3.82 - 5.0, 3.81 - 5.01, 3.83 - 5.02], 0).confidence_interval()
@@ -322,7 +327,7 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     )
     ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
-    lines = figure.content["lines"]
+    lines = figure.content.lines
     assert set(lines.steps[lines.beyond].agg(["min", "max"]).round()) == {40_000, 160_000}
     drawings.compose(figure).to_dict()
 
@@ -421,7 +426,7 @@ def test_any_variant_may_be_held_against(three):
     assert rows.loc["step", "bert_a"].censored == 3
     assert ("step", "tupe_a") not in rows.index
     assert not figure.sentences
-    assert figure.content["claim"] is None
+    assert figure.content.claim is None
     assert "baseline=tupe_a" in figure.command
     gap = made("training_gap", baseline="tupe_a").frame().set_index("variant").gap
     assert gap["bert_a"] == pytest.approx(5.01 - 3.82)
@@ -453,7 +458,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
     run("no_position", 0, (8, 7, 7, 7, 7))
     store_build.refresh()
     figure = made("training_plateau")
-    assert figure.content["table"].told.tolist() == ["> 400"]
+    assert figure.content.table.told.tolist() == ["> 400"]
     assert "not left within the run" in figure.caption
     drawings.compose(figure).to_dict()
 
@@ -532,7 +537,7 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     figure = made("training_costs")
     frame = figure.frame()
     assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
-    table = figure.content["table"].set_index("Variant")
+    table = figure.content.table.set_index("Variant")
     assert table.loc["No position", "Where its size is not matched"].startswith("Fewer parameters")
     assert table.loc["BERT-A", "Where its size is not matched"] == ""
     assert table.loc["No position", "Against BERT-A"] == "−8.3 %"
@@ -586,8 +591,8 @@ def test_names_do_not_cover_each_other():
     import numpy as np
 
     for values in ([5.0, 5.0, 5.0], [1.0, 9.0], [2.0] * 20):
-        places = np.sort(apart(np.array(values), np.full(len(values), LINE), (1.0, 9.0), 380))
-        assert (np.diff(places) >= LINE - 0.5).all()
+        places = np.sort(spread_names(np.array(values), np.full(len(values), NAME_HEIGHT), (1.0, 9.0), 380))
+        assert (np.diff(places) >= NAME_HEIGHT - 0.5).all()
         assert places[0] >= 0
         assert places[-1] <= 380
 
@@ -595,7 +600,7 @@ def test_names_do_not_cover_each_other():
 def test_a_name_of_two_lines_has_room_for_both():
     import numpy as np
 
-    places = apart(np.array([5.0, 5.1, 4.9]), np.array([30.0, 10.0, 20.0]), (1.0, 9.0), 400)
+    places = spread_names(np.array([5.0, 5.1, 4.9]), np.array([30.0, 10.0, 20.0]), (1.0, 9.0), 400)
     # From the top: 5.1, 5.0, 4.9; they touch, in the middle of where they want to be (195, 200 and 205).
     assert np.diff(places[[1, 0, 2]]) == pytest.approx([20.0, 25.0])
     assert places.mean() == pytest.approx(200.0)

@@ -1,6 +1,6 @@
 """Figures of the ledger: every verdict at once, and the evidence on one claim."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ from analysis.claims import WORDS, stored
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, plural
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 SIDES = {"for": "supports it", "against": "contradicts it", "beside": "is related and decides nothing"}
@@ -17,15 +17,39 @@ SHOWN = 24
 """Rows of one unit that are drawn; all of them are in the figure's data."""
 
 
+class EvidenceParameters(Parameters):
+    """The claim that the evidence is on."""
+
+    claim: str = ""
+
+
+@dataclass(frozen=True)
+class VerdictsContent:
+    """words: every verdict that could be, in the order of the columns."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EvidenceContent:
+    """drawn: the rows that are drawn, as `evidence` gives them. unit: what the rule judges in.
+
+    threshold: what the rule holds the effect against, in that unit; None where it holds it against nothing.
+    """
+
+    drawn: pd.DataFrame
+    unit: str
+    threshold: float | None
+
+
 def _provenance() -> dict[str, str]:
     about = read.query("SELECT built, git_sha, schema_version FROM meta").iloc[0]
     return {"store": f"built {about.built}, code {about.git_sha}, schema {about.schema_version}"}
 
 
-@figure("claims_verdicts")
-def claims_verdicts(params: Params) -> Figure:
-    """Every claim with its verdict."""
-    del params
+@figure("claims_verdicts", Parameters)
+def claims_verdicts(_: Parameters) -> Figure[VerdictsContent]:
+    """Every claim with its verdict. Raises NoResults where the store holds none."""
     entries = stored.ledger()
     if not entries:
         raise NoResults(
@@ -66,14 +90,13 @@ def claims_verdicts(params: Params) -> Figure:
         alt=f"Table of marks, one row a claim, one column a verdict. {counts}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 1"',
         provenance=_provenance() | {"first verdicts": stored.closed()},
-        content={"words": WORDS},
+        content=VerdictsContent(WORDS),
     )
 
 
-@figure("claims_statements")
-def claims_statements(params: Params) -> Figure:
-    """Every statement with its verdict by version 2 of the rules."""
-    del params
+@figure("claims_statements", Parameters)
+def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
+    """Every statement with its verdict by version 2 of the rules. Raises NoResults where the store holds none."""
     matches = statements.statements()
     if not matches:
         raise NoResults("The store holds no statements. Run: python -m analysis sync --rebuild")
@@ -111,19 +134,22 @@ def claims_statements(params: Params) -> Figure:
         alt=f"Table of marks, one row a statement, one column a verdict. {counts}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2"',
         provenance=_provenance(),
-        content={"words": statements.WORDS},
+        content=VerdictsContent(statements.WORDS),
     )
 
 
-@figure("claim_evidence")
-def claim_evidence(params: Params) -> Figure:
-    """The evidence on one claim that has a number, one panel a unit, with the rule's threshold."""
-    if not params.get("claim"):
+@figure("claim_evidence", EvidenceParameters)
+def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
+    """The evidence on one claim that has a number, one panel a unit, with the rule's threshold.
+
+    Raises LinkError where no claim is named or it is unknown, NoResults where no evidence on it is a number.
+    """
+    if not params.claim:
         raise LinkError(
             "The link names no claim, and this figure is of one. Add it to the link, as in /claims?claim=C09; "
             f"known: {', '.join(entry.id for entry in stored.ledger()) or 'none yet'}."
         )
-    entry = stored.claim(str(params["claim"]))
+    entry = stored.claim(params.claim)
     frame = evidence(entry)
     numbered = frame[frame.value.notna()]
     if numbered.empty:
@@ -161,7 +187,7 @@ def claim_evidence(params: Params) -> Figure:
         command="\n".join(f'python -m analysis query "{sql}"' for sql in entry.queries.values()),
         provenance=_provenance() | {"first verdicts": stored.closed()},
         citation_keys=tuple(dict.fromkeys(line.citation for line in entry.evidence if line.citation)),
-        content={"drawn": drawn, "threshold": entry.threshold, "unit": entry.unit, "sides": SIDES},
+        content=EvidenceContent(drawn, unit=entry.unit, threshold=entry.threshold),
     )
 
 
@@ -169,7 +195,7 @@ def evidence(entry: stored.Entry) -> pd.DataFrame:
     """A row a piece of evidence, numbered; what decides comes first, against and for alike."""
     order = {"for": 0, "against": 1, "beside": 2}
     lines = sorted(entry.evidence, key=lambda line: order[line.side])
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[str, object]] = [
         {
             "number": number,
             "side": line.side,

@@ -5,10 +5,28 @@ import textwrap
 import altair as alt
 import pandas as pd
 
-from analysis.core import colours
+from analysis.core import colours, frames
 from analysis.figures import Figure
+from analysis.figures.claims.data import SIDES, EvidenceContent, VerdictsContent
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import same_axis
+from analysis.figures.marks import (
+    DASH,
+    HALF,
+    LARGE_DOT,
+    ROW,
+    hues,
+    labelled_rows,
+    legend,
+    level_labels,
+    number,
+    panel,
+    row_height,
+    row_plot,
+    rows_down,
+    rule,
+    shapes,
+    tips,
+)
 
 VERDICTS = {
     "supported": (colours.VERDICTS["supported"], "circle"),
@@ -18,95 +36,61 @@ VERDICTS = {
     "inconclusive": (colours.VERDICTS["open"], "square"),
     "not yet measured": (colours.VERDICTS["open"], "triangle-up"),
 }
-SIDES = {
+STYLES = {
     "for": (colours.VERDICTS["supported"], "circle"),
     "against": (colours.VERDICTS["contradicted"], "cross"),
     "beside": (colours.VERDICTS["open"], "diamond"),
 }
+LETTERS, LINES = 34, 3
+"""Of a name: the letters of a line, and its lines. Longer lines would leave the marks no room on a narrow screen."""
 
 
-@drawing("claims_statements")
-@drawing("claims_verdicts")
-def verdicts(figure: Figure, look: Look) -> list[Chart]:
+@drawing("claims_statements", "claims_verdicts")
+def verdicts(figure: Figure[VerdictsContent], look: Look) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
-    frame = figure.frame()
-    words = list(figure.content["words"])
-    shown = frame[["id", "claim", "verdict", "for", "against", "sentence"]]
-    # Names in two lines leave the marks room on a narrow screen.
-    lines = [textwrap.wrap(claim, 44, max_lines=3, placeholder=" …") for claim in shown.claim]
-    shown = shown.assign(row=["|".join(parts) for parts in lines])
-    height = sum(max(34, 15 * len(parts)) for parts in lines)
-    chart = (
-        alt.Chart(shown)
-        .mark_point(filled=True, size=130, opacity=1)
-        .encode(
-            x=alt.X(
-                "verdict:N",
-                sort=words,
-                scale=alt.Scale(domain=words),
-                axis=alt.Axis(orient="top", labelAngle=-50, labelOverlap=False),
-                title=None,
-            ),
-            y=alt.Y(
-                "row:N",
-                sort=list(shown.row),
-                title=None,
-                axis=alt.Axis(labelExpr="split(datum.label, '|')", grid=True, labelOverlap=False, labelPadding=6),
-            ),
-            color=alt.Color(
-                "verdict:N",
-                scale=alt.Scale(domain=words, range=[look.colour(VERDICTS[word][0]) for word in words]),
-                legend=None,
-            ),
-            shape=alt.Shape(
-                "verdict:N", scale=alt.Scale(domain=words, range=[VERDICTS[word][1] for word in words]), legend=None
-            ),
-            tooltip=["claim:N", "verdict:N", "for:Q", "against:Q", "sentence:N"],
-        )
-        .properties(width=420, height=height)
+    frame, words = figure.frame(), figure.content.words
+    lines = [textwrap.wrap(claim, LETTERS, max_lines=LINES, placeholder=" …") for claim in frame.claim]
+    labels = list(level_labels(["\n".join(parts) for parts in lines]).values())
+    shown = frame[["claim", "verdict", "for", "against", "sentence"]].assign(label=labels)
+    across = alt.Axis(orient="top", labelAngle=-50, labelOverlap=False)
+    marks = alt.Chart(shown).mark_point(filled=True, size=LARGE_DOT, opacity=1)
+    table = marks.encode(
+        x=alt.X("verdict:N", sort=list(words), title=None, scale=alt.Scale(domain=list(words)), axis=across),
+        y=labelled_rows(labels, grid=True),
+        color=hues("verdict", {word: look.colour(VERDICTS[word][0]) for word in words}),
+        shape=shapes("verdict", {word: VERDICTS[word][1] for word in words}),
+        tooltip=tips("claim", "verdict", "for:Q", "against:Q", "sentence"),
     )
-    return [chart]
+    return [panel(table, look=look, width=HALF, height=row_height(labels) * len(labels))]
 
 
 @drawing("claim_evidence")
-def evidence(figure: Figure, look: Look) -> list[Chart]:
+def evidence(figure: Figure[EvidenceContent], look: Look) -> list[Chart]:
     """One panel a unit; rows are numbered as in the tables."""
-    drawn = figure.content["drawn"]
-    units = list(dict.fromkeys(drawn.unit))
+    drawn = figure.content.drawn
     # What the rule judges by comes first.
-    units.sort(key=lambda unit: unit != figure.content["unit"])
-    return [_panel(drawn[drawn.unit == unit], unit, figure, look) for unit in units]
+    units = sorted(dict.fromkeys(drawn.unit), key=lambda unit: unit != figure.content.unit)
+    return [_panel(drawn[drawn.unit == unit], unit, figure.content, look) for unit in units]
 
 
-def _panel(rows: pd.DataFrame, unit: str, figure: Figure, look: Look) -> Chart:
-    rows = rows.drop(columns=["values", "page", "caveat", "query"]).assign(
-        label=[f"{row.number}  {row.source}" for row in rows.itertuples()],
-        bears=[figure.content["sides"][side] for side in rows.side],
+def _panel(rows: pd.DataFrame, unit: str, content: EvidenceContent, look: Look) -> Chart:
+    shown = rows[["number", "says", "source", "value", "low", "high", "kind"]].assign(
+        label=[f"{row.number}  {row.source}" for row in frames.rows(rows)], bears=rows.side.map(SIDES)
     )
-    known = {figure.content["sides"][side]: style for side, style in SIDES.items()}
-    sides = [name for name in known if name in set(rows.bears)]
-    y = alt.Y("label:N", sort=list(rows.label), title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
-    style = {
-        "color": alt.Color(
-            "bears:N",
-            scale=alt.Scale(domain=sides, range=[look.colour(known[side][0]) for side in sides]),
-            legend=alt.Legend(title=None, orient="top", columns=1, labelLimit=300),
-        ),
-        "shape": alt.Shape("bears:N", scale=alt.Scale(domain=sides, range=[known[side][1] for side in sides])),
-    }
-    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, padding=14), axis=alt.Axis(tickCount=7))
-    tips = ["number:Q", "says:N", "source:N", "value:Q", "low:Q", "high:Q", "kind:N"]
-    base = alt.Chart(rows)
-    layers: list[Chart] = [
-        base.mark_rule(strokeWidth=2).encode(x=same_axis(x, "low"), x2="high:Q", y=y, color=style["color"]),
-        base.mark_point(filled=True, size=80, opacity=1).encode(x=x, y=y, tooltip=tips, **style),
-    ]
-    threshold = figure.content["threshold"]
-    if threshold is not None and unit == figure.content["unit"]:
-        line = alt.Chart(alt.InlineData(values=[{"threshold": threshold}]))
-        layers.insert(0, line.mark_rule(strokeDash=[5, 4], color=look.ink).encode(x=same_axis(x, "threshold")))
-    return alt.layer(*layers).properties(
-        width=430,
-        height=24 * len(rows) + 22 * len(sides) + 20,
-        title=alt.TitleParams(unit or "value", fontSize=13, anchor="start"),
+    sides = [side for side in SIDES if side in set(rows.side)]
+    key = legend(place="top")
+    layers = row_plot(
+        shown,
+        x=number(alt.X, "value", unit, padding=14, ticks=7),
+        y=rows_down("label", shown.label.tolist()),
+        look=look,
+        color=hues("bears", {SIDES[side]: look.colour(STYLES[side][0]) for side in sides}, key),
+        shape=shapes("bears", {SIDES[side]: STYLES[side][1] for side in sides}, key),
+        size=LARGE_DOT,
+        tooltip=("number:Q", "says", "source", "value:Q", "low:Q", "high:Q", "kind"),
     )
+    if content.threshold is not None and unit == content.unit:
+        layers.insert(0, rule(look, x=content.threshold, dash=DASH))
+    # A page takes the legend's room from the height.
+    height = ROW * (len(rows) + len(sides)) + 20
+    return panel(*layers, look=look, width=430, height=height, title=unit or "value")

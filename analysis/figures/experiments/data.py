@@ -1,6 +1,6 @@
 """The board: a row a way of combining word and position; what training, GLUE, costs and papers say of it."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import FIGURES, Figure, Params, figure
+from analysis.figures.figure import FIGURES, Figure, Parameters, figure
 from analysis.figures.glue.data import TUPE, rows, study_and_table
 from analysis.figures.training.data import MASKED, title
 from analysis.figures.training.gaps import counted
@@ -33,12 +33,30 @@ MEASURES = {
 """What the board shows of each variant; every difference is to the baseline."""
 
 
-@figure("experiments_board")
-def board(params: Params) -> Figure:
-    """Every measure of every variant that one was taken of, as a table and as panels of dots."""
-    preset = str(params["preset"])
-    training = {"preset": preset, "objective": MASKED, "recipe": "", "rate": "", "baseline": BASELINE}
-    gap, plateau = _behind("training_gap", training), _behind("training_plateau", training)
+class BoardParameters(Parameters):
+    """The preset whose trainings are shown."""
+
+    preset: str
+
+
+@dataclass(frozen=True)
+class BoardContent:
+    """titles: of the variants, in the order of the rows. table: a row a variant, a column a measure."""
+
+    titles: list[str]
+    table: pd.DataFrame
+
+
+@figure("experiments_board", BoardParameters)
+def board(params: BoardParameters) -> Figure[BoardContent]:
+    """Every measure of every variant that one was taken of, as a table and as panels of dots.
+
+    Raises NoResults where nothing was measured, AddendError for a preset that is not offered.
+    """
+    preset = params.preset
+    of_gap, of_plateau = (_training(name, preset) for name in ("training_gap", "training_plateau"))
+    gap = of_gap.frame() if of_gap else None
+    plateau = of_plateau.content.table if of_plateau else None
     frames = [
         _measure("loss", gap, value="gap", low="low", high="high", seeds="n", word="standing"),
         _measure("plateau", plateau, value="mean", low="low", high="high", seeds="n", word="told"),
@@ -51,7 +69,6 @@ def board(params: Params) -> Figure:
         raise NoResults("No experiment of our own is stored yet. Run: python -m analysis ablate --preset debug")
     long = long.assign(title=long.variant.map(title), combines=[VARIANTS[name].combines for name in long.variant])
     order = _order(long)
-    titles = [title(name) for name in order]
     return Figure(
         name="experiments_board",
         title="All experiments on one board",
@@ -72,19 +89,21 @@ def board(params: Params) -> Figure:
         command="python -m analysis export '/experiments' --figure experiments_board -o board.csv",
         provenance={"trainings": f"preset {preset}", "GLUE": f"preset {SCORED}", "costs": f"preset {COSTED}"},
         citation_keys=("ke2021tupe",),
-        content={"long": long, "order": order, "titles": titles, "table": _table(long, order)},
+        content=BoardContent([title(name) for name in order], table=_table(long, order)),
     )
 
 
-def _behind(name: str, params: dict[str, str]) -> Any:
-    """The table behind a figure of the trainings; None where there is nothing to show."""
+def _training(name: str, preset: str) -> Figure | None:
+    """A figure of the trainings; None where there is nothing to show."""
     try:
-        return FIGURES[name].make(params).content["table"]
+        return FIGURES[name].make({"preset": preset, "objective": MASKED, "baseline": BASELINE})
     except NoResults:
         return None
 
 
-def _measure(measure: str, table: Any, *, value: str, low: str, high: str, seeds: str, word: str) -> pd.DataFrame:
+def _measure(
+    measure: str, table: pd.DataFrame | None, *, value: str, low: str, high: str, seeds: str, word: str
+) -> pd.DataFrame:
     if table is None:
         return pd.DataFrame()
     names = {value: "value", low: "low", high: "high", seeds: "seeds", word: "word"}
@@ -132,7 +151,7 @@ def _order(long: pd.DataFrame) -> list[str]:
 
 def _table(long: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """A row a variant, a column a measure, each with its interval: what a reader sorts."""
-    wide: Any = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
+    wide = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
     table = pd.DataFrame({"Variant": [title(name) for name in order]})
     table["Combines"] = [VARIANTS[name].combines for name in order]
     for measure, name in MEASURES.items():

@@ -5,9 +5,10 @@ import altair as alt
 from analysis.core import colours
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.experiments.data import MEASURES
+from analysis.figures.experiments.data import MEASURES, BoardContent
+from analysis.figures.marks import ROW, THIRD, hues, interval_tips, legend, number, panel, row_plot, rows_down, rule
 from analysis.figures.training.draw_curves import WAYS
-from analysis.figures.training.draw_gaps import ROW, down, rule
+from analysis.figures.training.draw_gaps import VARIANT
 
 KEY_ROW = 24
 """Pixels of a row of the legend, which Streamlit takes from the marks."""
@@ -16,41 +17,26 @@ NEUTRAL = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters"
 
 
 @drawing("experiments_board", columns=3)
-def board(figure: Figure, look: Look) -> list[Chart]:
+def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
     """A dot with its interval for each variant that was measured."""
-    long, titles = figure.content["long"], figure.content["titles"]
-    ways = [way for way in colours.WAYS if way in set(long.combines.map(WAYS))]
-    keys = KEY_ROW * -(-len(ways) // 2) if look.screen else 0
+    every, titles = figure.frame(), figure.content.titles
+    every = every.assign(way=every.combines.map(WAYS))
+    colour = {way: look.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
+    keys = KEY_ROW * -(-len(colour) // 2) if look.screen else 0
+    y = rows_down("title", titles)
     panels = []
-    for number, (measure, name) in enumerate(MEASURES.items()):
-        frame = long[long.measure == measure]
+    for place, (measure, name) in enumerate(MEASURES.items()):
+        frame = every.loc[every.measure == measure, ["title", "way", "value", "low", "high", "seeds", "word"]]
         if frame.empty:
             continue
-        frame = frame.assign(way=frame.combines.map(WAYS))[["title", "way", "value", "low", "high", "seeds", "word"]]
-        x = alt.X("value:Q", scale=alt.Scale(zero=False, nice=True, padding=8), axis=alt.Axis(title=None, tickCount=4))
-        base = alt.Chart(frame).encode(
-            y=down(titles),
-            color=alt.Color(
-                "way:N",
-                scale=alt.Scale(domain=ways, range=[look.colour(colours.WAYS[way]) for way in ways]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2) if number == 0 else None,
+        dots = row_plot(
+            frame, x=number(alt.X, "value", None, padding=8, ticks=4), y=y, look=look,
+            color=hues("way", colour, legend(columns=2) if place == 0 else None),
+            tooltip=(
+                VARIANT, ("value", name, ",.4~g"), *interval_tips(",.4~g"), "seeds:Q", ("word", "verdict")
             ),
-        )
-        dots = base.mark_point(filled=True, size=60, opacity=1).encode(
-            x=x,
-            tooltip=[
-                alt.Tooltip("title:N", title="variant"),
-                alt.Tooltip("value:Q", title=name, format=",.4~g"),
-                alt.Tooltip("low:Q", title="95 % interval from", format=",.4~g"),
-                alt.Tooltip("high:Q", title="to", format=",.4~g"),
-                alt.Tooltip("seeds:Q"),
-                alt.Tooltip("word:N", title="verdict"),
-            ],
-        )
-        bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
-        layers: list[Chart] = [rule(NEUTRAL[measure], look)] if measure in NEUTRAL else []
-        layers += [bars.transform_filter("isValid(datum.low)"), dots]
-        height = ROW * len(titles) + (keys if number == 0 else 0)
-        heading = alt.TitleParams(name, fontSize=13, anchor="start")
-        panels.append(alt.layer(*layers).properties(width=300, height=height, title=heading))
+        )  # fmt: skip
+        layers = [rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
+        height = ROW * len(titles) + (keys if place == 0 else 0)
+        panels.append(panel(*layers, look=look, width=THIRD, height=height, title=name))
     return panels

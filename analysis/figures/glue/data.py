@@ -10,7 +10,7 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import signed, span
 from analysis.figures.figure import Figure, Params, figure
 from analysis.figures.published.data import query_command, quoted, words
-from analysis.figures.training.data import MASKED, Trained, select_trainings
+from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
@@ -46,7 +46,7 @@ def recipe(preset: str) -> Trained | None:
 @lru_cache(maxsize=4)
 def _recipe(version: tuple[str, int, int], preset: str) -> Trained | None:
     del version
-    usual = {"preset": preset, "objective": MASKED, "recipe": "", "rate": ""}
+    usual = TrainingParameters(preset=preset, objective=MASKED)
     try:
         return select_trainings(usual, among=glue_comparison.pretrained(preset))
     except NoResults:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from analysis.ablation.presets import describe_changes, options
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.curves import thinned
 from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
 from analysis.store import read
@@ -93,10 +94,27 @@ def _flat(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-@figure("runs_curve")
-def run_curve(params: Params) -> Figure:
-    """The losses of one pre-training; of the newest where the link names none."""
-    request = str(params["run"])
+class RunParameters(Parameters):
+    """run: the id of a pre-training; empty for the newest."""
+
+    run: str
+
+
+@dataclass(frozen=True)
+class RunContent:
+    """rows: step, value and loss (which one of `LOSSES`), thinned. label: what the losses are, with their unit."""
+
+    rows: pd.DataFrame
+    label: str
+
+
+@figure("runs_curve", RunParameters)
+def run_curve(params: RunParameters) -> Figure[RunContent]:
+    """The losses of one pre-training; of the newest where the link names none.
+
+    Raises NoResults where it has no curve or none is stored, AddendError where its file holds no losses.
+    """
+    request = params.run
     known = read.query(
         "SELECT r.* FROM runs r WHERE r.kind = 'curves' AND (? = '' OR r.run_id = ?) "
         "ORDER BY r.created DESC, r.run_id LIMIT 1",
@@ -138,9 +156,7 @@ def run_curve(params: Params) -> Figure:
             run.run_id: f"{run.file}, {run.device}, {run.created}, code {run.git_sha}",
             "versions": run.versions,
         },
-        content={
-            "rows": thinned(rows).assign(loss=lambda result: result.metric.map(LOSSES)),
-            "losses": list(LOSSES.values()),
-            "label": label,
-        },
+        content=RunContent(
+            thinned(rows).assign(loss=lambda result: result.metric.map(LOSSES))[["step", "value", "loss"]], label
+        ),
     )

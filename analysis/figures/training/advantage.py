@@ -1,6 +1,6 @@
 """How a variant's advantage over the baseline changes with the length of training, in loss and in steps."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,17 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 from analysis.figures.training.curves import curve
-from analysis.figures.training.data import BASELINES, candidates, newest, plural, title, training_commands
+from analysis.figures.training.data import (
+    BASELINES,
+    SettingsParameters,
+    candidates,
+    newest,
+    plural,
+    title,
+    training_commands,
+)
 from analysis.statistics import difference, steps_ratio
 from analysis.statistics.advantage import PowerLaw, power_law
 from analysis.store import read
@@ -22,23 +30,40 @@ FURTHER = 4
 POINTS = 40
 
 
-@figure("training_advantage")
-def advantage(params: Params) -> Figure:
-    """The difference in final loss, and the share of the baseline's steps, at every length that both have."""
+@dataclass(frozen=True)
+class AdvantageContent:
+    """pairs: variant, title, steps, seed, gap (nats), run_id; one row a pair of runs.
+
+    lines: title, steps, size (nats), low, high, beyond (what was trained); points of the fitted lines. baseline: its
+    title.
+    """
+
+    pairs: pd.DataFrame
+    lines: pd.DataFrame
+    baseline: str
+
+
+@figure("training_advantage", SettingsParameters)
+def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
+    """The difference in final loss, and the share of the baseline's steps, at every length that both have.
+
+    Raises what `candidates` raises, and NoResults where no variant was trained for a second length.
+    """
     frame = candidates(params)
     every, sample = newest(frame[~frame.diverged])
-    base = str(params.get("baseline") or BASELINES[str(params["objective"])])
+    base = params.baseline or BASELINES[params.objective]
     alike = every[[set(changes) <= {"steps"} for changes in every.changed]]
     pairs = _pairs(alike, base)
     if pairs.empty:
         raise NoResults(
             f"No variant and {title(base)} have both been trained for a second length with the same seeds. Train them "
-            f"for longer: {ablate(str(params['preset']), [base, 'tupe_a'], steps=20_000)}"
+            f"for longer: {ablate(params.preset, [base, 'tupe_a'], steps=20_000)}"
         )
     table = _table(pairs, alike)
-    fits = {name: _fit(rows) for name, rows in pairs.groupby("variant", sort=False)}
-    lines = pd.concat([_line(str(name), rows, fits[name]) for name, rows in pairs.groupby("variant", sort=False)])
-    texts = [_told(str(name), base, rows, fits[name]) for name, rows in table.groupby("variant", sort=False)]
+    by_variant = {str(name): rows for name, rows in pairs.groupby("variant", sort=False)}
+    fits = {name: _fit(rows) for name, rows in by_variant.items()}
+    lines = pd.concat([_line(name, rows, fits[name]) for name, rows in by_variant.items()])
+    texts = [_told(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
     runs = alike[alike.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         name="training_advantage",
@@ -55,13 +80,13 @@ def advantage(params: Params) -> Figure:
             "nothing: where the baseline has only just left its plateau, most of the difference is its late start.",
         ),
         alt=f"Two panels against steps of training, on log scales. {' '.join(texts)}",
-        command="\n".join(training_commands(str(params["preset"]), runs)),
+        command="\n".join(training_commands(params.preset, runs)),
         provenance={
             f"{title(str(row.variant))}, {row.steps:,} steps, seed {row.seed}": f"run {row.run_id}, {row.device}, "
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        content={"table": table, "pairs": pairs, "lines": lines, "baseline": title(base)},
+        content=AdvantageContent(pairs, lines=lines, baseline=title(base)),
         sentences=tuple(texts),
     )
 
@@ -86,7 +111,7 @@ def _table(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         [ids],
     )
     curves = {run: result for run, one in rows.groupby("run_id") if (result := curve(one)) is not None}
-    records: list[dict[str, Any]] = []
+    records: list[dict[str, object]] = []
     for (variant, _), own in pairs.groupby(["variant", "steps"], sort=False):
         gap = difference(dict(zip(own.seed, own.final, strict=True)), dict(zip(own.seed, own.base_final, strict=True)))
         sides = [{row.seed: curves[getattr(row, side)] for row in frames.rows(own)} for side in ("run_id", "base_id")]
@@ -133,18 +158,18 @@ def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFra
     return pd.concat(parts).assign(title=title(variant))
 
 
-def _doubling(table: pd.DataFrame, fits: dict[Any, PowerLaw | None], base: str) -> str:
+def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) -> str:
     """What a doubling of the training does to the first variant's difference, or the difference at either end."""
     variant, fit = next(iter(fits.items()))
     if fit is not None:
         return (
-            f"Each doubling of the training multiplies {title(str(variant))}'s difference to {title(base)} by "
+            f"Each doubling of the training multiplies {title(variant)}'s difference to {title(base)} by "
             f"{2**fit.exponent:.2f}"
         )
     rows = table[table.variant == variant]
     first, last = rows.iloc[0], rows.iloc[-1]
     return (
-        f"{title(str(variant))} differs from {title(base)} by {signed(first.gap)} nats after {first.steps:,} steps and "
+        f"{title(variant)} differs from {title(base)} by {signed(first.gap)} nats after {first.steps:,} steps and "
         f"by {signed(last.gap)} after {last.steps:,}"
     )
 

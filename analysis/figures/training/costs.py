@@ -1,5 +1,6 @@
 """What each variant costs: parameters, arithmetic, speed and memory."""
 
+from dataclasses import dataclass
 from shlex import quote
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
 from analysis.store import read
 
@@ -39,10 +40,27 @@ MACHINE = ("tokens_per_second", "step_ratio", "peak_memory_mib")
 """These depend on the machine; the others on the model alone."""
 
 
-@figure("training_costs")
-def costs(params: Params) -> Figure:
-    """Every variant by every measure of cost; the newest measurement of each."""
-    preset = str(params["preset"])
+class CostsParameters(Parameters):
+    """The preset at whose size the costs were measured."""
+
+    preset: str
+
+
+@dataclass(frozen=True)
+class CostsContent:
+    """order: titles of the variants, in the order of the rows. table: costs as a reader reads them, a row a variant."""
+
+    order: list[str]
+    table: pd.DataFrame
+
+
+@figure("training_costs", CostsParameters)
+def costs(params: CostsParameters) -> Figure[CostsContent]:
+    """Every variant by every measure of cost; the newest measurement of each.
+
+    Raises NoResults where none was measured at the preset.
+    """
+    preset = params.preset
     rows = read.query(
         """
         SELECT c.variant, c.measure, c.value, c.run_id, r.device, r.created, r.git_sha, r.command
@@ -87,7 +105,7 @@ def costs(params: Params) -> Figure:
         provenance={
             row.run_id: f"{row.device}, {row.created}, code {row.git_sha}: {row.command}" for row in frames.rows(runs)
         },
-        content={"rows": rows, "order": [title(name) for name in order], "table": _table(wide)},
+        content=CostsContent([title(name) for name in order], table=_table(wide)),
     )
 
 

@@ -1,6 +1,6 @@
 """Figures along a pre-training: validation loss, the variance of the scores, and the loss on longer texts."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,19 +10,21 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     APART,
     BASELINES,
     MASKED,
     UNIT,
     Trained,
+    TrainingParameters,
+    VariantsParameters,
     command,
     plural,
     select_trainings,
     title,
 )
-from analysis.statistics import Curve, difference, steps_to
+from analysis.statistics import Crossing, Curve, difference, steps_to
 
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}
 UNITS = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}
@@ -30,6 +32,37 @@ POINTS = 60
 """Evaluations drawn of one run; longer curves are thinned evenly, their ends kept."""
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"
 LENGTHS = (1, 2, 4)
+
+
+class LearningCurvesParameters(VariantsParameters):
+    """axis: what the loss is drawn against."""
+
+    axis: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvesContent:
+    """rows: variant, seed, value and what is read along, one row a point. mean: the same over seeds.
+
+    variants: in the order of their colours. baseline: the one that the others are held against.
+    """
+
+    rows: pd.DataFrame
+    mean: pd.DataFrame
+    variants: list[str]
+    baseline: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningCurvesContent(CurvesContent):
+    """Curves of validation loss. target: where the baseline's mean curve ends; None where it was not run.
+
+    crossings: variant -> where its mean curve first reaches the target. axis: what the loss is drawn against.
+    """
+
+    target: float | None
+    crossings: dict[str, Crossing]
+    axis: str
 
 
 def thinned(rows: pd.DataFrame) -> pd.DataFrame:
@@ -59,18 +92,22 @@ def curve(rows: pd.DataFrame, axis: str = "step") -> Curve | None:
     return Curve(rows[axis].to_numpy(dtype=float), rows.value.to_numpy(dtype=float))
 
 
-@figure("training_curves")
-def learning_curves(params: Params) -> Figure:
-    """Validation loss against steps, tokens or seconds: a thin line a seed, the mean thick."""
-    axis = str(params["axis"])
+@figure("training_curves", LearningCurvesParameters)
+def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesContent]:
+    """Validation loss against steps, tokens or seconds: a thin line a seed, the mean thick.
+
+    Raises AddendError for an unknown axis, NoResults where these runs do not say their tokens or seconds, and what
+    `select_trainings` raises.
+    """
+    axis = params.axis
     if axis not in AXES:
         raise AddendError(f"The axis {axis!r} is none; expected one of: {', '.join(AXES)}.")
     trainings = select_trainings(params)
-    variants = trainings.picked(params)
+    variants = trainings.picked(params.variants)
     every = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
     mean = means(every)
     target = _target(mean, trainings.baseline)
-    crossings = _crossings(mean, variants, target, axis, trainings.baseline) if target is not None else []
+    crossings = _crossings(mean, variants, target, axis, trainings.baseline) if target is not None else {}
     rows = every[every.variant.isin(variants)]
     if rows[axis].isna().all():
         raise NoResults(f"These runs do not say their {UNITS[axis]}. Choose another axis.")
@@ -103,17 +140,15 @@ def learning_curves(params: Params) -> Figure:
         alt=_alt(mean, variants, axis),
         command=command("training_curves", params, trainings, variants, "baseline", "axis", "variants"),
         provenance=trainings.provenance(variants),
-        content={
-            "rows": thinned(rows),
-            "mean": thinned(mean[mean.variant.isin(variants)]),
-            "variants": variants,
-            "titles": {name: title(name) for name in variants},
-            "baseline": trainings.baseline,
-            "target": target,
-            "crossings": crossings,
-            "axis": axis,
-            "unit": UNITS[axis],
-        },
+        content=LearningCurvesContent(
+            rows=thinned(rows)[["variant", "seed", axis, "value"]],
+            mean=thinned(mean[mean.variant.isin(variants)]),
+            variants=variants,
+            baseline=trainings.baseline,
+            target=target,
+            crossings=crossings,
+            axis=axis,
+        ),
     )
 
 
@@ -122,25 +157,16 @@ def _target(mean: pd.DataFrame, baseline: str) -> float | None:
     return float(own.value.iloc[-1]) if len(own) else None
 
 
-def _crossings(
-    mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str
-) -> list[dict[str, Any]]:
+def _crossings(mean: pd.DataFrame, variants: list[str], target: float, axis: str, baseline: str) -> dict[str, Crossing]:
     """Where each variant's mean curve first reaches the target; the baseline's own end is left out."""
-    items = []
-    for name in variants:
-        if name == baseline:
-            continue
-        if (own := curve(mean[mean.variant == name], axis)) is None:
-            continue
-        crossing = steps_to(own, target)
-        items.append({"variant": name, "at": crossing.step, "within": crossing.within, "value": target})
-    return items
+    curves = {name: curve(mean[mean.variant == name], axis) for name in variants if name != baseline}
+    return {name: steps_to(own, target) for name, own in curves.items() if own is not None}
 
 
-def _crossed(crossings: list[dict[str, Any]], axis: str) -> list[str]:
+def _crossed(crossings: dict[str, Crossing], axis: str) -> list[str]:
     """Sentences on who got there and when, and who did not."""
-    there = [f"{title(one['variant'])} at {one['at']:,.0f}" for one in crossings if one["at"] == one["at"]]
-    never = [f"{title(one['variant'])} (> {one['within']:,.0f})" for one in crossings if one["at"] != one["at"]]
+    there = [f"{title(name)} at {one.step:,.0f}" for name, one in crossings.items() if one.reached]
+    never = [f"{title(name)} (> {one.within:,.0f})" for name, one in crossings.items() if not one.reached]
     sentences = [f"Reached by {'; '.join(there)} {UNITS[axis]}."] if there else []
     return sentences + ([f"Not reached by {'; '.join(never)}."] if never else [])
 
@@ -162,11 +188,14 @@ def learned_table(variant: str) -> bool:
     return settings.get("position") == "learned" or settings.get("untied", "none") != "none"
 
 
-@figure("training_length")
-def longer(params: Params) -> Figure:
-    """The trained models' loss at one, two and four times the length they were trained on."""
+@figure("training_length", VariantsParameters)
+def longer(params: VariantsParameters) -> Figure[CurvesContent]:
+    """The trained models' loss at one, two and four times the length they were trained on.
+
+    Raises NoResults where these runs were not evaluated on longer texts, and what `select_trainings` raises.
+    """
     trainings = select_trainings(params)
-    variants = trainings.picked(params)
+    variants = trainings.picked(params.variants)
     rows = trainings.curves(*(f"final_loss_{times}x" for times in LENGTHS), variants=variants)
     if rows.empty:
         raise NoResults("These runs were not evaluated on texts longer than in training; run them again.")
@@ -195,24 +224,24 @@ def longer(params: Params) -> Figure:
         alt=f"Lines of validation loss against text length: {'; '.join(text)}.",
         command=command("training_length", params, trainings, variants, "variants"),
         provenance=trainings.provenance(variants),
-        content={
-            "rows": rows,
-            "mean": mean,
-            "variants": variants,
-            "titles": {name: title(name) for name in variants},
-            "baseline": trainings.baseline,
-        },
+        content=CurvesContent(
+            rows=rows[["variant", "seed", "times", "value"]],
+            mean=mean,
+            variants=variants,
+            baseline=trainings.baseline,
+        ),
     )
 
 
 # ---- The scale of the scores ----
 
 
-@figure("training_scores")
-def score_scale(params: Params) -> Figure:
+@figure("training_scores", TrainingParameters)
+def score_scale(params: TrainingParameters) -> Figure[CurvesContent]:
     """The variance of the scores, layer by layer: TUPE-A with its scale and without, and the baseline.
 
-    Of causal models, all.
+    Of causal models, all. Raises NoResults where none of these was run or says the variance of its scores, and what
+    `select_trainings` raises.
     """
     trainings = select_trainings(params)
     masked = trainings.objective == MASKED
@@ -244,13 +273,12 @@ def score_scale(params: Params) -> Figure:
         command=command("training_scores", params, trainings, variants),
         provenance=trainings.provenance(variants),
         citation_keys=("ke2021tupe",),
-        content={
-            "rows": thinned(rows),
-            "mean": thinned(mean),
-            "variants": variants,
-            "titles": {name: title(name) for name in variants},
-            "baseline": BASELINES[trainings.objective],
-        },
+        content=CurvesContent(
+            rows=thinned(rows)[["variant", "seed", "layer", "step", "value"]],
+            mean=thinned(mean),
+            variants=variants,
+            baseline=BASELINES[trainings.objective],
+        ),
     )
 
 

@@ -5,9 +5,8 @@ learning rate. Causal and masked models are never compared: their losses are of 
 """
 
 import json
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -16,7 +15,7 @@ from analysis.ablation.presets import OPTIONS, PRESETS, ablate, changed_settings
 from analysis.ablation.variants import VARIANTS, title
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
-from analysis.figures.figure import Params
+from analysis.figures.figure import Parameters
 from analysis.store import read
 
 COMMAND = "python -m analysis ablate --preset cpu"
@@ -40,6 +39,27 @@ SELECT p.* EXCLUDE (created), r.device, r.created, r.git_sha
 FROM pretrainings p JOIN runs r USING (run_id)
 WHERE (p.last_loss IS NOT NULL OR p.diverged) AND {} ORDER BY r.created, p.run_id
 """
+
+
+class SettingsParameters(Parameters):
+    """Our own trainings at any settings: of one preset and objective, held against a baseline; empty: the usual one."""
+
+    preset: str
+    objective: str
+    baseline: str = ""
+
+
+class TrainingParameters(SettingsParameters):
+    """Our own trainings of one recipe and peak learning rate. Empty: the usual recipe; each variant's own rate."""
+
+    recipe: str = ""
+    rate: str = ""
+
+
+class VariantsParameters(TrainingParameters):
+    """Our own trainings of some variants."""
+
+    variants: tuple[str, ...]
 
 
 def objective(variant: str) -> str:
@@ -97,9 +117,9 @@ class Trained:
         known = [name for name in VARIANTS if name in ran]
         return sorted([*known, *sorted(ran - set(known))], key=lambda name: name != self.baseline)
 
-    def picked(self, params: Params) -> list[str]:
+    def picked(self, variants: Collection[str]) -> list[str]:
         """Those of the link that were run; all, where it names none that was."""
-        return [name for name in self.variants if name in params["variants"]] or self.variants
+        return [name for name in self.variants if name in variants] or self.variants
 
     def finals(self, variant: str) -> dict[Hashable, float]:
         """Seed -> final validation loss."""
@@ -166,13 +186,16 @@ class Trained:
         }
 
 
-def candidates(params: Params, among: Collection[str] | None = None) -> pd.DataFrame:
-    """The index of what was run with the preset and the objective of a link, at any settings; raises as `trained`."""
+def candidates(params: SettingsParameters, among: Collection[str] | None = None) -> pd.DataFrame:
+    """The index of what was run with the preset and the objective of a link, at any settings.
+
+    Raises NoResults where nothing was, AddendError for a preset or an objective that is not offered.
+    """
     every = index(among)
     if every.empty:
         raise NoResults(f"No pre-training of our own is stored yet. Make some with: {COMMAND}")
-    rows = _only(every, "preset", str(params["preset"]), "There is no pre-training of the preset")
-    return _only(rows, "objective", str(params["objective"]), "There is no pre-training with the objective")
+    rows = _only(every, "preset", params.preset, "There is no pre-training of the preset")
+    return _only(rows, "objective", params.objective, "There is no pre-training with the objective")
 
 
 def newest(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -194,22 +217,21 @@ def diverged_sentence(lost: pd.DataFrame, *columns: str) -> str:
     return f"Diverged, and not shown: {', '.join(sentences)}."
 
 
-def select_trainings(params: Params, among: Collection[str] | None = None) -> Trained:
+def select_trainings(params: TrainingParameters, among: Collection[str] | None = None) -> Trained:
     """The runs that a link asks for. Raises NoResults where there are none, AddendError for what is not offered.
 
     among: run ids; no others are considered. Of a variant run at several peak learning rates one is taken: that with
     most seeds; if several have as many, the one with the lowest mean loss.
     """
     rows = candidates(params, among)
-    recipe = str(params["recipe"]) or usual_recipe(rows)
-    rows = _only(rows, "recipe", recipe, "There is no pre-training with the settings")
+    rows = _only(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
     lost = rows[rows.diverged]
     rows = rows[~rows.diverged]
     if rows.empty:
         raise NoResults("Every pre-training with these settings diverged: their losses are no longer numbers.")
     left_out = ""
-    if rate := str(params["rate"]):
-        rows = _only(rows, "rate", rate, "There is no pre-training at the learning rate")
+    if params.rate:
+        rows = _only(rows, "rate", params.rate, "There is no pre-training at the learning rate")
     elif rows.groupby("variant").rate.nunique().max() > 1:
         scores = rows.groupby(["variant", "rate"]).agg(seeds=("seed", "nunique"), loss=("last_loss", "mean"))
         best = scores.reset_index().sort_values(["seeds", "loss"], ascending=[False, True]).drop_duplicates("variant")
@@ -222,13 +244,13 @@ def select_trainings(params: Params, among: Collection[str] | None = None) -> Tr
         left_out = f"{left_out} {diverged_sentence(lost)}".strip()
     runs, sample = newest(rows)
     return Trained(
-        preset=str(params["preset"]),
-        objective=str(params["objective"]),
+        preset=params.preset,
+        objective=params.objective,
         told=str(runs.told.iloc[0]),
         runs=runs,
         sample=sample,
         left_out=left_out,
-        baseline=str(params.get("baseline") or usual_baseline(str(params["objective"]), set(runs.variant))),
+        baseline=params.baseline or usual_baseline(params.objective, set(runs.variant)),
     )
 
 
@@ -255,8 +277,8 @@ def _only(rows: pd.DataFrame, column: str, value: str, lacking: str) -> pd.DataF
     return kept
 
 
-def _marks(values: Any) -> str:
-    return ", ".join("?" for _ in values)
+def _marks(values: Sized) -> str:
+    return ", ".join("?" * len(values))
 
 
 def training_commands(preset: str, runs: pd.DataFrame) -> list[str]:
@@ -270,9 +292,13 @@ def training_commands(preset: str, runs: pd.DataFrame) -> list[str]:
     return lines
 
 
-def command(name: str, params: Params, trainings: Trained, variants: list[str], *more: str) -> str:
-    """The commands that train what a figure shows, and that make its numbers anew from the store."""
-    request = {field: params[field] for field in ("preset", "objective", "recipe", "rate", *more) if params[field]}
+def command(name: str, params: TrainingParameters, trainings: Trained, variants: Sequence[str], *more: str) -> str:
+    """The commands that train what a figure shows, and that make its numbers anew from the store.
+
+    more: the fields of the figure's link besides those that say which trainings.
+    """
+    fields = params.values("preset", "objective", "recipe", "rate", *more)
+    request = {field: value for field, value in fields.items() if value}
     runs = trainings.runs[trainings.runs.variant.isin(variants)]
     export = f"python -m analysis export '/training?{urlencode(request, doseq=True)}' --figure {name} -o {name}.csv"
     return "\n".join([*training_commands(trainings.preset, runs), export])

@@ -1,96 +1,74 @@
 """The drawing of an advantage against the length of training: differences in loss, and shares of steps."""
 
+from collections.abc import Sequence
+
 import altair as alt
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import heading
-from analysis.figures.training.draw_gaps import blue
+from analysis.figures.marks import (
+    HALF,
+    LARGE_DOT,
+    SEED,
+    Tip,
+    dashes,
+    hues,
+    legend,
+    line_plot,
+    number,
+    panel,
+    row_plot,
+    rule,
+    same_axis,
+)
+from analysis.figures.training.advantage import AdvantageContent
+from analysis.figures.training.draw_gaps import VARIANT
 
-WIDE, HIGH = 300, 240
+HIGH = 240
+DOTTED = [2, 4]
+"""The dash of a fitted line beyond what was trained."""
+STEPS: Tip = ("steps", "", ",")
 
 
-def _steps(trained: list[float], fitted: list[float]) -> alt.X:
-    """Steps on a log scale, marked where something was trained and where the fitted line ends."""
-    ends = min(trained), max([*trained, *fitted])
-    return alt.X(
-        "steps:Q",
-        title="steps of training",
-        scale=alt.Scale(type="log", domain=[0.9 * ends[0], 1.1 * ends[1]], nice=False),
-        axis=alt.Axis(values=sorted({*trained, round(ends[1])}), format=",", labelOverlap=True, grid=False),
-    )
+def _steps(trained: Sequence[float], end: float) -> alt.X:
+    """Steps on a log scale, marked where something was trained and where the axis ends."""
+    values = sorted({*trained, round(end)})
+    domain = (0.9 * min(trained), 1.1 * end)
+    return number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
 @drawing("training_advantage", columns=2)
-def advantage(figure: Figure, look: Look) -> list[Chart]:
+def advantage(figure: Figure[AdvantageContent], look: Look) -> list[Chart]:
     """Left: the difference in final loss with its fitted line. Right: the share of the baseline's steps."""
-    table, pairs, lines, base = (figure.content[name] for name in ("table", "pairs", "lines", "baseline"))
-    x, trained = (_steps(table.steps.tolist(), furthest) for furthest in (lines.steps.tolist(), []))
+    table, content = figure.frame(), figure.content
     names = list(dict.fromkeys(table.title))
-    colour = alt.value(blue(look)) if len(names) == 1 else alt.Color("title:N", legend=alt.Legend(title=None))
-    detail = "title:N"
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=look.ink, opacity=0.6).encode(y="zero:Q")
-    loss = f"final loss minus {base}'s (nats)"
-    band = (
-        alt.Chart(lines[~lines.beyond.astype(bool)])
-        .mark_area(opacity=0.18)
-        .encode(x=x, y=alt.Y("low:Q", title=loss), y2="high:Q", color=colour, detail=detail)
+    several = hues("title", dict(zip(names, look.many(len(names)), strict=True)), legend())
+    color = several if len(names) > 1 else alt.Undefined
+    trained = table.steps.tolist()
+    x = _steps(trained, max([*trained, *content.lines.steps]))
+    y = number(alt.Y, "size", f"final loss minus {content.baseline}'s (nats)", zero=True)
+    beyond = content.lines.beyond.astype(bool)
+    lines = content.lines.assign(
+        low=content.lines.low.mask(beyond),
+        high=content.lines.high.mask(beyond),
+        part=beyond.map({False: "trained", True: "beyond"}),
     )
-    fitted = (
-        alt.Chart(lines)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=x,
-            y=alt.Y("size:Q", title=loss),
-            color=colour,
-            detail=detail,
-            strokeDash=alt.StrokeDash(
-                "beyond:N", scale=alt.Scale(domain=[False, True], range=[[1, 0], [2, 4]]), legend=None
-            ),
-        )
-    )
-    dots = (
-        alt.Chart(pairs[["title", "steps", "seed", "gap", "run_id"]])
-        .mark_point(filled=True, size=45, opacity=0.8)
-        .encode(
-            x=x,
-            y=alt.Y("gap:Q", title=loss),
-            color=colour,
-            tooltip=[
-                alt.Tooltip("title:N", title="variant"),
-                alt.Tooltip("steps:Q", format=","),
-                "seed:Q",
-                alt.Tooltip("gap:Q", title="difference (nats)", format="+.3f"),
-                "run_id:N",
-            ],
-        )
-    )
-    one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color=look.ink, opacity=0.6).encode(y="one:Q")
-    share = f"steps to {base}'s final loss, over its own"
-    top = alt.Scale(domain=[0, max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))], nice=False)
-    spans = (
-        alt.Chart(table[table.ratio_low.notna()])
-        .mark_rule(strokeWidth=2)
-        .encode(x=trained, y=alt.Y("ratio_low:Q", title=share, scale=top), y2="ratio_high:Q", color=colour)
-    )
-    ratios = (
-        alt.Chart(table)
-        .mark_point(filled=True, size=90, shape="diamond", opacity=1)
-        .encode(
-            x=trained,
-            y=alt.Y("ratio:Q", title=share, scale=top),
-            color=colour,
-            tooltip=[
-                alt.Tooltip("title:N", title="variant"),
-                alt.Tooltip("steps:Q", format=","),
-                "seeds:Q",
-                alt.Tooltip("ratio:Q", format=".3f"),
-            ],
-        )
-    )
+    fitted = line_plot(
+        lines, x=x, y=y, look=look, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
+        dash=dashes("part", {"trained": [1, 0], "beyond": DOTTED}),
+    )  # fmt: skip
+    pairs = content.pairs[["title", "steps", "seed", "gap", "run_id"]]
+    losses = row_plot(
+        pairs, x=x, y=same_axis(y, "gap"), look=look, ends=None, color=color, size=SEED, opacity=0.8,
+        tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
+    )  # fmt: skip
+    top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
+    ratios = line_plot(
+        table, x=_steps(trained, max(trained)), look=look, color=color, ends=("ratio_low", "ratio_high"), width=0,
+        y=number(alt.Y, "ratio", f"steps to {content.baseline}'s final loss, over its own", domain=(0, top)),
+        shape="diamond", dots=LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
+    )  # fmt: skip
     return [
-        alt.layer(zero, band, fitted, dots).properties(
-            width=WIDE, height=HIGH, title=heading("Difference in final loss", look=look)
-        ),
-        alt.layer(one, spans, ratios).properties(width=WIDE, height=HIGH, title=heading("Share of steps", look=look)),
+        panel(rule(look, y=0), *fitted, *losses, look=look, width=HALF, height=HIGH, title="Difference in final loss"),
+        panel(rule(look, y=1), *ratios, look=look, width=HALF, height=HIGH, title="Share of steps"),
     ]

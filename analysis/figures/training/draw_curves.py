@@ -1,22 +1,44 @@
 """Drawings along a pre-training: a thin line a seed, the mean thick, names at the end of the lines."""
 
 import math
+from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, title
 from analysis.core import colours
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import heading, wrap_label
+from analysis.figures.marks import (
+    DASH,
+    HALF,
+    LARGE_DOT,
+    LINE,
+    SEED,
+    TEXT,
+    THIN_LINE,
+    WIDE,
+    Tip,
+    dashes,
+    hues,
+    line_plot,
+    number,
+    panel,
+    rule,
+    tips,
+    wrap_label,
+)
+from analysis.figures.training.curves import UNITS, CurvesContent, LearningCurvesContent
+from analysis.figures.training.draw_gaps import VARIANT
 
-HEIGHT, WIDE, NARROW = 380, 820, 380
-LINE, NEXT = 15, 13
+HEIGHT = 380
+NAME_HEIGHT, NAME_LINE = 15, 13
 """Pixels that a name takes, and each further line of it."""
-NAME = 14
+NAME_LETTERS = 14
 """Letters of a name on one line: on a phone longer ones would leave the curves little room."""
+LOSS = "validation loss (nats per predicted token)"
 WAYS = {
     "added": "adding", "multiplied": "adding", "concatenated": "concatenating", "untied": "apart", "absent": "none",
     "biased": "relative", "disentangled": "relative", "rotated": "relative",
@@ -34,35 +56,26 @@ FIRST = (
 """The order in which variants of one colour get their dashes, the same in every chart."""
 
 
-def looks(variants: list[str], baseline: str, look: Look) -> tuple[list[str], list[list[int]]]:
+def scales(content: CurvesContent, look: Look) -> tuple[alt.Color, alt.StrokeDash]:
     """A colour for how each variant combines word and position, and a dash that tells it from others of that colour.
 
     Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
     """
+    variants, baseline = content.variants, content.baseline
     ways = {name: WAYS.get(VARIANTS[name].combines, "none") if name in VARIANTS else "none" for name in variants}
     order = [*FIRST, *sorted(set(variants) - set(FIRST))]
-    hues, dashes = [], []
+    colour_of, dash_of = {}, {}
     for name in variants:
         same = [other for other in order if other != baseline and ways.get(other) == ways[name]]
         place = 0 if name == baseline else same.index(name) + (ways[name] == ways.get(baseline))
-        hues.append(look.colour(colours.WAYS[ways[name]]))
-        dashes.append(DASHES[place % len(DASHES)])
+        colour_of[name] = look.colour(colours.WAYS[ways[name]])
+        dash_of[name] = DASHES[place % len(DASHES)]
     if len(variants) > 1 and len(set(ways.values())) == 1:
-        hues = look.many(len(variants))
-    return hues, dashes
+        colour_of = dict(zip(variants, look.many(len(variants)), strict=True))
+    return hues("variant", colour_of), dashes("variant", dash_of)
 
 
-def scales(figure: Figure, look: Look) -> tuple[alt.Color, alt.StrokeDash]:
-    """The encodings that give every variant its look."""
-    variants = figure.content["variants"]
-    hues, dashes = looks(variants, figure.content["baseline"], look)
-    return (
-        alt.Color("variant:N", scale=alt.Scale(domain=variants, range=hues), legend=None),
-        alt.StrokeDash("variant:N", scale=alt.Scale(domain=variants, range=dashes), legend=None),
-    )
-
-
-def apart(
+def spread_names(
     values: np.ndarray, rooms: np.ndarray, domain: tuple[float, float], height: int, *, log: bool = False
 ) -> np.ndarray:
     """Where names stand (pixels from the top) so that none covers another: as near their lines as there is room.
@@ -90,32 +103,42 @@ def apart(
     return placed
 
 
-def rooms_of(titles: list[str]) -> np.ndarray:
+def name_heights(titles: list[str]) -> np.ndarray:
     """The pixels that each name takes."""
-    return np.array([LINE + NEXT * wrap_label(title, NAME).count("\n") for title in titles], dtype=float)
+    return np.array(
+        [NAME_HEIGHT + NAME_LINE * wrap_label(name, NAME_LETTERS).count("\n") for name in titles], dtype=float
+    )
 
 
-def room(ends: pd.DataFrame, figure: Figure, least: int) -> int:
-    """The height of a plot beside which all names have room."""
-    return max(least, int(rooms_of([figure.content["titles"][name] for name in ends.variant]).sum()) + 20)
+def plot_height(ends: pd.DataFrame, least: int) -> int:
+    """The height in pixels of a plot beside which all names have room."""
+    return max(least, int(name_heights([title(name) for name in ends.variant]).sum()) + 20)
 
 
-def names(ends: pd.DataFrame, figure: Figure, domain: tuple[float, float], height: int, look: Look, **more) -> Chart:
+def names(
+    ends: pd.DataFrame,
+    content: CurvesContent,
+    look: Look,
+    *,
+    domain: tuple[float, float],
+    height: int,
+    log: bool = False,
+) -> Chart:
     """Names right of the plot, each with a piece of its line. ends: variant, value.
 
     Their scale is that of the plot's pixels, which a page may stretch.
     """
-    colour, dash = scales(figure, look)
-    titles = [figure.content["titles"][name] for name in ends.variant]
-    frame = ends.assign(
-        name=[wrap_label(title, NAME) for title in titles],
-        place=apart(ends.value.to_numpy(dtype=float), rooms_of(titles), domain, height, **more),
-        up=[-NEXT / 2 * wrap_label(title, NAME).count("\n") for title in titles],
+    colour, dash = scales(content, look)
+    titles = [title(name) for name in ends.variant]
+    frame = ends[["variant"]].assign(
+        name=[wrap_label(name, NAME_LETTERS) for name in titles],
+        place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
+        up=[-NAME_LINE / 2 * wrap_label(name, NAME_LETTERS).count("\n") for name in titles],
     )
-    base = alt.Chart(frame[["variant", "name", "place", "up"]]).encode(
+    base = alt.Chart(frame).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
     )
-    keys = base.mark_rule(strokeWidth=2.4, xOffset=5, x2Offset=21).encode(
+    keys = base.mark_rule(strokeWidth=LINE, xOffset=5, x2Offset=21).encode(
         x2=alt.value("width"), color=colour, strokeDash=dash
     )
     text = base.mark_text(
@@ -124,8 +147,8 @@ def names(ends: pd.DataFrame, figure: Figure, domain: tuple[float, float], heigh
         dx=26,
         dy=alt.expr("datum.up"),
         lineBreak="\n",
-        lineHeight=NEXT,
-        fontSize=12,
+        lineHeight=NAME_LINE,
+        fontSize=TEXT,
         color=look.ink,
     ).encode(text="name:N")
     return alt.layer(keys, text)
@@ -138,131 +161,96 @@ def reach(values: pd.Series, share: float = 0.04) -> tuple[float, float]:
     return low - room, high + room
 
 
-def lines(rows: pd.DataFrame, mean: pd.DataFrame, x: alt.X, y: alt.Y, figure: Figure, look: Look, tips: list) -> list:
-    """A thin line a seed and the mean thick; one seed is its own mean."""
-    colour, dash = scales(figure, look)
-    thin = alt.Chart(rows[["variant", "seed", x_field(x), "value"]]).mark_line(strokeWidth=0.8, opacity=0.5)
-    thick = alt.Chart(mean).mark_line(strokeWidth=2.4, strokeCap="round")
-    return [
-        thin.encode(x=x, y=y, color=colour, detail="seed:N"),
-        thick.encode(x=x, y=y, color=colour, strokeDash=dash),
-        # What a pointer finds: an evaluation, not a line between two.
-        alt.Chart(mean).mark_point(size=60, opacity=0).encode(x=x, y=y, tooltip=tips),
-    ]
+def lines(
+    rows: pd.DataFrame,
+    mean: pd.DataFrame,
+    content: CurvesContent,
+    look: Look,
+    *,
+    x: alt.X,
+    y: alt.Y,
+    tooltip: Sequence[Tip],
+    dots: float = 0,
+) -> Chart:
+    """A thin line a seed and the mean thick; one seed is its own mean.
 
-
-def x_field(x: alt.X) -> str:
-    """The column an encoding reads."""
-    return str(x.shorthand).split(":")[0]
+    What a pointer finds is an evaluation, not a line between two. dots: the area of a dot there; 0 for none to see.
+    """
+    color, dash = scales(content, look)
+    seeds = alt.Chart(rows).mark_line(strokeWidth=THIN_LINE, opacity=0.5)
+    titled = mean.assign(title=mean.variant.map(title))
+    means = line_plot(titled, x=x, y=y, look=look, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip))
+    return alt.layer(seeds.encode(x=x, y=y, color=color, detail="seed:N"), *means)
 
 
 @drawing("training_curves")
-def learning_curves(figure: Figure, look: Look) -> list[Chart]:
+def learning_curves(figure: Figure[LearningCurvesContent], look: Look) -> list[Chart]:
     """Loss against training, the baseline's final loss as a rule, and each crossing of it."""
-    rows, mean, axis = (figure.content[key] for key in ("rows", "mean", "axis"))
-    mean = mean.assign(name=mean.variant.map(figure.content["titles"]))
-    target = figure.content["target"]
-    values = pd.concat([rows.value, pd.Series([] if target is None else [target], dtype=float)])
-    domain = reach(values)
+    content = figure.content
+    rows, mean, axis, target = content.rows, content.mean, content.axis, content.target
+    domain = reach(rows.value if target is None else pd.concat([rows.value, pd.Series([target])]))
     end = float(rows[axis].max())
-    x = alt.X(
-        f"{axis}:Q",
-        title=figure.content["unit"],
-        scale=alt.Scale(domain=[0, end], nice=False),
-        axis=alt.Axis(format="~s" if end >= 100_000 else ",d", tickCount=6),
-    )
-    y = alt.Y("value:Q", title="validation loss (nats per predicted token)", scale=alt.Scale(domain=domain, nice=False))
-    tips = [
-        alt.Tooltip("name:N", title="variant"),
-        alt.Tooltip("step:Q", format=","),
-        alt.Tooltip("tokens:Q", format=","),
-        alt.Tooltip("seconds:Q", format=",.0f"),
-        alt.Tooltip("value:Q", title="mean validation loss", format=".3f"),
-        alt.Tooltip("seeds:Q"),
-    ]
-    layers = lines(rows, mean, x, y, figure, look, tips)
+    x = number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
+    y = number(alt.Y, "value", LOSS, domain=domain)
+    tooltip = (
+        ("step", "", ","), ("tokens", "", ","), ("seconds", "", ",.0f"), ("value", "mean validation loss", ".3f"),
+        "seeds",
+    )  # fmt: skip
+    layers = [lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip)]
     if target is not None:
-        rule = alt.Chart(pd.DataFrame({"value": [target]})).mark_rule(color=look.ink, strokeDash=[5, 4], opacity=0.8)
-        layers.insert(0, rule.encode(y=y))
-    crossed = pd.DataFrame([one for one in figure.content["crossings"] if one["at"] == one["at"]])
-    if len(crossed):
-        colour, _ = scales(figure, look)
-        crossed = crossed.assign(
-            name=crossed.variant.map(figure.content["titles"]), told=[f"{at:,.0f}" for at in crossed["at"]]
-        ).rename(columns={"at": axis})
-        marks = alt.Chart(crossed).mark_point(filled=True, size=95, opacity=1, stroke=look.ground, strokeWidth=1.5)
-        tips = [alt.Tooltip("name:N", title="crosses: "), alt.Tooltip("told:N", title=figure.content["unit"])]
-        layers.append(marks.encode(x=x, y=y, color=colour, tooltip=tips))
+        layers.insert(0, rule(look, y=target, dash=DASH))
+    crossed = {name: one.step for name, one in content.crossings.items() if one.reached}
+    if crossed:
+        frame = pd.DataFrame({"variant": list(crossed), axis: list(crossed.values()), "value": target})
+        frame = frame.assign(title=frame.variant.map(title), at=[f"{at:,.0f}" for at in crossed.values()])
+        dots = alt.Chart(frame).mark_point(filled=True, size=LARGE_DOT, opacity=1, stroke=look.ground, strokeWidth=1.5)
+        shown = tips(("title", "crosses: "), ("at", UNITS[axis]))
+        layers.append(dots.encode(x=x, y=y, color=scales(content, look)[0], tooltip=shown))
     ends = mean.groupby("variant", sort=False).value.last().reset_index()
-    height = room(ends, figure, HEIGHT)
-    curves = alt.layer(*layers)
-    return [
-        alt.layer(curves, names(ends, figure, domain, height, look))
-        .resolve_scale(y="independent")
-        .properties(width=WIDE, height=height)
-    ]
+    height = plot_height(ends, HEIGHT)
+    beside = names(ends, content, look, domain=domain, height=height)
+    whole = panel(alt.layer(*layers), beside, look=look, width=WIDE, height=height)
+    return [whole.resolve_scale(y="independent")]
 
 
 @drawing("training_length")
-def longer(figure: Figure, look: Look) -> list[Chart]:
+def longer(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
     """Loss at one, two and four times the training length."""
-    rows, mean = figure.content["rows"], figure.content["mean"]
-    mean = mean.assign(name=mean.variant.map(figure.content["titles"]))
+    content = figure.content
+    rows, mean = content.rows, content.mean
     domain = reach(rows.value)
-    x = alt.X(
-        "times:Q",
-        title="length of the texts (times the training length)",
-        scale=alt.Scale(type="log", base=2, domain=[0.94, 4.1], nice=False),
-        axis=alt.Axis(values=sorted(set(rows.times)), format="d", labelExpr="datum.label + ' ×'"),
-    )
-    y = alt.Y("value:Q", title="validation loss (nats per predicted token)", scale=alt.Scale(domain=domain, nice=False))
-    tips = [
-        alt.Tooltip("name:N", title="variant"),
-        alt.Tooltip("times:Q", title="times the training length"),
-        alt.Tooltip("value:Q", title="mean validation loss", format=".3f"),
-    ]
-    colour, _ = scales(figure, look)
-    layers = lines(rows, mean, x, y, figure, look, tips)
-    layers.append(alt.Chart(mean).mark_point(filled=True, size=45, opacity=1).encode(x=x, y=y, color=colour))
+    x = number(
+        alt.X, "times", "length of the texts (times the training length)", domain=(0.94, 4.1), log=2,
+        values=sorted(set(rows.times)), form="d",
+    )  # fmt: skip
+    y = number(alt.Y, "value", LOSS, domain=domain)
+    tooltip = (("times:Q", "times the training length"), ("value", "mean validation loss", ".3f"))
+    curves = lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip, dots=SEED)
     last = mean[mean.times == mean.times.max()]
-    height = room(last, figure, 320)
-    curves = alt.layer(*layers)
-    return [
-        alt.layer(curves, names(last, figure, domain, height, look))
-        .resolve_scale(y="independent")
-        .properties(width=WIDE, height=height)
-    ]
+    height = plot_height(last, 320)
+    beside = names(last, content, look, domain=domain, height=height)
+    whole = panel(curves, beside, look=look, width=WIDE, height=height)
+    return [whole.resolve_scale(y="independent")]
 
 
 @drawing("training_scores", columns=2)
-def score_scale(figure: Figure, look: Look) -> list[Chart]:
+def score_scale(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
     """One panel a layer, all on one logarithmic scale."""
-    rows, mean = figure.content["rows"], figure.content["mean"]
-    mean = mean.assign(name=mean.variant.map(figure.content["titles"]))
-    positive = rows.value[rows.value > 0]
-    domain = (float(positive.min()) * 0.8, float(positive.max()) * 1.25)
-    x = alt.X("step:Q", title="steps", axis=alt.Axis(format=",d", tickCount=4), scale=alt.Scale(nice=False))
-    y = alt.Y(
-        "value:Q",
-        title="variance of the scores",
-        scale=alt.Scale(type="log", domain=domain, nice=False),
-        axis=alt.Axis(format="~g", values=_decades(*domain)),
-    )
-    tips = [
-        alt.Tooltip("name:N", title="variant"),
-        alt.Tooltip("step:Q", format=","),
-        alt.Tooltip("value:Q", title="mean variance", format=".3~g"),
-    ]
+    content, height = figure.content, 260
+    # Zero has no logarithm.
+    rows, mean = content.rows[content.rows.value > 0], content.mean[content.mean.value > 0]
+    domain = (0.8 * float(rows.value.min()), 1.25 * float(rows.value.max()))
+    x = number(alt.X, "step", "steps", ticks=4, form=",d", nice=False)
+    y = number(alt.Y, "value", "variance of the scores", domain=domain, log=10, values=_decades(*domain), form="~g")
+    tooltip = (("step", "", ","), ("value", "mean variance", ".3~g"))
     panels = []
-    for layer in sorted(set(rows.layer)):
-        own, thick = rows[(rows.layer == layer) & (rows.value > 0)], mean[(mean.layer == layer) & (mean.value > 0)]
+    for layer in sorted(set(content.rows.layer)):
+        own, thick = rows[rows.layer == layer], mean[mean.layer == layer]
         ends = thick.groupby("variant", sort=False).value.last().reset_index()
-        curves = alt.layer(*lines(own, thick, x, y, figure, look, tips))
-        panels.append(
-            alt.layer(curves, names(ends, figure, domain, 260, look, log=True))
-            .resolve_scale(y="independent")
-            .properties(width=NARROW, height=260, title=heading(f"Layer {layer}", look=look))
-        )
+        curves = lines(own, thick, content, look, x=x, y=y, tooltip=tooltip)
+        beside = names(ends, content, look, domain=domain, height=height, log=True)
+        whole = panel(curves, beside, look=look, width=HALF, height=height, title=f"Layer {layer}")
+        panels.append(whole.resolve_scale(y="independent"))
     return panels
 
 
@@ -270,30 +258,3 @@ def _decades(low: float, high: float) -> list[float]:
     """1 and 3 times the powers of ten within a range."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [step * 10.0**power for power in powers for step in (1, 3) if low <= step * 10.0**power <= high]
-
-
-@drawing("runs_curve")
-def run_curve(figure: Figure, look: Look) -> list[Chart]:
-    """Validation and training loss of one run."""
-    rows = figure.content["rows"]
-    kinds = [name for name in figure.content["losses"] if name in set(rows.loss)]
-    hues = [look.ink, *look.many(3)]
-    dashes = [[1, 0] if place % 2 == 0 else [5, 3] for place in range(len(kinds))]
-    lines = alt.Chart(rows[["step", "value", "loss"]]).mark_line(strokeWidth=2, point={"size": 18})
-    return [
-        lines.encode(
-            x=alt.X("step:Q", title="steps", axis=alt.Axis(format=",d"), scale=alt.Scale(nice=False)),
-            y=alt.Y("value:Q", title=figure.content["label"], scale=alt.Scale(zero=False)),
-            color=alt.Color(
-                "loss:N",
-                scale=alt.Scale(domain=kinds, range=hues[: len(kinds)]),
-                legend=alt.Legend(title=None, orient="top", symbolOpacity=1),
-            ),
-            strokeDash=alt.StrokeDash("loss:N", scale=alt.Scale(domain=kinds, range=dashes), legend=None),
-            tooltip=[
-                alt.Tooltip("loss:N"),
-                alt.Tooltip("step:Q", format=","),
-                alt.Tooltip("value:Q", format=".3f"),
-            ],
-        ).properties(width=WIDE, height=280)
-    ]

@@ -2,63 +2,44 @@
 
 import altair as alt
 
+from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import heading, same_axis
+from analysis.figures.marks import DASH, ROW, SEED, THIRD, Tip, number, panel, row_plot, rows_down, rule
 from analysis.figures.training.draw_curves import reach
-from analysis.figures.training.draw_gaps import ROW, blue, down, words
+from analysis.figures.training.draw_gaps import VARIANT, mean_ticks, words
+from analysis.figures.training.settings import SettingsContent
 
-WIDE = 190
+TIPS: tuple[Tip, ...] = (VARIANT, ("rate", "peak learning rate"))
 
 
 @drawing("training_settings", columns=3)
-def settings(figure: Figure, look: Look) -> list[Chart]:
+def settings(figure: Figure[SettingsContent], look: Look) -> list[Chart]:
     """Dots are seeds, bars means; the line is the mean of the baseline there, the numbers are differences to it."""
-    table, runs, base = (figure.content[name] for name in ("table", "runs", "baseline"))
+    table, runs = figure.frame(), figure.content.runs
     titles = dict(zip(table.variant, table.title, strict=True))
-    order = list(dict.fromkeys(table.title))
-    x = alt.X(
-        "final:Q", title="final validation loss (nats)", axis=alt.Axis(tickCount=4, labelOverlap=False),
-        scale=alt.Scale(domain=list(reach(runs.final)), nice=False),
-    )  # fmt: skip
+    x = number(alt.X, "final", "final validation loss (nats)", domain=reach(runs.final), ticks=4)
     panels = []
-    for setting in figure.content["settings"]:
-        mean = table[table.setting == setting]
-        mean = mean.assign(written=[_difference(row) for row in mean.itertuples()])
-        rows = [name for name in order if name in set(mean.title)]
-        y = down(rows)
+    for setting in figure.content.settings:
+        means = table[table.setting == setting]
+        means = means.assign(written=[_difference(row) for row in frames.rows(means)])
+        order = [title for title in dict.fromkeys(table.title) if title in set(means.title)]
+        y = rows_down("title", order)
         own = runs[runs.setting == setting].assign(title=lambda result: result.variant.map(titles))
-        tips = [alt.Tooltip("title:N", title="variant"), alt.Tooltip("rate:N", title="peak learning rate")]
-        dots = alt.Chart(own[["title", "seed", "final", "rate", "run_id"]]).mark_point(
-            filled=True, size=38, opacity=0.75
-        )
-        bars = alt.Chart(mean[["title", "mean", "seeds", "gap", "rate"]]).mark_tick(thickness=2.5, size=17)
-        panels.append(
-            alt.layer(
-                alt.Chart(mean[["mean"]][mean.variant == base])
-                .mark_rule(color=look.ink, strokeDash=[4, 3], opacity=0.8)
-                .encode(x=same_axis(x, "mean")),
-                dots.encode(
-                    x=x,
-                    y=y,
-                    color=alt.value(blue(look)),
-                    tooltip=[*tips, "seed:Q", alt.Tooltip("final:Q", title="loss", format=".3f"), "run_id:N"],
-                ),
-                bars.encode(
-                    x=same_axis(x, "mean"),
-                    y=y,
-                    color=alt.value(look.ink),
-                    tooltip=[
-                        *tips,
-                        "seeds:Q",
-                        alt.Tooltip("mean:Q", title="mean loss", format=".3f"),
-                        alt.Tooltip("gap:Q", title="less the baseline", format="+.3f"),
-                    ],
-                ),
-                words(mean, "written", y, look),
-            ).properties(width=WIDE, height=ROW * len(rows), title=heading(setting, look=look))
-        )
+        layers = [
+            *(rule(look, x=mean, dash=DASH) for mean in means["mean"][means.variant == figure.content.baseline]),
+            *row_plot(
+                own.drop(columns=["variant", "setting"]), x=x, y=y, look=look, ends=None, size=SEED, opacity=0.75,
+                tooltip=(*TIPS, "seed", ("final", "loss", ".3f"), "run_id"),
+            ),
+            mean_ticks(
+                means[["title", "mean", "seeds", "gap", "rate"]], x, y, look,
+                (*TIPS, "seeds", ("mean", "mean loss", ".3f"), ("gap", "less the baseline", "+.3f")),
+            ),
+            words(means[["title", "written"]], y, look),
+        ]  # fmt: skip
+        panels.append(panel(*layers, look=look, width=THIRD, height=ROW * len(order), title=setting))
     return panels
 
 

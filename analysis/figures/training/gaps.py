@@ -1,9 +1,8 @@
 """Figures of what a variant gains over the baseline: in final loss, and in the training that a loss takes."""
 
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 from analysis.figures.training.curves import curve
 from analysis.figures.training.data import (
     BASELINES,
@@ -23,6 +22,7 @@ from analysis.figures.training.data import (
     ORDERLESS,
     UNIT,
     Trained,
+    TrainingParameters,
     command,
     plural,
     select_trainings,
@@ -48,6 +48,39 @@ TUPE_SHARE = 0.3
 NAN = float("nan")
 
 
+@dataclass(frozen=True)
+class GapContent:
+    """runs: variant, seed, value (the final loss), run_id, rate; one row a run. baseline: its title.
+
+    reach: the ends of the axis of differences, in nats.
+    """
+
+    runs: pd.DataFrame
+    baseline: str
+    reach: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ConvergenceContent:
+    """seeds: variant, axis (step or seconds), seed, ratio, censored (not reached within the run); one row a run.
+
+    order: titles of the variants, in the order of the rows. baseline: its title. claim: the share of the baseline's
+    steps that a paper claims; None where it claims nothing of this baseline.
+    """
+
+    seeds: pd.DataFrame
+    order: list[str]
+    baseline: str
+    claim: float | None
+
+
+@dataclass(frozen=True)
+class PlateauContent:
+    """table: one row a variant, the first to leave the plateau first: its mean in steps with the interval's ends."""
+
+    table: pd.DataFrame
+
+
 @lru_cache(maxsize=32)
 def _detectable(n: int) -> float:
     """In standard deviations of the paired differences."""
@@ -62,16 +95,19 @@ def _reach(table: pd.DataFrame) -> tuple[float, float]:
     return float(min(0, *low)), float(max(0, *high))
 
 
-@figure("training_gap")
-def gap(params: Params) -> Figure:
-    """Every variant's final loss, and how far it is from the baseline's, paired by seed."""
+@figure("training_gap", TrainingParameters)
+def gap(params: TrainingParameters) -> Figure[GapContent]:
+    """Every variant's final loss, and how far it is from the baseline's, paired by seed.
+
+    Raises what `select_trainings` raises, and NoResults where the baseline was not run.
+    """
     trainings = select_trainings(params)
     trainings.need_baseline()
     base = trainings.baseline
     rows = []
     for name in trainings.variants:
         own = trainings.finals(name)
-        row: dict[str, Any] = {"variant": name, "seeds": len(own), "mean": mean_interval(own).mean}
+        row: dict[str, object] = {"variant": name, "seeds": len(own), "mean": mean_interval(own).mean}
         between = difference(own, trainings.finals(base))
         if name == base or not between.n:
             between = None
@@ -120,7 +156,7 @@ def gap(params: Params) -> Figure:
         alt=f"Dots, one row a variant. {_told(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        content={"table": table, "runs": runs, "baseline": title(base), "reach": reach},
+        content=GapContent(runs, baseline=title(base), reach=reach),
     )
 
 
@@ -174,12 +210,12 @@ def _priced(ratio: StepsRatio, price: float) -> StepsRatio:
     return replace(ratio, ratio=price * ratio.ratio, low=price * ratio.low, high=price * ratio.high, by_seed=by_seed)
 
 
-@figure("training_convergence")
-def convergence(params: Params) -> Figure:
+@figure("training_convergence", TrainingParameters)
+def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
 
     Runs are made at different hours and by different code, so seconds are steps times what a step costs, where that
-    was measured.
+    was measured. Raises what `select_trainings` raises, and NoResults where nothing was run beside the baseline.
     """
     trainings = select_trainings(params)
     trainings.need_baseline()
@@ -243,13 +279,12 @@ def convergence(params: Params) -> Figure:
         provenance=trainings.provenance() | timed,
         citation_keys=("ke2021tupe",),
         sentences=(text,) if text else (),
-        content={
-            "table": table,
-            "seeds": pd.DataFrame(seeds),
-            "order": [title(name) for name in steps.variant],
-            "baseline": title(trainings.baseline),
-            "claim": TUPE_SHARE if claimed else None,
-        },
+        content=ConvergenceContent(
+            seeds=pd.DataFrame(seeds),
+            order=[title(name) for name in steps.variant],
+            baseline=title(trainings.baseline),
+            claim=TUPE_SHARE if claimed else None,
+        ),
     )
 
 
@@ -272,7 +307,7 @@ def _row(name: str, axis: str, ratio: StepsRatio) -> dict[str, object]:
     }
 
 
-def _sentence(row: dict[str, Any]) -> str:
+def _sentence(row: Mapping[str, object]) -> str:
     if row["censored"]:
         return f"{row['title']}: not reached at {row['censored']} of {row['n']} seeds ({row['took']} steps)."
     return f"{row['title']}: {row['ratio']:.2f} of the steps ({row['took']}, n = {row['n']})."
@@ -303,9 +338,12 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
 # ---- The plateau ----
 
 
-@figure("training_plateau")
-def plateau(params: Params) -> Figure:
-    """Steps until a variant is below what a model without position ends at."""
+@figure("training_plateau", TrainingParameters)
+def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
+    """Steps until a variant is below what a model without position ends at.
+
+    Raises what `select_trainings` raises, and NoResults where no model without position was run beside others.
+    """
     trainings = select_trainings(params)
     orderless = ORDERLESS[trainings.objective]
     finals = trainings.curves("validation_loss", variants=[orderless]).groupby("seed").value.last()
@@ -367,7 +405,7 @@ def plateau(params: Params) -> Figure:
         + ".",
         command=command("training_plateau", params, trainings, [*others, orderless]),
         provenance=trainings.provenance([*others, orderless]),
-        content={"table": table, "seeds": pd.DataFrame(seeds), "level": level},
+        content=PlateauContent(table),
     )
 
 

@@ -10,8 +10,17 @@ from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed, span
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.training.data import MASKED, UNIT, Trained, command, plural, select_trainings, title
+from analysis.figures.figure import Figure, figure
+from analysis.figures.training.data import (
+    MASKED,
+    UNIT,
+    Trained,
+    TrainingParameters,
+    command,
+    plural,
+    select_trainings,
+    title,
+)
 from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"
@@ -48,9 +57,19 @@ BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale 
 """
 
 
-@figure("training_parts")
-def parts(params: Params) -> Figure:
-    """The difference between BERT-A and TUPE-A in final loss, change by change, along two ways."""
+@dataclass(frozen=True)
+class PartsContent:
+    """ways: the names of those that were run whole, each a panel."""
+
+    ways: list[str]
+
+
+@figure("training_parts", TrainingParameters)
+def parts(params: TrainingParameters) -> Figure[PartsContent]:
+    """The difference between BERT-A and TUPE-A in final loss, change by change, along two ways.
+
+    Raises what `select_trainings` raises, and NoResults where no way was run whole or the models are causal.
+    """
     trainings = select_trainings(params)
     if trainings.objective != MASKED:
         raise NoResults("The ways from BERT-A to TUPE-A are of models that predict masked words; choose those.")
@@ -83,7 +102,7 @@ def parts(params: Params) -> Figure:
         provenance=trainings.provenance(used),
         citation_keys=("ke2021tupe",),
         sentences=tuple(sentences),
-        content={"table": table, "ways": list(dict.fromkeys(table.way))},
+        content=PartsContent(list(dict.fromkeys(table.way))),
     )
 
 

@@ -4,7 +4,7 @@ A setting is one recipe at one peak learning rate. Variants are compared within 
 at the best of its rates.
 """
 
-from typing import Any
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -13,11 +13,12 @@ from analysis.ablation.presets import ablate
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed, span
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     BASELINES,
     ORDERLESS,
     UNIT,
+    SettingsParameters,
     candidates,
     diverged_sentence,
     newest,
@@ -32,14 +33,29 @@ BEST = "each at its best rate"
 NAN = float("nan")
 
 
-@figure("training_settings")
-def settings(params: Params) -> Figure:
-    """Every variant's final loss at every setting that it shares with the baseline, and its difference there."""
+@dataclass(frozen=True)
+class SettingsContent:
+    """runs: variant, setting, seed, rate, final (loss), run_id; one row a run. settings: in the order of the panels.
+
+    baseline: the variant that the others are held against.
+    """
+
+    runs: pd.DataFrame
+    settings: list[str]
+    baseline: str
+
+
+@figure("training_settings", SettingsParameters)
+def settings(params: SettingsParameters) -> Figure[SettingsContent]:
+    """Every variant's final loss at every setting that it shares with the baseline, and its difference there.
+
+    Raises what `candidates` raises, and NoResults where no two variants were run at a second setting.
+    """
     frame = candidates(params)
     if frame.diverged.all():
         raise NoResults("Every pre-training with this objective diverged: their losses are no longer numbers.")
     every, sample = newest(frame[~frame.diverged])
-    base = str(params.get("baseline") or BASELINES[str(params["objective"])])
+    base = params.baseline or BASELINES[params.objective]
     runs = _labelled(every)
     runs = runs[runs.setting.isin(runs.setting[runs.variant == base])]
     several = runs.groupby("variant").setting.nunique()
@@ -47,11 +63,11 @@ def settings(params: Params) -> Figure:
     if runs.variant.nunique() < 2:
         raise NoResults(
             f"{title(base)} and another variant have not both been run at a second setting. Run them with another "
-            f"peak rate, norm or number of steps: {ablate(str(params['preset']), [base, 'tupe_a'], learning_rate=5e-4)}"
+            f"peak rate, norm or number of steps: {ablate(params.preset, [base, 'tupe_a'], learning_rate=5e-4)}"
         )
     chosen = _at_best(runs)
     held = pd.concat([runs, chosen], ignore_index=True)
-    orderless = ORDERLESS[str(params["objective"])]
+    orderless = ORDERLESS[params.objective]
     level = _plateau(every, orderless)
     table = _table(held, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
     texts = _sentences(table, base)
@@ -86,12 +102,11 @@ def settings(params: Params) -> Figure:
             for row in runs.itertuples()
         },
         sentences=tuple(texts),
-        content={
-            "table": table,
-            "runs": held[["variant", "setting", "seed", "rate", "final", "run_id"]],
-            "settings": list(dict.fromkeys(held.setting)),
-            "baseline": base,
-        },
+        content=SettingsContent(
+            runs=held[["variant", "setting", "seed", "rate", "final", "run_id"]],
+            settings=list(dict.fromkeys(held.setting)),
+            baseline=base,
+        ),
     )
 
 
@@ -126,7 +141,7 @@ def _at_best(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _table(held: pd.DataFrame, base: str) -> pd.DataFrame:
     """One row a setting and variant: its mean, and its difference to the baseline over the seeds in common."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for setting, runs in held.groupby("setting", sort=False):
         losses = {name: dict(zip(one.seed, one.final, strict=True)) for name, one in runs.groupby("variant")}
         rates = runs.groupby("variant").rate.first()
@@ -194,8 +209,8 @@ def _stuck(stuck: pd.DataFrame, level: float, orderless: str) -> str:
     )
 
 
-def _commands(params: Params, runs: pd.DataFrame) -> str:
+def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
     """What trains these runs, a line a setting, and what makes the figure's numbers anew from the store."""
-    request = urlencode({name: params[name] for name in ("preset", "objective", "baseline") if params.get(name)})
+    request = urlencode({name: value for name, value in params.values().items() if value})
     export = f"python -m analysis export '/training?part=settings&{request}' --figure training_settings -o settings.csv"
-    return "\n".join([*training_commands(str(params["preset"]), runs), export])
+    return "\n".join([*training_commands(params.preset, runs), export])

@@ -9,7 +9,7 @@ from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed, signed_percent
-from analysis.figures.training.data import MASKED, UNIT, Trained, plural, select_trainings, title
+from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, plural, select_trainings, title
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.models import USED
@@ -48,7 +48,7 @@ def costs(method: Method, preset: str) -> dict[str, Finding]:
 def own_trainings(preset: str, objective: str = MASKED) -> Trained | None:
     """Our own pre-trainings of a preset, masked or causal; None where there are none."""
     try:
-        return select_trainings({"preset": preset, "objective": objective, "recipe": "", "rate": ""})
+        return select_trainings(TrainingParameters(preset=preset, objective=objective))
     except NoResults:
         return None
 

@@ -6,7 +6,7 @@ from analysis.ablation.presets import ablate
 from analysis.claims.statements import stored
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import signed
-from analysis.figures.training.data import MASKED, UNIT, Trained, plural, select_trainings, title
+from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, plural, select_trainings, title
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
 from analysis.rules import training_rules
 from analysis.statistics import difference
@@ -17,7 +17,7 @@ EXPLORATORY = "cpu"
 
 def _runs(preset: str) -> Trained | None:
     try:
-        return select_trainings({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
+        return select_trainings(TrainingParameters(preset=preset, objective=MASKED))
     except (NoResults, StoreError):  # none of these, or no store yet
         return None
 
@@ -52,7 +52,7 @@ def says(values: Values) -> str:
     """The difference in final loss, with its interval, and what the ledger makes of it."""
     name = str(values["variant"])
     preset = _preset(name)
-    trainings = select_trainings({"preset": preset, "objective": MASKED, "recipe": "", "rate": ""})
+    trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
     trainings.need_baseline()
     if name not in trainings.variants:
         raise NoResults(f"{title(name)} has not been trained yet. Run: {ablate(preset, [name])}")
