@@ -52,7 +52,7 @@ if shown.empty:
     picked.get("run")
     show.copy_link(PAGE, picked.done())
     st.info(
-        "No run is of this kind, variant and preset together."
+        "No run has this kind, variant and preset."
         if len(every)
         else f"No run is stored yet. {COMMAND} trains models of our own."
     )

@@ -17,8 +17,8 @@ def says(values: Values) -> str:
     rows = result[result["head"] == head].set_index("term")
     shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
     return (
-        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, of what varies in the scores of head {head}: "
-        f"{shares}; the rest is segments and biases."
+        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, the variance of the scores of head {head} is made "
+        f"up of {shares}; the rest comes from segments and biases."
     )
 
 
