@@ -386,5 +386,6 @@ def show_failure(failed: Exception) -> None:
     reference = uuid.uuid4().hex[:8]
     log.log_event("broken", reference=reference, kind=type(failed).__name__, at=log.code_places(failed))
     st.error(
-        f"Something in Addend failed (reference {reference}, in the server's log). Change a setting, or reload the page."
+        f"Something in Addend failed (reference {reference}, in the server's log). Change a setting, or reload the "
+        "page."
     )
