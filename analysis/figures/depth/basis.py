@@ -1,11 +1,13 @@
 """Figure of the position basis against depth, the published figures of Song & Zhong beside it."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import percent
-from analysis.figures.depth.data import models_of, run_descriptions, windows
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.depth.data import ModelsParameters, models_of, run_descriptions, windows
+from analysis.figures.figure import Figure, figure
 from analysis.store import read
 
 MEASURES = {
@@ -47,10 +49,20 @@ def published() -> pd.DataFrame:
     ).sort_values(["model", "measure", "layer"], ignore_index=True)
 
 
-@figure("depth_basis")
-def basis(params: Params) -> Figure:
+@dataclass(frozen=True)
+class BasisContent:
+    """rows: a row a model, layer and measure. panels: measure -> title. published: those of `models` in a paper."""
+
+    rows: pd.DataFrame
+    models: list[str]
+    panels: dict[str, str]
+    published: list[str]
+
+
+@figure("depth_basis", ModelsParameters)
+def basis(params: ModelsParameters) -> Figure[BasisContent]:
     """Six numbers of the position basis, by depth."""
-    frame, models = models_of(params, "newest_means", "measure means --texts FILE")
+    frame, models = models_of(params.models, "newest_means", "measure means --texts FILE")
     own = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
     own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
     theirs = published()
@@ -93,5 +105,5 @@ def basis(params: Params) -> Figure:
         command="\n".join(dict.fromkeys(frame.command)),
         provenance=run_descriptions(frame),
         citation_keys=(PAPER,),
-        content={"rows": rows, "models": models, "panels": MEASURES, "published": list(SHOWN.values())},
+        content=BasisContent(rows=rows, models=models, panels=MEASURES, published=list(SHOWN.values())),
     )

@@ -1,12 +1,14 @@
 """Figures against depth: what position, order and word can be read from the hidden states of each layer."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from analysis.core.errors import NoResults
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 READINGS = {
@@ -21,9 +23,27 @@ READINGS = {
 """The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
 
 
-def models_of(params: Params, view: str, make: str) -> tuple[pd.DataFrame, list[str]]:
-    """Rows of a view for the models that a link names, in its order; the newest corpus of each. Raises NoResults."""
-    wanted = [str(model) for model in tuple(params["models"])]
+class ModelsParameters(Parameters):
+    """The models that are shown, in this order."""
+
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DecodingContent:
+    """rows: a row a model, layer and panel. panels: the titles of the panels."""
+
+    rows: pd.DataFrame
+    models: list[str]
+    panels: list[str]
+
+
+def models_of(models: Sequence[str], view: str, make: str) -> tuple[pd.DataFrame, list[str]]:
+    """Rows of a view for some models, in this order; the newest corpus of each.
+
+    Raises NoResults where the store has none: `make` is the command that makes them.
+    """
+    wanted = list(models)
     marks = ", ".join("?" for _ in wanted) or "NULL"
     result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", wanted)
     if result.empty:
@@ -65,10 +85,10 @@ def windows(rows: pd.DataFrame) -> str:
     return "; ".join(f"{model}: {texts[what]}" for model, what in of.items())
 
 
-@figure("depth_decoding")
-def decoding(params: Params) -> Figure:
+@figure("depth_decoding", ModelsParameters)
+def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
     """Decoders' scores on held-out windows, by depth."""
-    rows, models = models_of(params, "newest_decoding", "measure decoding --texts FILE")
+    rows, models = models_of(params.models, "newest_decoding", "measure decoding --texts FILE")
     keys = list(zip(rows.target, rows.decoder, rows.measure, strict=True))
     rows = rows.assign(panel=[READINGS.get(key, "") for key in keys])
     columns = ["model", "layer", "depth", "target", "decoder", "measure", "value", "low", "high", "chance"]
@@ -104,5 +124,5 @@ def decoding(params: Params) -> Figure:
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
         citation_keys=("wang2020what",),
-        content={"rows": drawn, "models": models, "panels": list(READINGS.values())},
+        content=DecodingContent(rows=drawn, models=models, panels=list(READINGS.values())),
     )

@@ -1,13 +1,14 @@
 """Figures against depth: what permuting the words does to hidden states, and how far tokens attend."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import significant
-from analysis.figures.depth.data import models_of, run_descriptions, windows
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.depth.data import ModelsParameters, models_of, run_descriptions, windows
+from analysis.figures.figure import Figure, figure
 
 MAKE = "measure order --texts FILE"
 TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
@@ -15,10 +16,29 @@ QUERIES = {"cls": "[CLS]", "word": "Words"}
 BINS = "every bin is twice as wide as the one before"
 
 
-@figure("depth_equivariance")
-def equivariance(params: Params) -> Figure:
+@dataclass(frozen=True)
+class EquivarianceContent:
+    """rows: a row a model, layer and kind of token. panels: kind of token -> title."""
+
+    rows: pd.DataFrame
+    models: list[str]
+    panels: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LocalityContent:
+    """reach: mean distances by layer. at: attention by distance. queries: kind of query -> title."""
+
+    reach: pd.DataFrame
+    at: pd.DataFrame
+    models: list[str]
+    queries: dict[str, str]
+
+
+@figure("depth_equivariance", ModelsParameters)
+def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
     """Equivariance error by depth, positions as trained and off."""
-    rows, models = models_of(params, "newest_equivariance", MAKE)
+    rows, models = models_of(params.models, "newest_equivariance", MAKE)
     table = rows[["model", "positions", "tokens", "layer", "depth", "value", "low", "high", "largest", "windows"]]
     text = " ".join(_strayed(rows[rows.model == model], model) for model in models[:2])
     panels = {tokens: title for tokens, title in TOKENS.items() if (rows.tokens == tokens).any()}
@@ -38,7 +58,7 @@ def equivariance(params: Params) -> Figure:
         alt=f"{len(panels)} panels of equivariance error against depth for {', '.join(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content={"rows": table, "models": models, "panels": panels},
+        content=EquivarianceContent(rows=table, models=models, panels=panels),
     )
 
 
@@ -48,10 +68,10 @@ def _strayed(rows: pd.DataFrame, model: str) -> str:
     return f"{model}: what leaves the last layer moves by {' and '.join(sentences)}."
 
 
-@figure("depth_locality")
-def locality(params: Params) -> Figure:
+@figure("depth_locality", ModelsParameters)
+def locality(params: ModelsParameters) -> Figure[LocalityContent]:
     """How far [CLS] and words attend: by depth, and against distance."""
-    rows, models = models_of(params, "newest_locality", MAKE)
+    rows, models = models_of(params.models, "newest_locality", MAKE)
     rows = rows.assign(ratio=rows.value / rows.even, ratio_low=rows.low / rows.even)
     rows = rows.assign(ratio_high=rows.high / rows.even)
     columns = ["model", "layer", "head", "query", "measure", "distance", "value", "low", "high", "even", "windows"]
@@ -76,12 +96,12 @@ def locality(params: Params) -> Figure:
         alt=f"Panels of how far [CLS] and words attend, by depth and against distance, for {', '.join(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content={
-            "reach": reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]],
-            "at": at,
-            "models": models,
-            "queries": {query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
-        },
+        content=LocalityContent(
+            reach=reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]],
+            at=at,
+            models=models,
+            queries={query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
+        ),
     )
 
 
