@@ -136,9 +136,9 @@ def test_whether_positions_are_interpolated_is_said() -> None:
 def test_maps_are_the_querys_scores_laid_out_as_the_image_is(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made, head=2, patch=12, centred=False)
     content = figure.content
-    assert content["query"] == (1, 3), "token 12 is patch 11, after [CLS]"
+    assert content.query == (1, 3), "token 12 is patch 11, after [CLS]"
     assert made.tokens[12] == "r1 c3"
-    for term, values in content["maps"].items():
+    for term, values in content.maps.items():
         own = made.scores[2, 12] if term == "total" else made.terms[term][2, 12]
         np.testing.assert_allclose(values, own[1:].reshape(8, 8), rtol=1e-6)
     whole = build("vision_maps", made, head=2, patch=12, centred=False, group="all").content.maps

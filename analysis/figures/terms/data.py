@@ -72,7 +72,7 @@ def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple
     marks = ", ".join("?" for _ in aggregations)
     rows = read.query(
         f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = coalesce(?, layer) "
-        f"AND aggregation IN ({marks})",
+        f"AND aggregation IN ({marks}) ORDER BY layer, head, term, aggregation",
         [model, corpus, layer, *aggregations],
     )
     if rows.empty:
