@@ -1,18 +1,39 @@
 """Figures of an encoding's columns: how much each moves over the rows, and how fast."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import percent
 from analysis.encodings import measures
-from analysis.figures.encodings.data import Sized, export_command, keys, origins, pair, sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, sentences
+from analysis.figures.figure import Figure, figure
 
 THRESHOLD = 0.5
 
 
-@figure("encoding_movement")
-def movement(params: Params) -> Figure:
+@dataclass(frozen=True)
+class MovementContent:
+    """highest: where the axis of each encoding ends. held: the variance that the most variable columns hold."""
+
+    shown: list[Sized]
+    highest: list[float]
+    held: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class SpectrumContent:
+    """power: (frequency, column) of each encoding. mean: over its columns. top: where the colour scale ends."""
+
+    shown: list[Sized]
+    power: list[np.ndarray]
+    mean: pd.DataFrame
+    top: float
+
+
+@figure("encoding_movement", PairParameters)
+def movement(params: PairParameters) -> Figure[MovementContent]:
     """Range and standard deviation of every column over the rows, and how few columns hold the variance (claim C02)."""
     shown = pair(params)
     moved = [measures.movement(one.table()) for one in shown]
@@ -48,11 +69,11 @@ def movement(params: Params) -> Figure:
         provenance=origins(shown),
         citation_keys=keys(shown),
         columns=len(shown) + 1,
-        content={
-            "shown": shown,
-            "highest": [max(float(m.range.max()) for m in moved) if together else float(m.range.max()) for m in moved],
-            "held": _held(shown, moved),
-        },
+        content=MovementContent(
+            shown=shown,
+            highest=[max(float(m.range.max()) for m in moved) if together else float(m.range.max()) for m in moved],
+            held=_held(shown, moved),
+        ),
     )
 
 
@@ -89,8 +110,8 @@ def _moved_alt(one: Sized, m: measures.Movement) -> str:
     )
 
 
-@figure("encoding_spectrum")
-def spectrum(params: Params) -> Figure:
+@figure("encoding_spectrum", PairParameters)
+def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     """How fast each column turns: the share of its variance at each frequency."""
     shown = pair(params)
     spectra = [measures.spectrum(one.table()) for one in shown]
@@ -134,12 +155,12 @@ def spectrum(params: Params) -> Figure:
         provenance=origins(shown),
         citation_keys=keys(shown),
         columns=len(shown) + 1,
-        content={
-            "shown": shown,
-            "power": [match.power for match in spectra],
-            "mean": mean,
-            "top": float(np.quantile(known, 0.98)) if known.size else 1.0,
-        },
+        content=SpectrumContent(
+            shown=shown,
+            power=[match.power for match in spectra],
+            mean=mean,
+            top=float(np.quantile(known, 0.98)) if known.size else 1.0,
+        ),
     )
 
 

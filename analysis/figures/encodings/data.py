@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.core.formatting import significant
 from analysis.encodings import ENCODINGS, Encoding
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 
 CLIP_QUANTILE = 0.99
 CLIP_FROM = 2.0  # a scale is cut only where the largest value is more than this many times that quantile
@@ -87,10 +87,27 @@ def _table(name: str, length: int, dim: int) -> np.ndarray:
     return table
 
 
-def pair(params: Params) -> list[Sized]:
+class PairParameters(Parameters):
+    """An encoding, the one that it is compared with (empty for none), and the size of both."""
+
+    encoding: str
+    other: str
+    length: int
+    dim: int
+
+
+@dataclass(frozen=True)
+class HeatContent:
+    """reach: for each encoding shown, half the width of its colour scale."""
+
+    shown: list[Sized]
+    reach: list[float]
+
+
+def pair(params: PairParameters) -> list[Sized]:
     """The encodings to show: the chosen one and, unless it is the same or "", the one beside it."""
-    names = [str(params["encoding"]), str(params["other"])]
-    return [sized(name, int(params["length"]), int(params["dim"])) for name in dict.fromkeys(names) if name]
+    names = dict.fromkeys((params.encoding, params.other))
+    return [sized(name, params.length, params.dim) for name in names if name]
 
 
 def reach(values: np.ndarray) -> tuple[float, int]:
@@ -106,9 +123,9 @@ def reach(values: np.ndarray) -> tuple[float, int]:
     return chosen, int((size > chosen).sum())
 
 
-def export_command(name: str, params: Params, *more: str) -> str:
+def export_command(name: str, params: PairParameters, *more: str) -> str:
     """The command that makes one of these figures' numbers anew, with the fields that it rests on."""
-    link = urlencode({field: params[field] for field in ("encoding", "other", "length", "dim", *more)})
+    link = urlencode(params.values("encoding", "other", "length", "dim", *more))
     return f"python -m analysis export '/encodings?{link}' --figure {name} -o {name}.csv"
 
 
@@ -127,8 +144,8 @@ def sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-@figure("encoding_heat")
-def heat(params: Params) -> Figure:
+@figure("encoding_heat", PairParameters)
+def heat(params: PairParameters) -> Figure[HeatContent]:
     """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
     shown = pair(params)
     scales = [reach(one.table()) for one in shown]
@@ -166,7 +183,7 @@ def heat(params: Params) -> Figure:
         ),
         provenance=origins(shown),
         citation_keys=keys(shown),
-        content={"shown": shown, "reach": [scale for scale, _ in scales]},
+        content=HeatContent(shown=shown, reach=[scale for scale, _ in scales]),
     )
 
 

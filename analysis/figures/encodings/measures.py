@@ -1,5 +1,6 @@
 """The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 COMMAND = "python -m analysis measure encodings"
@@ -117,8 +118,24 @@ def stored() -> pd.DataFrame:
     return known
 
 
-@figure("encoding_measures")
-def scalar_measures(params: Params) -> Figure:
+class PickedParameters(Parameters):
+    """The two encodings whose rows are shaded."""
+
+    encoding: str
+    other: str
+
+
+@dataclass(frozen=True)
+class MeasuresContent:
+    """rows: a row an encoding, size and measure. order: the encodings' titles. picked: the ids of those shaded."""
+
+    rows: pd.DataFrame
+    order: list[str]
+    picked: list[str]
+
+
+@figure("encoding_measures", PickedParameters)
+def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
     """Every registered encoding by every scalar measure."""
     rows = stored()
     moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
@@ -159,11 +176,11 @@ def scalar_measures(params: Params) -> Figure:
             for run, created, sha in zip(frame.run_id, frame.created, frame.git_sha, strict=True)
         },
         citation_keys=("wang2021position",),
-        content={
-            "rows": every,
-            "picked": [name for name in (str(params["encoding"]), str(params["other"])) if name],
-            "order": [ENCODINGS[name].title for name in names],
-        },
+        content=MeasuresContent(
+            rows=every,
+            picked=[name for name in (params.encoding, params.other) if name],
+            order=[ENCODINGS[name].title for name in names],
+        ),
     )
 
 
