@@ -1,8 +1,17 @@
 """Parts of a model by their paths: names joined by dots, as `torch.nn.Module.get_submodule` takes them."""
 
 from torch import nn
+from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
+
+
+def word_table(model: PreTrainedModel) -> nn.Embedding:
+    """The table of a model's words, (word, width). Raises ModelError where it has none."""
+    words = model.get_input_embeddings()
+    if not isinstance(words, nn.Embedding):
+        raise ModelError(f"{type(model).__name__} has no table of words, and reads no text. Choose a model of text.")
+    return words
 
 
 def submodule_list(root: nn.Module, path: str) -> list[nn.Module]:
