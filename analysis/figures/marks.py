@@ -24,6 +24,8 @@ LINE, THIN_LINE = 2.0, 0.8
 """Widths of lines and interval bars, in pixels: a value, one seed of several."""
 DASH = [4, 3]
 """The dash of what is given and not measured: chance, a baseline, a threshold."""
+KEY_ROW = 24
+"""Pixels of a row of a legend."""
 WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 
@@ -169,6 +171,11 @@ def legend(
 ) -> alt.Legend:
     """A legend whose names are not cut and whose signs are as strong as the marks."""
     return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1)
+
+
+def key_room(look: Look, names: int, columns: int = 1) -> int:
+    """The pixels that a legend takes on screen, where a chart and its legend are fitted into the height given."""
+    return KEY_ROW * -(-names // columns) if look.screen else 0
 
 
 def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) -> alt.Color:
