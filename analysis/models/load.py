@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
 import transformers
 from safetensors import safe_open
-from torch import nn
 from torch.nn.modules.module import register_module_module_registration_hook
 from transformers import (
     CONFIG_MAPPING,
@@ -29,7 +28,7 @@ from analysis.core.errors import ModelError
 from analysis.models import tokenizer_sandbox
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
-from analysis.models.submodules import word_table
+from analysis.models.submodules import move_model, word_table
 
 PADDED = 0.9
 """A tokenizer has at least so many tokens for every row of the word table, where the two belong together."""
@@ -45,7 +44,6 @@ SPARE_NUMBERS = 30_000_000
 HALVES = {"F16": torch.float16, "BF16": torch.bfloat16}
 """By safetensors' names."""
 
-Model = TypeVar("Model", bound=nn.Module)
 _loading = threading.Lock()
 logging.disable_progress_bar()
 logging.set_verbosity_error()
@@ -87,12 +85,6 @@ def best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def to_device(model: Model, device: str) -> Model:
-    """The same model, moved there. In a model of transformers, `to` is wrapped so that type checkers cannot read it."""
-    model.to(device)
-    return model
 
 
 def _plain(config: Mapping[str, object]) -> PreTrainedConfig:
@@ -192,7 +184,7 @@ def load(
         _check_vocabulary(tokenizer, model, source.name)
         if settings.hosted() and source.strange:
             tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
-    return Loaded(to_device(model.eval(), device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
+    return Loaded(move_model(model.eval(), device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
 
 
 def _check_size(config: PreTrainedConfig, loader: Loader, source: Source) -> None:

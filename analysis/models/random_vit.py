@@ -7,9 +7,10 @@ import torch
 from transformers import ViTConfig, ViTModel
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
-from analysis.models.load import Loaded, best_device, to_device
+from analysis.models.load import Loaded, best_device
 from analysis.models.random_vit_name import NAME, SEED
 from analysis.models.source import Source
+from analysis.models.submodules import move_model
 
 SHAPE: dict[str, Any] = {
     "hidden_size": 64,
@@ -40,4 +41,4 @@ def random_vit(device: str | None = None) -> Loaded:
                 weight.normal_(0, 0.02, generator=rng)
     processor = ViTImageProcessorPil(size={"height": SHAPE["image_size"], "width": SHAPE["image_size"]})
     device = device or best_device()
-    return Loaded(to_device(model.eval(), device), processor, SOURCE, device)
+    return Loaded(move_model(model.eval(), device), processor, SOURCE, device)

@@ -1,9 +1,20 @@
 """Parts of a model by their paths: names joined by dots, as `torch.nn.Module.get_submodule` takes them."""
 
+from typing import TypeVar
+
+import torch
 from torch import nn
 from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+def move_model(model: Model, device: str | None = None, dtype: torch.dtype | None = None) -> Model:
+    """The same model, moved to a device or a precision: transformers wraps `to` so that its type is lost."""
+    model.to(device=device, dtype=dtype)
+    return model
 
 
 def word_table(model: PreTrainedModel) -> nn.Embedding:
