@@ -235,11 +235,13 @@ def row_plot(
     size: float = DOT,
     opacity: float = 1.0,
     filled: bool = True,
+    below: float = 0,
 ) -> list[Chart]:
     """The layers of a row plot: a dot for each row of the frame and, where both ends are known, its interval.
 
     ends: the columns of the interval's ends, on the axis of `x`; None where there are none. color, shape: those of all
-    rows, or the encoding that gives each row its own. filled: hollow dots are of values that are not certain.
+    rows, or the encoding that gives each row its own. filled: hollow dots are of values that are not certain. below:
+    the pixels by which dots stand below the middle of their row, so that dots of one row do not hide one another.
     """
     base = alt.Chart(frame).encode(y=y, color=_by_column(color))
     plain = _plain(color, look)
@@ -257,6 +259,7 @@ def row_plot(
         opacity=opacity,
         color=plain,
         shape=shape if isinstance(shape, str) else alt.Undefined,
+        yOffset=below or alt.Undefined,
     )
     layers.append(marks.encode(x=x, shape=_by_column(shape), tooltip=tips(*tooltip)))
     return layers
