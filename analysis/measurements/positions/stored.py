@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from analysis.core.provenance import model_options
-from analysis.measurements.positions.result import PARTS, LayerRotation, PositionMap
+from analysis.measurements.positions.result import PARTS, PositionMap
 from analysis.measurements.terms.result import Provenance
 from analysis.store import files, read
-from collections.abc import Iterable, Sequence
 
 COLUMNS = ("layer", "source", "head", *PARTS, "power", "kernel", "joined_query", "joined_key", "joined_score")
 TEXT_ID = "s235"
@@ -140,5 +140,6 @@ def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _with_nan(values: dict[str, float | None]) -> dict[str, float]:
-    return {name: math.nan if value is None else value for name, value in values.items()}
+def _rotation(values: Mapping[str, Any]) -> LayerRotation:
+    """The rotation that `_without_nan` made plain."""
+    return LayerRotation(**{name: math.nan if value is None else value for name, value in values.items()})
