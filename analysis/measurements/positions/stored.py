@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.core.provenance import model_options
-from analysis.measurements.positions.result import PARTS, PositionMap
+from analysis.measurements.positions.result import PARTS, LayerRotation, PositionMap
 from analysis.measurements.terms.result import Provenance
 from analysis.store import files, read
 
