@@ -145,7 +145,7 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     assert "one: the last layer's output moves by 0.2 with positions as trained and 0 with positions off" in (
         figure.caption
     )
-    assert "two: what leaves the last layer moves by 0.4" in figure.caption
+    assert "two: the last layer's output moves by 0.4" in figure.caption
     assert [len(drawings.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (and least to most): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
