@@ -11,7 +11,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural
 from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import FIGURES, Figure, Parameters, figure
-from analysis.figures.glue.data import TUPE, rows, study_and_table
+from analysis.figures.glue.data import GlueParameters, rows, study_and_table
 from analysis.figures.training.data import MASKED, title
 from analysis.figures.training.gaps import counted
 from analysis.glue_comparison import AVERAGE
@@ -114,7 +114,7 @@ def _measure(
 def _glue() -> list[pd.DataFrame]:
     """Differences of averages to the baseline's, our own and the published ones."""
     try:
-        every = rows(*study_and_table({"preset": SCORED, "table": TUPE, "baseline": BASELINE}))
+        every = rows(*study_and_table(GlueParameters(preset=SCORED, baseline=BASELINE)))
     except NoResults:
         return []
     means = every[(every.task == AVERAGE) & every.difference.notna() & (every.variant != BASELINE)]

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,6 +21,7 @@ from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.statistics.resampling import RESAMPLES
 from analysis.store import files
+from analysis.models.submodules import word_table
 
 TESTED = 3
 """One window in so many is held out."""
@@ -55,8 +55,7 @@ def decode(
     """
     started = time.perf_counter()
     held_out = held(cut)
-    model: Any = loaded.model
-    embeddings = model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    embeddings = word_table(loaded.model).weight.detach().float().cpu().numpy()
     words = cut.ids[:, cut.counted]
     rows = [
         _row(layer, reading)
