@@ -92,7 +92,7 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     # Depth runs from 0 to 1 whatever the number of layers.
     assert sorted(set(rows.depth[rows.model == "two"])) == [0, 0.25, 0.5, 0.75, 1]
     assert sorted(set(rows.depth[rows.model == "one"])) == [0, 0.5, 1]
-    assert "two: ridge regression reads position to 0.5 tokens" in figure.caption
+    assert "two: ridge regression reads the position to within 0.5 tokens" in figure.caption
     assert "and to 0.9 where the last one ends" in figure.caption
     assert figure.command == "make decoding of two\nmake decoding of one"
     for look in (Look(), Look(dark=True, screen=True)):
@@ -142,10 +142,10 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     write_order("two", 5)
     store_build.refresh()
     figure = made("depth_equivariance", models=("one", "two"))
-    assert "one: what leaves the last layer moves by 0.2 with positions as trained and 0 with positions off" in (
+    assert "one: the last layer's output moves by 0.2 with positions as trained and 0 with positions off" in (
         figure.caption
     )
-    assert "two: what leaves the last layer moves by 0.4" in figure.caption
+    assert "two: the last layer's output moves by 0.4" in figure.caption
     assert [len(drawings.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (and least to most): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
@@ -183,8 +183,8 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     write_means("one")
     store_build.refresh()
     figure = made("depth_basis", models=("one",))
-    assert "positions are 25 % away from those of frozen" in figure.caption
-    assert "so few windows alone would give 10 %" in figure.caption  # sqrt(0.002 / 0.2)
+    assert "positions differ by 25 % from those of method frozen" in figure.caption
+    assert "a sample of this many windows alone makes them differ by 10 %" in figure.caption  # sqrt(0.002 / 0.2)
     rows = figure.content.rows
     assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
     assert rows.noise[rows.measure != "position_share"].isna().all()

@@ -100,15 +100,15 @@ def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
     r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
     last = int(error.index.max())
     text = (
-        f"{models[0]}: ridge regression reads position to {error[0]:.1f} tokens on average where the first layer "
-        f"begins (R² {r2[0]:.2f}) and to {error[last]:.1f} where the last one ends (R² {r2[last]:.2f})."
+        f"{models[0]}: ridge regression reads the position to within {error[0]:.1f} tokens on average before the "
+        f"first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
     )
     return Figure(
         name="depth_decoding",
         title="What can be read from the hidden states",
         finding=(
-            f"A linear decoder misses a word's position by {error[0]:.1f} places on average where the first layer "
-            f"begins, and by {error[last]:.1f} where the last one ends"
+            f"A linear decoder misses a word's position by {error[0]:.1f} places on average before the first layer, "
+            f"and by {error[last]:.1f} after the last"
         ),
         frame=lambda: table,
         caption=(

@@ -47,15 +47,18 @@ def movement(params: PairParameters) -> Figure[MovementContent]:
             for one, m in zip(shown, moved, strict=True)
         ).reset_index(drop=True)
 
-    scale = "Both are on one scale." if together else "The scales differ, for the values differ in kind."
+    scale = "Both are on one scale." if together else "The scales differ, because the values differ in kind."
     return Figure(
         name="encoding_movement",
         title="How much each dimension moves",
-        finding="; ".join(
-            f"{one.title}: {_half(m)} of {one.dim} dimensions hold half of the variance"
+        finding="Half of the variance lies in "
+        + " and ".join(
+            f"{_half(m)} of {one.dim} {one.column}s ({one.title})"
             for one, m in zip(shown, moved, strict=True)
             if m.sd.any()
-        ),
+        )
+        if any(m.sd.any() for m in moved)
+        else "",
         frame=frame,
         caption=sentences(
             "Range (largest minus smallest value) and standard deviation of every column over the rows; at the right, "
@@ -140,7 +143,7 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     return Figure(
         name="encoding_spectrum",
         title="How fast the dimensions turn",
-        finding="Mean frequency: "
+        finding="The mean frequency is "
         + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),
         frame=frame,
         caption=sentences(
@@ -167,8 +170,8 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
 def _frequency(one: Sized, result: measures.Spectrum) -> str:
     mean = result.mean()
     if np.isnan(mean).all():
-        return f"{one.title} is constant and has none"
-    return f"{one.title} {result.frequency @ mean:.3f} cycles per token"
+        return f"none for {one.title}, which is constant"
+    return f"{result.frequency @ mean:.3f} cycles per token for {one.title}"
 
 
 def _speed(one: Sized, result: measures.Spectrum) -> str:

@@ -72,10 +72,11 @@ def sized(name: str, length: int, dim: int) -> Sized:
     if (result.length, result.dim) == (length, dim):
         return result
     if result.column == "head":
-        why = f"{result.title} has a column a head, not a dimension; {result.dim} heads are shown."
+        why = f"{result.title} has one column for each head, not for each dimension; {result.dim} heads are shown."
         return Sized(encoding, result.length, result.dim, why)
     why = (
-        f"{result.title} does not come at {length} positions × {dim} dimensions; the nearest, {result.size}, is shown."
+        f"{result.title} is not available at {length} positions × {dim} dimensions; the nearest size, {result.size}, "
+        "is shown."
     )
     return Sized(encoding, result.length, result.dim, why)
 
@@ -205,7 +206,7 @@ def _between(one: Sized) -> str:
     low, high = float(one.table().min()), float(one.table().max())
     if low == high:
         return f"{one.title}: every value is {significant(low)}"
-    return f"{one.title}: values from {significant(low)} to {significant(high)}"
+    return f"{one.title}: values between {significant(low)} and {significant(high)}"
 
 
 def _extremes(one: Sized) -> str:

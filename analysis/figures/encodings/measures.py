@@ -31,7 +31,7 @@ MEASURES = {
         "Moving dimensions",
         "those ranging over more than 0.5",
         "share of columns",
-        "The share of the columns whose values range over more than 0.5 (largest less smallest, over the rows).",
+        "The share of the columns whose values range over more than 0.5 (largest minus smallest, over the rows).",
     ),
     "top_half_share": Measure(
         "Variance in the top half",
@@ -160,7 +160,7 @@ def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
             "The sizes are those stored, not those picked above.",
-            "Words stand where a measure is undefined, or never comes to pass.",
+            "A word stands in place of a number where a measure is undefined, or where what it measures never happens.",
             "Similarity is the dot product of rows, or the encoding's own score.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
             "structure counts."

@@ -77,7 +77,7 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
     else:
         top = int(np.nanargmax(by_head))
         finding = (
-            f"{where}: {percent(whole)} of the layer's variation by position, most in head {top} "
+            f"{where}: position makes up {percent(whole)} of the layer's variation, most in head {top} "
             f"({percent(by_head[top])})"
         )
     joined = "" if pairs.empty else f" It joins “{pairs.query_token[0]}” to “{pairs.key_token[0]}” most."

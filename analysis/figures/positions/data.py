@@ -148,9 +148,8 @@ def position_kernels(
         summed = frame.groupby("distance").score.sum()
         farthest = abs(summed.index.tolist()[summed.argmax()])
         text = (
-            f"Head {head} of layer {layer}: average content scores highest {farthest} tokens away; "
-            "the "
-            f"band of {strongest} tokens moves most"
+            f"Head {head} of layer {layer}: average content scores highest {farthest} tokens away; the band of "
+            f"{strongest} tokens varies most"
         )
     return Figure(
         name="position_kernels",
@@ -158,8 +157,8 @@ def position_kernels(
         finding=text,
         frame=lambda: frame,
         caption=(
-            "A band's mean score at each distance over all queries and keys of the text, less its mean over distances: "
-            "what distance does by itself. Bands are named by the wavelengths of their turns, in tokens. "
+            "A band's mean score at each distance over all queries and keys of the text, minus its mean over "
+            "distances: what distance does by itself. Bands are named by the wavelengths of their turns, in tokens. "
             f"{made.provenance.model}, layer {layer}, head {head}, one text of {made.tokens} tokens."
         ),
         alt=f"Lines against distance, one a band. {text}.",
@@ -258,7 +257,7 @@ def _how(made: PositionMap) -> str:
         return (
             f"Queries and keys are turned, in {turned} dimensions of a head{layers}: each band's part is split into "
             "its mean over the distances of the text (content), its mean over the text's queries and keys (distance), "
-            f"and the rest (both). What hidden states know of position by other ways counts as content. {error}"
+            f"and the rest (both). What hidden states know of position in other ways counts as content. {error}"
         )
     return (
         "Positions are not turned but added, to words or to scores: the parts are terms of the scores, exact at "
@@ -271,5 +270,5 @@ def _baseline_note(kind: str, baseline: PositionMap | None) -> str:
     if baseline is None:
         return ""
     if kind == "random":
-        return "Beside it the same architecture with random weights (seed 0), which has learned nothing."
-    return "Beside it the same model on the same words in another order (seed 0)."
+        return "For comparison, the same architecture with random weights (seed 0), which has learned nothing."
+    return "For comparison, the same model on the same words in another order (seed 0)."

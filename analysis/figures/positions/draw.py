@@ -86,8 +86,8 @@ def kernels(figure: Figure[KernelsContent], look: Look) -> list[Chart]:
     """A line a band."""
     bands = figure.content.bands
     base = alt.Chart(figure.content.frame).encode(
-        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
-        y=alt.Y("score:Q", axis=alt.Axis(title="mean score, less its mean over distances")),
+        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
+        y=alt.Y("score:Q", axis=alt.Axis(title="mean score minus its mean over distances")),
         color=alt.Color(
             "band:N",
             sort=bands,
@@ -173,8 +173,8 @@ def _lines(kernel: pd.DataFrame, look: Look) -> Chart:
         alt.Chart(kernel)
         .mark_line(strokeWidth=1.8)
         .encode(
-            x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
-            y=alt.Y("value:Q", axis=alt.Axis(title="mean score, less its mean")),
+            x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
+            y=alt.Y("value:Q", axis=alt.Axis(title="mean score minus its mean")),
             color=alt.Color(
                 "head:O",
                 scale=alt.Scale(domain=heads, scheme="viridis") if len(heads) > 1 else alt.value(look.series),

@@ -155,8 +155,8 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
         finding=f"Concatenating and then multiplying, or multiplying and then adding: the same to within {error:.0e}",
         frame=lambda: frame,
         caption=(
-            f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line parts the "
-            "rows that meet the word from those that meet the position. Bars: what each part gives of every output; "
+            f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line separates "
+            "the rows that meet the word from those that meet the position. Bars: what each part adds to every output; "
             "dots: what the concatenation gives. Standard normal numbers, seed 0."
         ),
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",

@@ -14,7 +14,7 @@ from analysis.figures.reading.arithmetic import ConcatenationContent, PlaneConte
 def plane(figure: Figure[PlaneContent], look: Look) -> list[Chart]:
     """One dot a sum, larger and of another colour where several pairs meet."""
     reach = figure.content.reach
-    kinds = ["one pair: its parts are known", "several pairs: their parts cannot be told"]
+    kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered"]
     frame = figure.content.frame.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
     # A dot at which several pairs meet names them all.
     frame = (

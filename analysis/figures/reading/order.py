@@ -53,8 +53,8 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     return result
 
 
-def _by(change: float) -> str:
-    return "not at all" if change < ROUNDING else f"by {change:.2g} of its length"
+def _changed(change: float) -> str:
+    return "does not change" if change < ROUNDING else f"changes by {change:.2g} of its length"
 
 
 class DepthParameters(Parameters):
@@ -98,11 +98,11 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
     return Figure(
         name="reading_order",
         title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
-        finding="Shuffling the others, the last word's output changes "
-        + ", and ".join(f"{_by(matches[number, :, -1].mean())} where {mask}" for number, mask in enumerate(MASKS)),
+        finding="When the other words are shuffled, the last word's output "
+        + ", and ".join(f"{_changed(matches[number, :, -1].mean())} where {mask}" for number, mask in enumerate(MASKS)),
         frame=lambda: frame,
         caption=(
-            f"{text} Change of each word's output when the others are shuffled, over the output's own length; bars: "
+            f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "
             f"mean over {SEEDS} random networks of {many} of attention, {DIM} dimensions, no positions; lines: "
             f"smallest to largest of them. A change below {ROUNDING:.0e} is rounding."
         ),

@@ -57,7 +57,7 @@ def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
     low, high = below(np.array([-WIDEST, WIDEST]), dim)
     text = (
         f"In {dim} dimensions the mean size of the cosine is {mean_size(dim):.3f}, and {percent(high - low, 1)} of all "
-        f"pairs have one within ±{WIDEST:g}, an angle within 6° of a right one."
+        f"pairs are within 6° of a right angle (cosine within ±{WIDEST:g})."
     )
     return Figure(
         name="reading_orthogonal",
