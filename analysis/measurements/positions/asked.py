@@ -76,7 +76,9 @@ class _Asker:
         still, turn = at_angle_zero(given)
         changed: dict[str, object] = {GIVEN: still}
         if SHARED in kwargs:  # else the layers above would be left keys without a turn
-            self.shared = {} if self.shared is None else self.shared
+            shared = kwargs[SHARED]
+            assert isinstance(shared, dict)
+            self.shared = type(shared)() if self.shared is None else self.shared
             changed[SHARED] = self.shared
         self.asking, self.unturned = True, None
         try:

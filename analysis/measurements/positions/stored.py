@@ -140,6 +140,8 @@ def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _rotation(values: Mapping[str, Any]) -> LayerRotation:
-    """The rotation that `_without_nan` made plain."""
-    return LayerRotation(**{name: math.nan if value is None else value for name, value in values.items()})
+def _rotation(values: Mapping[str, float | None]) -> LayerRotation:
+    """As it was before `_without_nan`."""
+    numbers = {name: math.nan if value is None else value for name, value in values.items()}
+    turned, width = int(numbers.pop("turned")), int(numbers.pop("width"))
+    return LayerRotation(turned, width, **numbers)
