@@ -96,7 +96,7 @@ class Outcome:
 
 def finetune(
     make_model: Callable[[int], torch.nn.Module],
-    tokenizer: object,
+    tokenizer: Any,
     task: Task,
     data: Data,
     settings: FinetuneSettings,

@@ -1,39 +1,23 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import pandas as pd
 
 from analysis.claims import QUESTIONS
 from analysis.claims.statements import WORDS, stored
 from analysis.core.errors import NoResults
-from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.terms.data import known_value
 
 ALL = "all"
 FIRST = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
 
-class VerdictParameters(Parameters):
-    """The verdict whose statements stand out, or all."""
-
-    verdict: Annotated[str, one_of((ALL, *WORDS, *FIRST))]
-
-
-@dataclass(frozen=True)
-class StatementsContent:
-    """frame: a row a statement. questions, verdicts: in the order in which they are drawn."""
-
-    frame: pd.DataFrame
-    questions: list[str]
-    verdicts: list[str]
-
-
-@figure("reading_open", VerdictParameters)
-def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
+@figure("reading_open")
+def reading_open(params: Params) -> Figure:
     """One tile a statement, by the question it belongs to; those of one verdict stand out."""
-    chosen = FIRST.get(params.verdict, params.verdict)
+    request = known_value(params, "verdict", (ALL, *WORDS, *FIRST))
+    chosen = FIRST.get(request, request)
     headings = stored.headings()
     rows = [
         {
@@ -67,5 +51,5 @@ def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
         alt=f"Tiles, one a statement, coloured by verdict: {text}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2" --csv',
         provenance={"verdicts": "computed from the store by the rules of analysis/rules"},
-        content=StatementsContent(frame=frame, questions=list(QUESTIONS.values()), verdicts=list(WORDS)),
+        content={"frame": frame, "questions": list(QUESTIONS.values()), "verdicts": list(WORDS)},
     )

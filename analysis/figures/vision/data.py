@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,19 +12,11 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, signed
 from analysis.core.provenance import model_options
 from analysis.figures.depth import terms as depth_terms
-from analysis.figures.figure import Figure, Parameters, figure, one_of
-from analysis.figures.one_run import cancellation_note, checked_head, run_facts
-from analysis.figures.terms.cell import STRONGEST, CellContent
-from analysis.figures.terms.data import (
-    MEASURES,
-    ORDER,
-    MeasureParameters,
-    TermTable,
-    leading_in_most,
-    reading,
-    term_label,
-)
-from analysis.figures.terms.maps import GROUPS, HeadParameters, with_rest
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.one_run import cancellation_note, head_of, run_facts
+from analysis.figures.terms.cell import STRONGEST
+from analysis.figures.terms.data import MEASURES, ORDER, known_value, leading_in_most, measure_of, reading, term_label
+from analysis.figures.terms.maps import GROUPS, with_rest
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
@@ -42,75 +34,6 @@ SOURCES_ARE = (
     "Word is what a patch shows and, for [CLS], its learned vector; bias holds every constant, that of the patch "
     "projection included."
 )
-
-
-class StoredModelParameters(Parameters):
-    """stored: the model whose results are shown."""
-
-    stored: str
-
-
-class StoredVisionParameters(StoredModelParameters, MeasureParameters):
-    """group: whether the four terms of word and position are shown, or all."""
-
-    group: Annotated[str, one_of(GROUPS)]
-
-
-class StoredHeadParameters(StoredModelParameters, MeasureParameters):
-    """One head of one layer; -1: where the term is largest."""
-
-    at_layer: int = STRONGEST
-    at_head: int = STRONGEST
-
-
-class PatchParameters(HeadParameters):
-    """patch: the token that asks. key: the one that answers, -1 for the one that it scores highest.
-
-    centred: whether scores are shown minus their mean over keys. group: which terms are shown.
-    """
-
-    patch: int
-    key: int = STRONGEST
-    centred: bool
-    group: Annotated[str, one_of(GROUPS)]
-
-
-@dataclass(frozen=True)
-class LayersContent:
-    """maps: term -> values of a measure, (layer, head)."""
-
-    maps: dict[str, np.ndarray]
-    measure: str
-    label: str
-
-
-@dataclass(frozen=True)
-class PositionsContent:
-    """picture: small maps of cosines, one a patch, with seams of NaN; down, across: the rows and columns of patches
-    that have one, of a grid of rows and columns.
-    """
-
-    picture: np.ndarray
-    down: list[int]
-    across: list[int]
-    grid: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class VisionMapsContent:
-    """maps: name -> scores of every patch as a key, (row, column), on a scale from -reach to reach.
-
-    pixels: the image, (height, width, 3). query: row and column of the patch that asks, None for a special token.
-    share, effect: of each term in this head.
-    """
-
-    pixels: np.ndarray
-    maps: dict[str, np.ndarray]
-    grid: tuple[int, int]
-    reach: float
-    query: tuple[int, int] | None
-    share: dict[str, float]
-    effect: dict[str, float]
 
 
 def _stored(sql: str, model: str) -> Any:
@@ -146,12 +69,12 @@ def _interpolation(config: str) -> str:
     return position_source((about["rows"], about["columns"]), about.get("trained") or [about["trained_side"]] * 2)
 
 
-@figure("vision_layers", StoredVisionParameters)
-def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
+@figure("vision_layers")
+def vision_layers(params: Params) -> Figure:
     """Every layer and head of a model, over the drawn images."""
-    measure = params.measure
-    terms = GROUPS[params.group]
-    result = _stored(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", params.stored)
+    measure = measure_of(params)
+    terms = GROUPS[known_value(params, "group", GROUPS)]
+    result = _stored(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", str(params["stored"]))
     heads, means = (result[result.aggregation == kind] for kind in ("head", "mean_over_heads"))
     maps = {}
     for term in terms:
@@ -194,7 +117,7 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
         ),
         provenance=_run(first),
         citation_keys=CITE_STORED,
-        content=LayersContent(maps=maps, measure=measure, label=MEASURES[measure]),
+        content={"maps": maps, "measure": measure, "label": MEASURES[measure]},
     )
 
 
@@ -213,16 +136,7 @@ def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, li
     return picture, down, across
 
 
-def _positions(
-    name: str,
-    title: str,
-    cosines: np.ndarray,
-    grid: tuple[int, int],
-    *,
-    caption: str,
-    command: str,
-    provenance: dict[str, str],
-) -> Figure[PositionsContent]:
+def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int], **more: Any) -> Figure:
     """Cosine of every patch's position with all others, as in Dosovitskiy et al. (2021), Figure 7."""
     rows, columns = grid
     picture, down, across = mosaic(cosines, rows, columns)
@@ -248,6 +162,7 @@ def _positions(
     if np.isnan(cosines).all():
         finding = "The positions are all zero, as before training"
     every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
+    caption = more.pop("caption")
     return Figure(
         name=name,
         title=title,
@@ -265,26 +180,22 @@ def _positions(
         ),
         alt=f"A grid of {len(down)} by {len(across)} small maps. {text}.",
         citation_keys=CITE,
-        content=PositionsContent(picture=picture, down=down, across=across, grid=grid),
-        command=command,
-        provenance=provenance,
+        content={"picture": picture, "down": down, "across": across, "grid": grid},
+        **more,
     )
 
 
-@figure("vision_head", StoredHeadParameters)
-def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
+@figure("vision_head")
+def vision_head(params: Params) -> Figure:
     """Every term of one layer and head, over the drawn images."""
-    request = params.values("measure", "at_layer", "at_head")
-    cell = depth_terms.cell(
-        depth_terms.CellParameters.of({**request, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
-    )
-    return replace(cell, name="vision_head", citation_keys=CITE_STORED)
+    request = {**params, "model": params["stored"], "corpus": CORPUS, "term": FOUR[-1]}
+    return replace(depth_terms.cell(request), name="vision_head", citation_keys=CITE_STORED)
 
 
-@figure("vision_positions", StoredModelParameters)
-def vision_positions(params: StoredModelParameters) -> Figure[PositionsContent]:
+@figure("vision_positions")
+def vision_positions(params: Params) -> Figure:
     """How alike the positions of a model's patches are, as stored."""
-    model = params.stored
+    model = str(params["stored"])
     result = _stored("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
     first = result.iloc[0]
     about = json.loads(first.config)
@@ -330,10 +241,10 @@ def _errors(decomposition: ImageDecomposition) -> str:
     )
 
 
-@figure("vision_heads", MeasureParameters, live=image_probe.obtain)
-def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -> Figure[TermTable]:
+@figure("vision_heads", live=image_probe.obtain)
+def vision_heads(params: Params, decomposition: ImageDecomposition) -> Figure:
     """Every head's terms on one image."""
-    measure = params.measure
+    measure = measure_of(params)
     by_term = decomposition.shares() if measure == "share" else decomposition.effects()
     table = pd.DataFrame(by_term)[[term for term in ORDER if term in decomposition.present]]
     table.index.name = "head"
@@ -349,18 +260,18 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
         command=image_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance, "image"),
         citation_keys=CITE,
-        content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
+        content={"table": table, "measure": measure, "label": MEASURES[measure]},
     )
 
 
-@figure("vision_maps", PatchParameters, live=image_probe.obtain)
-def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[VisionMapsContent]:
+@figure("vision_maps", live=image_probe.obtain)
+def vision_maps(params: Params, decomposition: ImageDecomposition) -> Figure:
     """What one patch's query scores every patch's key, term by term, laid out as the image is."""
-    head, query = checked_head(params.head, decomposition.heads), params.patch
+    head, query = head_of(params, decomposition.heads), int(params["patch"])
     if not 0 <= query < len(decomposition.tokens):
         raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(decomposition.tokens) - 1}.")
-    centred = params.centred
-    terms = [term for term in GROUPS[params.group] if term in decomposition.present]
+    centred = bool(params["centred"])
+    terms = [term for term in GROUPS[known_value(params, "group", GROUPS)] if term in decomposition.present]
     rows = {
         "total": decomposition.scores[head, query],
         **{term: decomposition.terms_of(term, head)[query] for term in terms},
@@ -405,22 +316,24 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         command=image_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance, "image"),
         citation_keys=CITE,
-        content=VisionMapsContent(
-            pixels=decomposition.pixels,
-            maps=maps,
-            grid=decomposition.grid,
-            reach=reach,
-            query=None if token.special else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
-            share={term: float(decomposition.shares()[term][head]) for term in terms},
-            effect={term: float(decomposition.effects()[term][head]) for term in terms},
-        ),
+        content={
+            "pixels": decomposition.pixels,
+            "maps": maps,
+            "grid": decomposition.grid,
+            "reach": reach,
+            "query": None
+            if token.special
+            else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
+            "share": {term: float(decomposition.shares()[term][head]) for term in terms},
+            "effect": {term: float(decomposition.effects()[term][head]) for term in terms},
+        },
     )
 
 
-@figure("vision_cell", PatchParameters, live=image_probe.obtain)
-def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[CellContent]:
+@figure("vision_cell", live=image_probe.obtain)
+def vision_cell(params: Params, decomposition: ImageDecomposition) -> Figure:
     """The score of one patch's query on one patch's key as the sum of its terms."""
-    head, query, key = checked_head(params.head, decomposition.heads), params.patch, params.key
+    head, query, key = head_of(params, decomposition.heads), int(params["patch"]), int(params["key"])
     last = len(decomposition.tokens) - 1
     if not 0 <= query <= last or not STRONGEST <= key <= last:
         raise LinkError(f"The link says patch={query} and key={key}; this image gives tokens 0 to {last}.")
@@ -428,7 +341,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
         key = int(decomposition.scores[head, query].argmax())
     rows = {term: decomposition.terms_of(term, head)[query] for term in ORDER if term in decomposition.present}
     rows["total"] = decomposition.scores[head, query]
-    centred = params.centred
+    centred = bool(params["centred"])
     values = {name: float(row[key] - centred * row.mean()) for name, row in rows.items()}
     frame = pd.DataFrame({"part": list(values), "value": list(values.values())}).assign(query=query, key=key)
     parts = {part: value for part, value in values.items() if part != "total"}
@@ -452,17 +365,17 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
         command=image_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance, "image"),
         citation_keys=CITE,
-        content=CellContent(
-            frame=pd.DataFrame(
+        content={
+            "frame": pd.DataFrame(
                 {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
             ),
-            kind="score",
-        ),
+            "kind": "score",
+        },
     )
 
 
-@figure("vision_table", Parameters, live=image_probe.obtain)
-def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure[PositionsContent]:
+@figure("vision_table", live=image_probe.obtain)
+def vision_table(params: Params, decomposition: ImageDecomposition) -> Figure:
     """How alike the positions of the picked model's patches are."""
     about = decomposition.provenance
     return _positions(

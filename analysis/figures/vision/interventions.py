@@ -1,31 +1,23 @@
 """Figures of interventions on a model of images: which patches' outputs move, and whose attention changes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 
 import numpy as np
 import pandas as pd
 
 from analysis.core.provenance import model_options
-from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.interventions.data import PatternChangeContent, pattern_change
+from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.interventions.data import intervention_kl
 from analysis.figures.one_run import run_facts
 from analysis.figures.vision.data import CITE
-from analysis.links import Values
 from analysis.measurements.interventions.result import ImageInterventionResult
 from analysis.probes.intervention_probe import ImageInterventionRequest
 
 
-@dataclass(frozen=True)
-class MovedContent:
-    """values: (row, column), the cosine of each patch's output before and after; NaN for hidden patches."""
-
-    values: np.ndarray
-
-
-def run(values: Values) -> ImageInterventionResult:
+def run(params: Params) -> ImageInterventionResult:
     """The run that a link asks for."""
-    return ImageInterventionRequest.of(values).run()
+    return ImageInterventionRequest.of(params).run()
 
 
 def _command(outcome: ImageInterventionResult) -> str:
@@ -35,8 +27,8 @@ def _command(outcome: ImageInterventionResult) -> str:
     return " ".join([*parts, *(f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",))])
 
 
-@figure("vision_moved", Parameters, live=run)
-def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure[MovedContent]:
+@figure("vision_moved", live=run)
+def vision_moved(params: Params, outcome: ImageInterventionResult) -> Figure:
     """The cosine of each patch's output before and after, where the patch stands."""
     rows, columns = outcome.grid
     special = len(outcome.token_info) - len(outcome.kept)
@@ -63,14 +55,14 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
         command=_command(outcome),
         provenance=run_facts(about, "image"),
         citation_keys=CITE,
-        content=MovedContent(values=values.reshape(rows, columns)),
+        content={"values": values.reshape(rows, columns)},
     )
 
 
-@figure("vision_kl", Parameters, live=run)
-def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure[PatternChangeContent]:
+@figure("vision_kl", live=run)
+def vision_kl(params: Params, outcome: ImageInterventionResult) -> Figure:
     """Every head's attention, before against after."""
-    of_text = pattern_change(outcome)
+    of_text = intervention_kl(params, outcome)
     return replace(
         of_text,
         name="vision_kl",

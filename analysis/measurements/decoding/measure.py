@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +20,6 @@ from analysis.measurements.means.states import hidden_states
 from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
-from analysis.models.submodules import word_table
 from analysis.statistics.resampling import RESAMPLES
 from analysis.store import files
 
@@ -55,7 +55,8 @@ def decode(
     """
     started = time.perf_counter()
     held_out = held(cut)
-    embeddings = word_table(loaded.model).weight.detach().float().cpu().numpy()
+    model: Any = loaded.model
+    embeddings = model.get_input_embeddings().weight.detach().float().cpu().numpy()
     words = cut.ids[:, cut.counted]
     rows = [
         _row(layer, reading)

@@ -12,7 +12,9 @@ from PIL import Image
 from analysis.core.provenance import model_options
 from analysis.measurements.terms.corpus import SEED, InputMeasures, draws_of, measure_layers, rows_of
 from analysis.measurements.terms.image_result import similarity
-from analysis.measurements.terms.images import checked_patches, prepare
+from analysis.measurements.terms.images import prepare
+from analysis.measurements.terms.run import checked_family
+from analysis.models.families.patches import Patches
 from analysis.models.load import Loaded
 from analysis.statistics.resampling import INTERVAL, RESAMPLES
 from analysis.store import files
@@ -35,7 +37,7 @@ def measure_images(
     found.
     """
     started = time.perf_counter()
-    family = checked_patches(loaded.model, loaded.source.name)
+    family: Patches = checked_family(loaded.model, loaded.source.name, reads="image")
     measured: list[list[InputMeasures]] = []
     pixels = [hashlib.sha256(image.tobytes()).hexdigest() for image in images]
     unfinished = PartialResults(kind="terms", **loaded.facts(), images=pixels)
