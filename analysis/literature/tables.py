@@ -287,7 +287,7 @@ def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     )
 
 
-def _measure_names(cells: pd.DataFrame) -> Any:
+def _measure_names(cells: pd.DataFrame) -> pd.Series:
     """The task where that tells the columns apart, else the metric, else both."""
     measures = cells[["printed_task", "printed_metric"]].drop_duplicates()
     if measures.printed_task.is_unique:
@@ -299,7 +299,7 @@ def _measure_names(cells: pd.DataFrame) -> Any:
     return cells.printed_task.where(~cells.printed_task.isin(repeated), both)
 
 
-def _without_common_start(settings: Any) -> tuple[Any, str]:
+def _without_common_start(settings: pd.Series) -> tuple[pd.Series, str]:
     """Settings without the comma-separated parts that all of them begin with, and those parts."""
     parts = [setting.split(", ") for setting in settings]
     common = 0

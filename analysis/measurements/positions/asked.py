@@ -1,6 +1,6 @@
 """Every attention of a model asked twice: as it is, and with every angle at zero, on the same hidden states."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -54,7 +54,7 @@ class _Asker:
         self.calls: list[Asked] = []
         self.unturned: Call | None = None
         self.asking = False
-        self.shared: dict[object, object] | None = None
+        self.shared: MutableMapping[object, object] | None = None
 
     def scores(self, call: Call) -> Tensor:
         return call.scores
@@ -77,7 +77,7 @@ class _Asker:
         changed: dict[str, object] = {GIVEN: still}
         if SHARED in kwargs:  # else the layers above would be left keys without a turn
             shared = kwargs[SHARED]
-            assert isinstance(shared, dict)
+            assert isinstance(shared, MutableMapping)
             self.shared = type(shared)() if self.shared is None else self.shared
             changed[SHARED] = self.shared
         self.asking, self.unturned = True, None

@@ -1,7 +1,5 @@
 """Step 6: what real models do with the four questions."""
 
-from typing import Any
-
 from analysis.core import embedded
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
@@ -35,7 +33,7 @@ def says(values: Values) -> str:
     )
 
 
-def params(values: Values) -> dict[str, Any]:
+def params(values: Values) -> dict[str, object]:
     """The embedded model at a layer."""
     return {"layer": int(values["layer"])}
 

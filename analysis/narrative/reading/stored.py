@@ -1,7 +1,5 @@
 """What several steps ask of the store."""
 
-from typing import Any
-
 import pandas as pd
 
 from analysis.core.errors import NoResults
@@ -21,7 +19,7 @@ def decoded(model: str) -> pd.DataFrame:
     return result[result.run_id == result.run_id.iloc[-1]]
 
 
-def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> Any:
+def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> pd.Series:
     """One of those rows."""
     rows = frame[
         (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)

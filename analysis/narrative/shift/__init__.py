@@ -9,7 +9,7 @@ from analysis.figures.reading.shift import HEADS, SENTENCE, SHIFTS, changes, pat
 HERE = Path(__file__).parent
 
 
-def picture(head: int) -> dict[str, Any]:
+def picture(head: int) -> dict[str, object]:
     """What the picture draws: the tokens, and for every shift the pattern in thousandths and its change from shift 0.
 
     Raises LinkError for a head that the model has not.
