@@ -174,7 +174,7 @@ def _forms() -> str:
 
 
 def _once(kind: str, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
-    """Raises Wrong where another row of this import gives another value for the same thing."""
+    """Raises InvalidValue where another row of this import gives another value for the same thing."""
     key = (kind, *(values[name] for name in KEYS[kind]))
     first, other = seen.setdefault(key, (row, values))
     if other["value"] != values["value"]:

@@ -113,7 +113,7 @@ KEYS = {
 
 
 def kind(row: Mapping[str, object]) -> str:
-    """Whether a row is of scores or of curves. Raises Wrong where it is of neither or both."""
+    """Whether a row is of scores or of curves. Raises InvalidValue where it is of neither or both."""
     task, step = row.get("task") is not None, row.get("step") is not None
     if task == step:
         raise InvalidValue(
@@ -123,7 +123,7 @@ def kind(row: Mapping[str, object]) -> str:
 
 
 def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """The kind and the row as it is stored, every column of the kind in it. Raises Wrong for the first bad value."""
+    """The kind and the row as it is stored, with every column of the kind. Raises InvalidValue for the first bad value."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     which = kind(values)
     checks = SCORE if which == "scores" else CURVE

@@ -47,6 +47,7 @@ class Answer:
         """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit.
 
         It takes many times the table's memory, so it is made anew each time, one at a time, and never kept.
+        Raises QueryError for values that cannot be shown.
         """
         try:
             with _converting:

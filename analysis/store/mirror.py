@@ -67,7 +67,7 @@ class Known(TypedDict):
 
 
 def exchange() -> None:
-    """Sends, then fetches. Raises StorageAway where either failed; what could be done is done all the same."""
+    """Sends, then fetches. Raises StorageUnavailable where either failed; what could be done is done all the same."""
     if not is_mirrored():
         return
     folder = data_folder()
@@ -97,7 +97,7 @@ def send() -> None:
 def keep_current() -> None:
     """Exchanges when the last time is a while ago, while whoever asks goes on with what is here.
 
-    Waits only where nothing was ever fetched; raises StorageAway where nothing can be.
+    Waits only where nothing was ever fetched; raises StorageUnavailable where nothing can be.
     """
     if not is_mirrored():
         return

@@ -6,7 +6,6 @@ and the view `claims` hold the outcome. `analysis.claims.statements.stored` read
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Literal, NotRequired, TypedDict
 

@@ -108,7 +108,10 @@ def at_angle_zero(given: Turns, columns: Tensor | None = None) -> tuple[Turns, t
 
 
 def unturned_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
-    """`asked_twice` of a model of any architecture that transformers' attention interface shows."""
+    """`asked_twice` of a model of any architecture that transformers' attention interface shows.
+
+    Raises ModelError where no attention is given a cosine and a sine.
+    """
     check(model, inputs["input_ids"], hybrid=True)
     asked = _Asker()
     hooks = [module.register_forward_hook(asked.ask_again, with_kwargs=True) for module in model.modules()]

@@ -16,7 +16,10 @@ def layers() -> list[int]:
 
 
 def says(values: Values) -> str:
-    """The cross terms of every stored model that adds positions to words."""
+    """The cross terms of every stored model that adds positions to words.
+
+    Raises NoResults where no terms are stored at the layer.
+    """
     layer = int(values["layer"])
     result = read.query(
         "SELECT model, sum(share) AS share FROM newest_terms WHERE layer = ? AND aggregation = 'mean_over_heads' "

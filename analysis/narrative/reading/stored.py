@@ -10,6 +10,7 @@ def decoded(model: str) -> pd.DataFrame:
     """What decoders read from the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
 
     A row a layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
+    Raises NoResults where nothing is stored of the model.
     """
     result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
     if result.empty:
@@ -20,7 +21,7 @@ def decoded(model: str) -> pd.DataFrame:
 
 
 def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> pd.Series:
-    """One of those rows."""
+    """One of those rows. Raises NoResults where there is none."""
     rows = frame[
         (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)
     ]

@@ -47,7 +47,10 @@ def params(values: Values) -> dict[str, object]:
 
 
 def says(values: Values) -> str:
-    """The difference in final loss, with its interval, and what the ledger makes of it."""
+    """The difference in final loss, with its interval, and what the ledger makes of it.
+
+    Raises NoResults where the variant has not been trained.
+    """
     name = str(values["variant"])
     preset = _preset(name)
     trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))

@@ -1,7 +1,6 @@
 """The moving picture of the tour: a sentence is dragged to later positions, and a head's attention follows."""
 
 from pathlib import Path
-from typing import Any
 
 from analysis.figures.reading.arithmetic import whole_number
 from analysis.figures.reading.shift import HEADS, SENTENCE, SHIFTS, changes, patterns
