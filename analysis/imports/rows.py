@@ -123,7 +123,7 @@ def kind(row: Mapping[str, object]) -> str:
 
 
 def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """The kind and the row as it is stored, with every column of the kind. Raises InvalidValue for the first bad value."""
+    """The kind, and the row as it is stored, with all columns. Raises InvalidValue for the first bad value."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     which = kind(values)
     checks = SCORE if which == "scores" else CURVE
