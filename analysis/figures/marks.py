@@ -24,6 +24,8 @@ LINE, THIN_LINE = 2.0, 0.8
 """Widths of lines and interval bars, in pixels: a value, one seed of several."""
 DASH = [4, 3]
 """The dash of what is given and not measured: chance, a baseline, a threshold."""
+KEY_ROW = 24
+"""Pixels of a row of a legend."""
 WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 
@@ -171,6 +173,11 @@ def legend(
     return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1)
 
 
+def key_room(look: Look, names: int, columns: int = 1) -> int:
+    """The pixels that a legend takes on screen, where a chart and its legend are fitted into the height given."""
+    return KEY_ROW * -(-names // columns) if look.screen else 0
+
+
 def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) -> alt.Color:
     """The colour of each name. key: the legend; none where the names stand at the marks or in a legend beside."""
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=key)
@@ -228,11 +235,13 @@ def row_plot(
     size: float = DOT,
     opacity: float = 1.0,
     filled: bool = True,
+    below: float = 0,
 ) -> list[Chart]:
     """The layers of a row plot: a dot for each row of the frame and, where both ends are known, its interval.
 
     ends: the columns of the interval's ends, on the axis of `x`; None where there are none. color, shape: those of all
-    rows, or the encoding that gives each row its own. filled: hollow dots are of values that are not certain.
+    rows, or the encoding that gives each row its own. filled: hollow dots are of values that are not certain. below:
+    the pixels by which dots stand below the middle of their row, so that dots of one row do not hide one another.
     """
     base = alt.Chart(frame).encode(y=y, color=_by_column(color))
     plain = _plain(color, look)
@@ -250,6 +259,7 @@ def row_plot(
         opacity=opacity,
         color=plain,
         shape=shape if isinstance(shape, str) else alt.Undefined,
+        yOffset=below or alt.Undefined,
     )
     layers.append(marks.encode(x=x, shape=_by_column(shape), tooltip=tips(*tooltip)))
     return layers

@@ -167,12 +167,12 @@ def _glue_presets(version: tuple[str, int, int]) -> list[str]:
 
 def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
     """Our own runs and the published table that a page's values ask for."""
-    return glue.study_and_table(values)
+    return glue.study_and_table(glue.GlueParameters.of(values))
 
 
 def glue_baselines(preset: str, table: str) -> list[str]:
     """What others can be compared with: our variants or, where there are none, the rows of the table."""
-    study = glue.study_of(preset)
+    study = glue.study_of(glue.GlueParameters(preset=preset))
     beside = glue_comparison.published_comparison(table)
     rows = [beside.key(row) for row in beside.table.variants] if beside else []
     return study.results.variants or rows
@@ -180,7 +180,7 @@ def glue_baselines(preset: str, table: str) -> list[str]:
 
 def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
     """GLUE tasks that can be averaged, and those that none of our variants learnt."""
-    study = glue.study_of(preset, protocol=protocol)
+    study = glue.study_of(glue.GlueParameters(preset=preset, protocol=protocol))
     beside = glue_comparison.published_comparison(table)
     tasks = study.glue or (list(beside.tasks) if beside else [])
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
@@ -199,7 +199,9 @@ def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Value], ...]) -> glue_table.Table:
     request = dict(values)
-    return glue_table.table(*glue.study_and_table(request), relative=request["view"] == "difference")
+    return glue_table.table(
+        *glue.study_and_table(glue.GlueParameters.of(request)), relative=request["view"] == "difference"
+    )
 
 
 def trainings() -> pd.DataFrame:

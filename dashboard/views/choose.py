@@ -28,7 +28,7 @@ with left:
 with right:
     presets = queries.trained_presets()
     if presets:
-        picked.choice("preset", "Own models of the preset", presets)
+        picked.choice("preset", "Our trainings with preset", presets)
     else:
         picked.get("preset")
 values = picked.done()
@@ -39,8 +39,8 @@ except AddendError as problem:
     show.show_problem(problem)
     st.stop()
 st.caption(
-    f"{len(lines)} ways. Own models are small encoders trained alike; BERT-A adds learned positions and is what the "
-    "others are held against. A published column counts as better or worse by its printed difference, however small: "
-    "most tables print no spread."
+    f"{len(lines)} ways to encode position. Our models are small encoders, all trained in the same way; BERT-A, which "
+    "adds learned positions, is the baseline. A published result counts as better or worse by its printed difference, "
+    "however small, since most tables print no spread."
 )
 st.html(choosing_table.html(lines, PARTS[part], show.address))

@@ -96,7 +96,7 @@ else:
                 with place:
                     claim_cards.card(entry)
 if not anything:
-    st.info("Nothing has this verdict and document together.")
+    st.info("Nothing has this verdict and is in this document, too.")
 figure = "claims_statements" if rules == "2" else "claims_verdicts"
 show.show(queries.figure(figure, {}), PAGE, values)
 st.caption("The same as a table: SELECT * FROM claims. Rules, queries and evidence are tables of the store as well.")

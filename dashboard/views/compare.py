@@ -34,10 +34,13 @@ def what_differs() -> str:
     if not named:
         return "Both sides are the same. Change the model, text, layer, head or method of one side."
     text = f"The sides differ in the {join_names(named)}."
-    return text if len(named) == 1 else f"{text} Each of these can be behind a difference."
+    return text if len(named) == 1 else f"{text} Any of these can cause a difference."
 
 
-show.header("compare", "Two models, texts, layers, heads or methods side by side, and the difference on one scale.")
+show.header(
+    "compare",
+    "Compare two models, texts, layers, heads or methods: each side by itself, and the difference on the same scale.",
+)
 picked = Pickers("compare")
 if picked.fresh:
     for name, value in {**FOLLOWING, **EXAMPLE}.items():

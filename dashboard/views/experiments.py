@@ -11,8 +11,8 @@ PAGE = "experiments"
 
 show.header(
     PAGE,
-    "What each way of combining word and position costs and what it gains, against adding. The other pages of this "
-    "room show the same experiments in full.",
+    "How each way of combining word and position compares with adding: its gains and its costs. The other pages of "
+    "this room show the same experiments in full.",
 )
 picked = Pickers(PAGE)
 presets = queries.trained_presets()

@@ -40,7 +40,7 @@ def shown() -> None:
     except AddendError as problem:
         show.show_problem(problem)
     st.divider()
-    st.header("Own and published, in one table" if study else "As published", anchor=False)
+    st.header("Our scores and published scores in one table" if study else "As published", anchor=False)
     glue_table.show_table(queries.glue_results(values))
 
 

@@ -60,7 +60,7 @@ def preview(plan: Plan) -> None:
     for left in plan.left[:MOST_PROBLEMS]:
         st.caption(f"Not taken: {safe(left)}")
     if more := plan.left[MOST_PROBLEMS:]:
-        st.caption(f"Not taken of {len(more):,} more.")
+        st.caption(f"And {len(more):,} more were not taken.")
     if plan.bad:
         st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
         bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in plan.bad[:500]]

@@ -74,7 +74,8 @@ st.header("Does the order show without positions?", anchor=False)
 permute = picked.toggle(
     "permute",
     "Permute the tokens, with positions off and on",
-    help="Segments and mask are permuted along. Without positions an encoder's output is permuted and nothing else.",
+    help="Segments and mask are permuted with the tokens. Without positions, permuting an encoder's input permutes its "
+    "output and changes nothing else.",
 )
 values = picked.done()
 

@@ -59,7 +59,7 @@ def also(request: Any) -> Any:
 def press(row: int, column: int) -> None:
     """A cell of the map: its layer, and its column among the sources."""
     picked.set("layer", row)
-    picked.set("band", made.sources.index(drawn.content["sources"][column]))
+    picked.set("band", made.sources.index(drawn.content.sources[column]))
 
 
 place, cell = st.container(), st.container()
@@ -73,7 +73,7 @@ with cell:
     picked.slider("layer", "Layer", list(range(len(made.power))))
 if made.kernels is not None:
     picked.slider("head", "Head", list(range(made.kernels.shape[2])))
-    picked.toggle("unturn", "Leave each band of each layer unturned, one at a time: a pass for each")
+    picked.toggle("unturn", "Leave one band of one layer unturned at a time (one pass for each)")
 values = picked.done()
 with place:
     show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.too_long(about.text, about.text_pair))

@@ -28,7 +28,7 @@ def figure(name: str, values: dict[str, Value], of: dict[str, Value] | None = No
     show.show(result, PAGE, values)
 
 
-show.header(PAGE, "What papers measured when positions were not simply added to words, as they print it.")
+show.header(PAGE, "What papers report of models that do not simply add positions to words, as printed.")
 index = queries.published_tables()
 labels = dict(zip(index.id, index.label, strict=True))
 tasks = queries.rows("SELECT task FROM tasks WHERE glue").task.tolist()
@@ -75,4 +75,4 @@ if view:
 
 st.divider()
 figure("published_literature", values, of={})
-published_table.notes(queries.figure("published_literature", {}).content["notes"])
+published_table.notes(queries.figure("published_literature", {}).content.notes)

@@ -52,7 +52,7 @@ if shown.empty:
     picked.get("run")
     show.copy_link(PAGE, picked.done())
     st.info(
-        "No run is of this kind, variant and preset together."
+        "No run has this kind, variant and preset."
         if len(every)
         else f"No run is stored yet. {COMMAND} trains models of our own."
     )
@@ -86,6 +86,9 @@ st.dataframe(
 st.caption(f"{len(shown)} of {len(every)} runs. Click at the left of a row, or pick one below.")
 if not (every.kind == "curves").any():
     st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
+curves = shown[shown.kind == "curves"]
+if not picked.get("run") and len(curves):
+    picked.set("run", curves.run_id.iloc[0])  # the newest that has something to draw
 run_id = picked.choice("run", "Run", shown.run_id.tolist(), lambda one: label(by_id[one]))
 values = picked.done()
 show.copy_link(PAGE, values)

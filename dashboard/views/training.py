@@ -99,7 +99,9 @@ if every.empty:
         icon=":material/hourglass_empty:",
     )
     st.code(COMMAND, language="bash")
-    st.caption("The first time, --corpus and --valid name its texts. --variants and --seeds say what is trained.")
+    st.caption(
+        "The first time, name the texts with --corpus and --valid; --variants and --seeds choose what is trained."
+    )
     st.stop()
 
 

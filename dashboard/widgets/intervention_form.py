@@ -59,7 +59,9 @@ def intervention_pickers(picked: Pickers) -> None:
         "scale_base": lambda: picked.choice("base", "Base times", BASES),
         "swap_bands": lambda: picked.choice("bands", "Swap wavelengths (tokens)", list(SWAPS), SWAPS),
         "drop_positions": lambda: picked.slider("without", "Without turns: layer (-1: all)", list(range(-1, 32))),
-        "freeze_distance": lambda: picked.slider("apart", "Every key before its query by", list(range(FURTHEST + 1))),
+        "freeze_distance": lambda: picked.slider(
+            "apart", "Distance of every earlier key (tokens)", list(range(FURTHEST + 1))
+        ),
     }
     request = [strengths[name] for name in chosen if name in strengths]
     for column, ask in zip(st.columns(len(request)) if request else (), request, strict=True):

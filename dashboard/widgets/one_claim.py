@@ -75,7 +75,7 @@ def _statement(one: Judgement) -> None:
         if one.page:
             st.page_link(f"views/{one.page}.py", label="See it", icon=":material/arrow_forward:")
         if one.command:
-            st.caption("This command makes what is lacking, and the verdict then turns by itself:")
+            st.caption("This command makes the missing results; the verdict is then computed again:")
             st.code(one.command, language="bash", wrap_lines=True)
         if one.query:
             st.code(one.query, language="sql", wrap_lines=True)
@@ -93,7 +93,9 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
             st.caption(escape_markdown(f"Measured on: {', '.join(entry.models)}"))
         if entry.command:
             st.caption(
-                escape_markdown(f"What was lacking: {entry.missing}. This command makes it; the verdict is closed:")
+                escape_markdown(
+                    f"Missing: {entry.missing}. This command makes it, but this verdict is closed and stays:"
+                )
             )
             st.code(entry.command, language="bash", wrap_lines=True)
     st.subheader("Its rule", anchor=False)

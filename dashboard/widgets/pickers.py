@@ -119,7 +119,7 @@ class Pickers:
         for value in held:
             if value not in known:
                 st.warning(
-                    escape_markdown(f"The link asks for {name} {value!r}, which is not known; it is left aside.")
+                    escape_markdown(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
                 )
         held = tuple(value for value in held if value in known)
         buttons = f"{self._key(name)}.ticked"
@@ -146,7 +146,7 @@ class Pickers:
         for value in held:
             if value not in known:
                 st.warning(
-                    escape_markdown(f"The link asks for {name} {value!r}, which is not known; it is left aside.")
+                    escape_markdown(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
                 )
         held = tuple(value for value in held if value in known)
         box = f"{self._key(name)}.several"

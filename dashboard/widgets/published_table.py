@@ -43,7 +43,11 @@ def show_published(table: queries.Table, key: str) -> None:
         column_config={"": st.column_config.TextColumn(pinned=True)},
     )
     sentence = "Click a figure to see where it comes from."
-    st.caption(sentence + (" Shaded: best of its column, by however little." if best else "") + _setting(table))
+    st.caption(
+        sentence
+        + (" Shaded: the best value of its column, however small the difference." if best else "")
+        + _setting(table)
+    )
     cells = event["selection"]["cells"] if event else []
     if cells:
         line, column = cells[0]

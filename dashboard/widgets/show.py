@@ -385,4 +385,7 @@ def show_failure(failed: Exception) -> None:
     """Says that something of ours broke, and logs where. What the exception says may quote a reader: nobody sees it."""
     reference = uuid.uuid4().hex[:8]
     log.log_event("broken", reference=reference, kind=type(failed).__name__, at=log.code_places(failed))
-    st.error(f"Addend broke at this (reference {reference}, in the server's log). Change something, or start anew.")
+    st.error(
+        f"Something in Addend failed (reference {reference}, in the server's log). Change a setting, or reload the "
+        "page."
+    )

@@ -35,7 +35,7 @@ def part_pickers(picked: Pickers, decomposition: Decomposition) -> None:
         "to",
         "Rows and columns of the maps",
         len(names),
-        help=f"A part of at most {MOST_NAMES} shows its tokens, and the value of the cell that you point at.",
+        help=f"Maps of at most {MOST_NAMES} rows name their tokens and show the value of the cell under the pointer.",
     )
 
 

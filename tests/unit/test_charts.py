@@ -31,7 +31,9 @@ from pypdf import PdfReader
 from analysis import __version__
 from analysis.figures import Figure, drawing, drawings, export, fonts
 from analysis.figures.drawings import CHARTS, Look
+from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.heatmap import MOST_CELLS, heatmap
+from analysis.figures.terms.data import TermTable
 from dashboard.widgets.vega_specs import vega_specs
 
 LINK = "https://addend.example/terms?head=3"
@@ -492,7 +494,7 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
     table = pd.DataFrame(
         {"word_to_word": [-0.001], "position_to_position": [-0.25]}, index=pd.Index([0], name="head")
     ).rename_axis(columns="term")
-    made = drawn(name="terms_heads", content={"table": table, "label": "share", "measure": "share"})
+    made = drawn(name="terms_heads", content=TermTable(table=table, measure="share", label="share"))
     panel = vega_specs(made, Look(screen=True))[0]
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "shown", ())}
     assert {"0.00", "−0.25"} <= written
@@ -507,8 +509,8 @@ def kept(value: float, series: str) -> pd.DataFrame:
 
 def test_lines_of_geometry_stay_on_the_axis_given_and_show_through_one_another() -> None:
     rows = pd.concat([kept(1.0, "one"), kept(1.0, "other")])
-    panel = {"title": "", "x": "position", "y": "share", "rows": rows, "domain": [0.95, 1.0]}
-    layers = vega_specs(drawn(name="geometry_kept", content={"panels": [panel]}), Look(screen=True))[0]["layer"]
+    content = PanelsContent([Panel("", "share", rows, "position", domain=(0.95, 1.0))])
+    layers = vega_specs(drawn(name="geometry_kept", content=content), Look(screen=True))[0]["layer"]
     # Vega-Lite would begin the axis at 0 for any band that does not say where it begins.
     assert [layer["encoding"]["y"]["scale"]["domain"] for layer in layers] == [[0.95, 1.0]] * len(layers)
     (dashes,) = [layer["encoding"]["strokeDash"]["scale"] for layer in layers if "strokeDash" in layer["encoding"]]

@@ -14,7 +14,7 @@ from analysis import store_build
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawings
 from analysis.figures.drawings import Look
-from analysis.figures.glue.data import study_and_table, study_of
+from analysis.figures.glue.data import GlueParameters, study_and_table, study_of
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.table import table
 from analysis.glue_comparison import AVERAGE
@@ -48,7 +48,7 @@ def world(made, monkeypatch):
 
 
 def study(**more):
-    return study_of("cpu", **more)
+    return study_of(GlueParameters(preset="cpu", **more))
 
 
 def averages(variant):
@@ -152,7 +152,7 @@ def test_any_variant_can_be_the_baseline(world):
     with pytest.raises(LinkError, match="has no variant 'gpt'"):
         study(baseline="gpt")
     with pytest.raises(LinkError, match="no results of the preset 'huge'"):
-        study_of("huge")
+        study_of(GlueParameters(preset="huge"))
 
 
 # ---- The sentence ----
@@ -175,7 +175,7 @@ def anew(data, monkeypatch):
 
     def read(**more):
         assert store_build.refresh().problems == []
-        return study_of("cpu", **more)
+        return study_of(GlueParameters(preset="cpu", **more))
 
     return read
 
@@ -311,7 +311,7 @@ def test_one_rate_of_pre_training_counts_for_a_variant(anew):
 
 def test_own_and_published_stand_in_one_table(world):
     values = VIEWS["glue"].defaults()
-    found = table(*study_and_table(values), relative=False)
+    found = table(*study_and_table(GlueParameters.of(values)), relative=False)
     assert set(found.cells["from"]) == {"own, preset cpu", "no model", "Ke et al. 2021 (TUPE), Table 1"}
     ours = found.cells[found.cells["from"] == "own, preset cpu"].set_index("variant")
     assert ours["Average of 2"]["TUPE-A"] == f"{fmean(averages('tupe_a')):.1f} ±{_half('tupe_a'):.1f} ▲"
@@ -331,7 +331,7 @@ def _half(variant):
 
 
 def test_the_table_of_differences(world):
-    found = table(*study_and_table({**VIEWS["glue"].defaults(), "baseline": "tupe_a"}), relative=True)
+    found = table(*study_and_table(GlueParameters(baseline="tupe_a")), relative=True)
     ours = found.cells[found.cells["from"] == "own, preset cpu"].set_index("variant")
     assert ours["Average of 2"]["BERT-A"] == "−2.0 ±0.2 ▼"
     paper = found.cells[found.cells["from"].str.startswith("Ke")].set_index("variant")

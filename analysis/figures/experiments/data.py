@@ -11,7 +11,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural
 from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import FIGURES, Figure, Parameters, figure
-from analysis.figures.glue.data import TUPE, rows, study_and_table
+from analysis.figures.glue.data import GlueParameters, rows, study_and_table
 from analysis.figures.training.data import MASKED, title
 from analysis.figures.training.gaps import counted
 from analysis.glue_comparison import AVERAGE
@@ -80,9 +80,9 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
             f"Losses and plateaus: masked words, preset {preset} with its own settings."
             if gap is not None
             else f"No training of preset {preset} is stored.",
-            f"GLUE: models of preset {SCORED}, too small to be ranked by it; shown because they were measured.",
+            f"GLUE: models of preset {SCORED}, which are too small for GLUE to rank them.",
             "Published: Ke et al. 2021 (TUPE), Table 1, other models on other data, no spread printed.",
-            f"Costs: preset {COSTED}, measured in turns on one machine. Where nothing stands, nothing was measured.",
+            f"Costs: preset {COSTED}, measured in turns on one machine. A row without a dot was not measured.",
         ),
         alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel a measure."
         + (f" {counted(gap, BASELINE)}." if gap is not None else ""),
@@ -114,7 +114,7 @@ def _measure(
 def _glue() -> list[pd.DataFrame]:
     """Differences of averages to the baseline's, our own and the published ones."""
     try:
-        every = rows(*study_and_table({"preset": SCORED, "table": TUPE, "baseline": BASELINE}))
+        every = rows(*study_and_table(GlueParameters(preset=SCORED, baseline=BASELINE)))
     except NoResults:
         return []
     means = every[(every.task == AVERAGE) & every.difference.notna() & (every.variant != BASELINE)]

@@ -6,12 +6,22 @@ from analysis.core import colours
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.experiments.data import MEASURES, BoardContent
-from analysis.figures.marks import ROW, THIRD, hues, interval_tips, legend, number, panel, row_plot, rows_down, rule
+from analysis.figures.marks import (
+    ROW,
+    THIRD,
+    hues,
+    interval_tips,
+    key_room,
+    legend,
+    number,
+    panel,
+    row_plot,
+    rows_down,
+    rule,
+)
 from analysis.figures.training.draw_curves import WAYS
 from analysis.figures.training.draw_gaps import VARIANT
 
-KEY_ROW = 24
-"""Pixels of a row of the legend, which Streamlit takes from the marks."""
 NEUTRAL = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters": 1.0}
 """Where a measure says: as the baseline."""
 
@@ -22,7 +32,7 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
     every, titles = figure.frame(), figure.content.titles
     every = every.assign(way=every.combines.map(WAYS))
     colour = {way: look.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
-    keys = KEY_ROW * -(-len(colour) // 2) if look.screen else 0
+    keys = key_room(look, len(colour), columns=2)
     y = rows_down("title", titles)
     panels = []
     for place, (measure, name) in enumerate(MEASURES.items()):

@@ -1,11 +1,12 @@
 """Figures of the orthogonality argument: cosines of random vectors against dimension, and of the real ones."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.geometry.data import first_row, geometry_figure, model_of, rows_of
-from analysis.figures.geometry.tables import panel
+from analysis.figures.figure import Figure, figure
+from analysis.figures.geometry.data import GeometryParameters, find_estimate, geometry_figure, rows_of
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 
 DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -18,6 +19,29 @@ PAIRS = {
 }
 
 
+class DimensionParameters(GeometryParameters):
+    """A model, and the dimension of the random vectors that it is held against."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
+class CosinesContent:
+    """rows: shares of the model's pairs by cosine. random: those of random vectors, and what they are called."""
+
+    rows: pd.DataFrame
+    random: pd.DataFrame
+    random_name: str
+
+
+@dataclass(frozen=True)
+class DimensionContent:
+    """rows: mean |cosine| by dimension and series. dim: the dimension that the reader chose."""
+
+    rows: pd.DataFrame
+    dim: int
+
+
 def as_random(cosine: float) -> float | None:
     """The dimension in which random vectors have this mean |cosine|; None outside 2 to a million dimensions."""
     if not expected_abs_cosine(1e6) < cosine < expected_abs_cosine(2):
@@ -27,10 +51,13 @@ def as_random(cosine: float) -> float | None:
     return float(brentq(lambda dim: expected_abs_cosine(dim) - cosine, 2, 1e6))  # type: ignore[arg-type]
 
 
-@figure("geometry_cosines")
-def cosines(params: Params) -> Figure:
-    """How cosines are spread: the model's, and of random vectors of the dimension that the slider gives."""
-    model, dim = model_of(params), int(params["dim"])
+@figure("geometry_cosines", DimensionParameters)
+def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
+    """How cosines are spread: the model's, and of random vectors of the dimension that the slider gives.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model, dim = params.model, params.dim
     rows = rows_of(model, "cosine_histogram")
     real = rows[rows.subject.isin(["word_position", "word_position_centred"])]
     real = real.assign(series=real.subject.map(PAIRS))
@@ -58,38 +85,41 @@ def cosines(params: Params) -> Figure:
         ),
         alt=text,
         finding=_angle(model, dim),
-        content={"rows": real, "random": random, "random_name": f"random, {dim} dimensions"},
+        content=CosinesContent(real, random, random_name=f"random, {dim} dimensions"),
     )
 
 
 def _angle(model: str, dim: int) -> str:
     """How near to a right angle the model's words and positions are, beside random vectors; empty where not stored."""
     rows = rows_of(model, "abs_cosine")
-    row = first_row(rows, "abs_cosine", "word_position", rows.along.max())
+    row = find_estimate(rows, "abs_cosine", "word_position", rows.along.max())
     if row is None:
         return ""
     return (
-        f"A word and a position of {model} have a mean |cosine| of {row.value:.3f}, two random vectors of {dim} "
-        f"dimensions {expected_abs_cosine(dim):.3f}"
+        f"A word and a position of {model} have a mean |cosine| of {row.value:.3f}; two random vectors of {dim} "
+        f"dimensions have {expected_abs_cosine(dim):.3f}"
     )
 
 
-@figure("geometry_dimension")
-def dimension(params: Params) -> Figure:
-    """Mean |cosine| against dimension: exact, measured on random vectors, and of the model's on some coordinates."""
-    model, dim = model_of(params), int(params["dim"])
+@figure("geometry_dimension", DimensionParameters)
+def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
+    """Mean |cosine| against dimension: exact, measured on random vectors, and of the model's on some coordinates.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model, dim = params.model, params.dim
     rows = rows_of(model, "abs_cosine", "abs_cosine_random")
     shown = rows[rows.subject.isin([*PAIRS, "random"])]
     shown = shown.assign(series=shown.subject.map({**PAIRS, "random": "random, measured"}))
     whole = rows[rows.measure == "abs_cosine"].along.max()
-    row = first_row(rows, "abs_cosine", "word_position_centred", whole)
+    row = find_estimate(rows, "abs_cosine", "word_position_centred", whole)
     text = ""
     if row is not None:
         like = as_random(row.value)
         text = (
-            f"The words and positions of {model}, each less their mean, have a mean |cosine| of {row.value:.3f} in "
-            f"{whole:,.0f} dimensions, and random vectors {row.baseline:.3f}"
-            + (f"; random vectors have {row.value:.3f} in {like:,.0f} dimensions." if like is not None else ".")
+            f"With their means taken away, the words and positions of {model} have a mean |cosine| of {row.value:.3f}, "
+            f"and random vectors of {whole:,.0f} dimensions {row.baseline:.3f}"
+            + (f"; random vectors of {like:,.0f} dimensions have {row.value:.3f} too." if like is not None else ".")
         )
     return geometry_figure(
         "geometry_dimension",
@@ -103,5 +133,5 @@ def dimension(params: Params) -> Figure:
             "its width all pairs of a sample of words. The vertical line marks the dimension chosen above."
         ),
         alt=text,
-        content={"panel": panel("", "dimension", "mean |cosine|", shown, log=True), "dim": dim},
+        content=DimensionContent(shown, dim),
     )

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TypedDict, TypeVar
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import first_sentence
 from analysis.core.provenance import model_options
-from analysis.figures.figure import Figure, Params
+from analysis.figures.figure import Figure, Parameters
 from analysis.store import read
 
 MAKE = "python -m analysis measure geometry"
@@ -18,14 +19,74 @@ BAND = "Grey: mean and 95 % range of {draws} random draws, {of}."
 COLUMNS = ["measure", "subject", "layer", "head", "along", "value", "low", "high"]
 BASELINE = ["baseline", "baseline_low", "baseline_high"]
 
+ContentT = TypeVar("ContentT")
 
-def model_of(params: Params) -> str:
-    """The model that a link names."""
-    return str(params["model"])
+
+class GeometryParameters(Parameters):
+    """The model whose words and positions are shown."""
+
+    model: str
+
+
+class RunSettings(TypedDict):
+    """What a measurement was run with, and the sizes of what it measured."""
+
+    seed: int
+    device: str
+    draws: int
+    words: int
+    baseline_words: int
+    rotations: int
+    texts: int
+    vocabulary: int
+    positions: int
+    spoken: list[int]
+    """The first position that a word can hold, and the first after those."""
+    missing: dict[str, str]
+    """What could not be measured, and why."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of lines or dots.
+
+    value: the title of the values' axis; along: of the other one, where there is one. rows: as in the store, with
+    `series`, which tells lines or dots apart. domain: of the values' axis. log: whether the other one is logarithmic.
+    """
+
+    title: str
+    value: str
+    rows: pd.DataFrame
+    along: str = ""
+    domain: tuple[float, float] | None = None
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class PanelsContent:
+    """panels: in the order in which they stand."""
+
+    panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number with its 95 % interval, and the mean and 95 % range of what random vectors give.
+
+    samples: what it is of, such as words or pairs.
+    """
+
+    value: float
+    low: float
+    high: float
+    baseline: float
+    baseline_low: float
+    baseline_high: float
+    samples: int
 
 
 def rows_of(model: str, *measures: str) -> pd.DataFrame:
-    """The newest rows of some measures. Raises NoResults, with what the run said the model lacks."""
+    """The newest rows of some measures. Raises NoResults where there are none, with what the run says of why."""
     marks = ", ".join("?" for _ in measures)
     rows = read.query(
         f"SELECT * FROM newest_geometry WHERE model = ? AND measure IN ({marks}) "
@@ -45,7 +106,7 @@ def _why(model: str, measures: Sequence[str]) -> str:
     return f"{model} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
 
 
-def run_settings(rows: pd.DataFrame) -> dict[str, Any]:
+def run_settings(rows: pd.DataFrame) -> RunSettings:
     """The run's settings."""
     return json.loads(rows.config.iloc[-1])
 
@@ -63,10 +124,24 @@ def provenance(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def geometry_figure(
-    name: str, title: str, rows: pd.DataFrame, *, caption: str, alt: str, finding: str = "", **more: Any
-) -> Figure:
-    """A figure of stored rows, as they are in the store. finding: where there is none, the first sentence of `alt`."""
-    table = rows[[*COLUMNS, *BASELINE, "samples"]].dropna(axis=1, how="all").reset_index(drop=True)
+    name: str,
+    title: str,
+    rows: pd.DataFrame,
+    *,
+    caption: str,
+    alt: str,
+    content: ContentT,
+    table: pd.DataFrame | None = None,
+    finding: str = "",
+    citation_keys: tuple[str, ...] = (),
+) -> Figure[ContentT]:
+    """A figure of stored rows.
+
+    table: its frame; the rows as they are in the store where none is given. finding: where there is none, the first
+    sentence of `alt`.
+    """
+    if table is None:
+        table = rows[[*COLUMNS, *BASELINE, "samples"]].dropna(axis=1, how="all").reset_index(drop=True)
     return Figure(
         name=name,
         title=title,
@@ -76,12 +151,28 @@ def geometry_figure(
         alt=alt,
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=provenance(rows),
-        **more,
+        citation_keys=citation_keys,
+        content=content,
     )
 
 
-def first_row(frame: pd.DataFrame, measure: str, subject: str, along: float | None = None) -> Any:
-    """One row of those found; the first where there is none so far along; None where there is none at all."""
-    rows = frame[(frame.measure == measure) & (frame.subject == subject)]
-    near = rows[rows.along == along] if along is not None else rows
-    return None if near.empty else next(iter(frames.rows(near)))
+def find_estimate(rows: pd.DataFrame, measure: str, subject: str, along: float | None = None) -> Estimate | None:
+    """The first estimate of a measure and subject, at `along` if that is given; None where there is none."""
+    known = rows[(rows.measure == measure) & (rows.subject == subject)]
+    known = known if along is None else known[known.along == along]
+    for row in frames.rows(known):
+        return Estimate(
+            row.value, row.low, row.high, row.baseline, row.baseline_low, row.baseline_high, samples=row.samples
+        )
+    return None
+
+
+def estimate(rows: pd.DataFrame, measure: str, subject: str) -> Estimate:
+    """The first estimate of a measure and subject. Raises NoResults where there is none."""
+    if (known := find_estimate(rows, measure, subject)) is None:
+        model = str(rows.model.iloc[0])
+        raise NoResults(
+            f"No {measure.replace('_', ' ')} of {subject.replace('_', ' ')} is stored yet for {model}. "
+            f"Run: {MAKE} {model_options(model)}"
+        )
+    return known

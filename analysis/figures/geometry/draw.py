@@ -1,252 +1,264 @@
 """Drawings of geometry: lines and dots with what random vectors give, in grey, behind them."""
 
-from collections.abc import Callable
-from typing import Any, NotRequired, TypedDict
-
 import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
+from analysis.figures.geometry.cosines import CosinesContent, DimensionContent
+from analysis.figures.geometry.data import Panel, PanelsContent
+from analysis.figures.geometry.tables import EnergiesContent
+from analysis.figures.geometry.words import CallsContent
+from analysis.figures.marks import (
+    DASH,
+    HALF,
+    LARGE_DOT,
+    LINE,
+    PANEL_TITLE,
+    ROW,
+    SEED,
+    THIRD,
+    WIDE,
+    Tip,
+    dashes,
+    hues,
+    key_room,
+    legend,
+    line_plot,
+    number,
+    panel,
+    row_plot,
+    rows_down,
+    rule,
+    same_axis,
+    tips,
+)
 
-WIDE, HIGH, LEGEND_ROW = 330, 210, 30
-LOG_TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
-LEGEND = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=300, symbolOpacity=1, symbolType="stroke")
-TIPS = [
-    alt.Tooltip("value:Q", format=".4~g"),
-    alt.Tooltip("baseline:Q", title="random", format=".4~g"),
-    alt.Tooltip("baseline_low:Q", title="random, from", format=".4~g"),
-    alt.Tooltip("baseline_high:Q", title="to", format=".4~g"),
-]
-KEPT = ["along", "value", "low", "high", "baseline", "baseline_low", "baseline_high", "series", "layer", "head"]
+HEIGHT, TALL = 210, 300
+MOST_DOTS = 100
+"""Of more values than this, lines are drawn without dots."""
+LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+LOG_COSINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
+RANDOM: tuple[Tip, ...] = (
+    ("value", "", ".4~g"),
+    ("baseline", "random", ".4~g"),
+    ("baseline_low", "random, from", ".4~g"),
+    ("baseline_high", "to", ".4~g"),
+)
+NUMBERS = ["along", "value", "low", "high", "baseline", "baseline_low", "baseline_high"]
 
 
-class Panel(TypedDict):
-    """One panel of a figure of geometry. domain: of its values; log: whether its x axis is logarithmic."""
-
-    title: str | list[str]
-    x: str
-    y: str
-    rows: pd.DataFrame
-    domain: NotRequired[list[float]]
-    log: NotRequired[bool]
-    wide: NotRequired[bool]
+def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """What a chart carries of stored rows; a column in which nothing is known is one of numbers, too."""
+    return rows.reindex(columns=[*NUMBERS, "series", "layer", "head"]).astype(dict.fromkeys(NUMBERS, float))
 
 
-def _colour(rows: pd.DataFrame, look: Look, *, legend: bool = True) -> alt.Color:
+def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
+    """A hue for each series, and a legend where there are several."""
     names = list(dict.fromkeys(rows.series))
-    hues = look.many(5)
-    scale = alt.Scale(domain=names, range=[hues[place % len(hues)] for place in range(len(names))])
-    return alt.Color("series:N", scale=scale, legend=LEGEND if legend and len(names) > 1 else None)
+    return hues("series", dict(zip(names, look.many(len(names)), strict=True)), legend() if len(names) > 1 else None)
 
 
-def _gaps(lines: int) -> list[list[int]]:
-    """The dash of each line: the first is whole."""
-    return [[1, 0], *([9, 9 * place] for place in range(1, lines))]
+def _legend_room(rows: pd.DataFrame, look: Look) -> int:
+    """The pixels that the legend of the series takes on screen."""
+    count = rows.series.nunique()
+    return key_room(look, count) if count > 1 else 0
 
 
-def _named(rows: pd.DataFrame, look: Look) -> int:
-    """Pixels that the legend takes of a panel on screen, where it is fitted into the height given."""
-    names = rows.series.nunique()
-    return LEGEND_ROW * names if look.screen and names > 1 else 0
-
-
-def _sized(chart: Chart, panel: Panel, more: int = 0) -> Chart:
-    title = alt.TitleParams(panel["title"], fontSize=13, anchor="start")
-    return chart.properties(width=2 * WIDE if panel.get("wide") else WIDE, height=HIGH + more, title=title)
-
-
-def _y(panel: Panel) -> alt.Y:
-    domain: dict[str, Any] = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
-    return alt.Y("value:Q", title=panel["y"], scale=alt.Scale(**domain, nice="domain" not in panel))
-
-
-def _lines(panel: Panel, look: Look) -> Chart:
+def _lines(content: Panel, look: Look, width: int) -> Chart:
     """Value along an axis; the baseline's range as a band and its mean dashed.
 
     Lines after the first have gaps, through which one that it lies on is seen.
     """
-    rows = panel["rows"].reindex(columns=KEPT).astype({"along": float, "value": float, "baseline_low": float})
-    log = panel.get("log", False)
-    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False, padding=6)
-    x = alt.X("along:Q", title=panel["x"], scale=scale, axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
-    base, y, hue = alt.Chart(rows), _y(panel), _colour(rows, look)
+    rows = _shown(content.rows)
     names = list(dict.fromkeys(rows.series))
-    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=_gaps(len(names))), legend=None)
+    x = number(
+        alt.X, "along", content.along, log=10 if content.log else alt.Undefined, nice=False, grid=False, ticks=6,
+        padding=alt.Undefined if content.log else 6,
+    )  # fmt: skip
+    y = number(alt.Y, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None)
+    random = alt.Chart(rows).encode(x=x, detail="series:N")
+    lines = line_plot(
+        rows, x=x, y=y, look=look, ends=("low", "high"), band=True,
+        color=_series(rows, look),
+        dash=dashes("series", {name: [9, 9 * place] if place else [1, 0] for place, name in enumerate(names)}),
+        dots=SEED if len(rows) <= MOST_DOTS else 0,
+        tooltip=(("series", "of"), ("along:Q", content.along), *RANDOM),
+    )  # fmt: skip
+    return panel(
+        random.mark_area(opacity=0.3, color=GREY).encode(y=same_axis(y, "baseline_low"), y2="baseline_high:Q"),
+        random.mark_line(strokeDash=DASH, strokeWidth=LINE, color=GREY).encode(y=same_axis(y, "baseline")),
+        *lines,
+        look=look,
+        width=width,
+        height=HEIGHT + _legend_room(rows, look),
+        title=content.title,
+    )
 
-    def along(field: str) -> alt.Y:
-        """Another column on the same axis: bands would begin it at 0."""
-        other = y.copy()
-        other["shorthand"] = f"{field}:Q"
-        return other
 
-    layers = [
-        base.mark_area(opacity=0.3, color=GREY).encode(
-            x=x, y=along("baseline_low"), y2="baseline_high:Q", detail="series:N"
-        ),
-        base.mark_line(strokeDash=[4, 3], strokeWidth=1.3, color=GREY).encode(
-            x=x, y=along("baseline"), detail="series:N"
-        ),
-    ]
-    if rows.low.notna().any():
-        layers.append(base.mark_area(opacity=0.25).encode(x=x, y=along("low"), y2="high:Q", color=hue))
-    layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue, strokeDash=dash))
-    if len(rows) <= 100:
-        tips = [alt.Tooltip("series:N", title="of"), alt.Tooltip("along:Q", title=panel["x"]), *TIPS]
-        layers.append(base.mark_point(filled=True, size=42, opacity=1).encode(x=x, y=y, color=hue, tooltip=tips))
-    return _sized(alt.layer(*layers), panel, _named(rows, look))
-
-
-def _dots(panel: Panel, look: Look) -> Chart:
+def _dots(content: Panel, look: Look, width: int) -> Chart:
     """One row a series, its value and interval; the baseline as a grey tick with its range."""
-    rows = panel["rows"].reindex(columns=KEPT).astype({"low": float, "high": float, "baseline_low": float})
+    rows = _shown(content.rows)
     names = list(dict.fromkeys(rows.series))
-    domain: dict[str, Any] = {"domain": panel["domain"]} if "domain" in panel else {"zero": True}
-    x = alt.X(
-        "value:Q", title=panel["y"], scale=alt.Scale(**domain, nice="domain" not in panel), axis=alt.Axis(tickCount=5)
+    x = number(
+        alt.X, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None, ticks=5
     )
-    y = alt.Y("series:N", title=None, sort=names, axis=alt.Axis(labelLimit=210, grid=True))
-    base = alt.Chart(rows).encode(y=y)
-    blue = look.series
-    chart = alt.layer(
-        base.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(x="baseline_low:Q", x2="baseline_high:Q"),
-        base.mark_tick(thickness=3, size=15, color=GREY).encode(x="baseline:Q"),
-        base.mark_rule(strokeWidth=2, color=blue).encode(x="low:Q", x2="high:Q"),
-        base.mark_point(filled=True, size=60, opacity=1, color=blue).encode(
-            x=x, tooltip=[alt.Tooltip("series:N", title="of"), *TIPS]
+    y = rows_down("series", names)
+    random = alt.Chart(rows).encode(y=y)
+    dots = row_plot(rows, x=x, y=y, look=look, tooltip=(("series", "of"), *RANDOM))
+    return panel(
+        random.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(
+            x=same_axis(x, "baseline_low"), x2="baseline_high:Q"
         ),
+        random.mark_tick(thickness=3, size=15, color=GREY).encode(x=same_axis(x, "baseline")),
+        *dots,
+        look=look,
+        width=width,
+        height=ROW * len(names),
+        title=content.title,
     )
-    return _sized(chart, panel).properties(height=max(110, 30 * len(names)))
 
 
-def _every(figure: Figure, look: Look, draw: Callable[[Panel, Look], Chart]) -> list[Chart]:
-    return [draw(panel, look) for panel in figure.content["panels"]]
+@drawing("geometry_kept", "geometry_collisions")
+def wide_lines(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+    """Panels of lines below one another."""
+    return [_lines(content, look, WIDE) for content in figure.content.panels]
 
 
-for _name, _draw, _columns in (
-    ("geometry_spectra", _lines, 2),
-    ("geometry_ranks", _dots, 2),
-    ("geometry_subspaces", _lines, 2),
-    ("geometry_layers", _lines, 3),
-    ("geometry_kept", _lines, 1),
-    ("geometry_collisions", _lines, 1),
-    ("geometry_decoded", _dots, 1),
-    ("geometry_order", _dots, 2),
-):
-    drawing(_name, columns=_columns)(lambda figure, look, draw=_draw: _every(figure, look, draw))
+@drawing("geometry_spectra", "geometry_subspaces", columns=2)
+def lines(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+    """Panels of lines, two abreast."""
+    return [_lines(content, look, HALF) for content in figure.content.panels]
+
+
+@drawing("geometry_layers", columns=3)
+def layers(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+    """Panels of lines, three abreast."""
+    return [_lines(content, look, THIRD) for content in figure.content.panels]
+
+
+@drawing("geometry_decoded")
+def wide_dots(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+    """Panels of dots below one another."""
+    return [_dots(content, look, WIDE) for content in figure.content.panels]
+
+
+@drawing("geometry_ranks", "geometry_order", columns=2)
+def dots(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+    """Panels of dots, two abreast."""
+    return [_dots(content, look, HALF) for content in figure.content.panels]
 
 
 @drawing("geometry_heads", columns=3)
-def heads(figure: Figure, look: Look) -> list[Chart]:
+def heads(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
     """A dot a head, layer by layer; random heads as grey bars beside them."""
-    drawn = []
-    for panel in figure.content["panels"]:
-        rows = panel["rows"].reindex(columns=KEPT)
-        blue = look.series
-        scale = alt.Scale(zero=True)  # A loss may be below 0: what is removed may have worked against the rest.
-        base = alt.Chart(rows).encode(
-            x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)), xOffset=alt.XOffset("head:O")
-        )
-        tips = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), *TIPS]
-        chart = alt.layer(
-            base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY).encode(
-                y=alt.Y("baseline_low:Q", scale=scale), y2="baseline_high:Q"
-            ),
-            base.mark_point(filled=True, size=34, opacity=1, color=blue).encode(
-                y=alt.Y("value:Q", title=panel["y"], scale=scale), tooltip=tips
-            ),
-        )
-        drawn.append(_sized(chart, panel))
-    return drawn
+    return [_heads(content, look) for content in figure.content.panels]
+
+
+def _heads(content: Panel, look: Look) -> Chart:
+    # From zero, and below it: what is removed may have worked against the rest.
+    y = number(alt.Y, "value", content.value, zero=True)
+    base = alt.Chart(_shown(content.rows)).encode(
+        x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)), xOffset=alt.XOffset("head:O")
+    )
+    random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
+    own = base.mark_point(filled=True, size=SEED, opacity=1, color=look.series)
+    return panel(
+        random.encode(y=same_axis(y, "baseline_low"), y2="baseline_high:Q"),
+        own.encode(y=y, tooltip=tips("layer:O", "head:O", *RANDOM)),
+        look=look,
+        width=THIRD,
+        height=HEIGHT,
+        title=content.title,
+    )
 
 
 @drawing("geometry_energies")
-def energies(figure: Figure, look: Look) -> list[Chart]:
+def energies(figure: Figure[EnergiesContent], look: Look) -> list[Chart]:
     """A dot a dimension, both axes logarithmic; the share of a random table's dimensions dashed."""
-    dots, chance = figure.content["dots"], pd.DataFrame({"chance": [figure.content["chance"]]})
-    blue = look.series
-    scale = alt.Scale(type="log", nice=True)
-    base = alt.Chart(dots[(dots.word > 0) & (dots.position > 0)])
-    points = base.mark_point(filled=True, size=30, opacity=0.6, color=blue).encode(
-        x=alt.X("position:Q", title="share of the positions' variance", scale=scale, axis=alt.Axis(tickCount=5)),
-        y=alt.Y("word:Q", title="share of the words' variance", scale=scale, axis=alt.Axis(tickCount=5)),
-        tooltip=["dimension:Q", alt.Tooltip("position:Q", format=".3~g"), alt.Tooltip("word:Q", format=".3~g")],
+    dots, chance = figure.content.dots, figure.content.chance
+    points = line_plot(
+        dots[(dots.word > 0) & (dots.position > 0)],
+        x=number(alt.X, "position", "share of the positions' variance", log=10, ticks=5),
+        y=number(alt.Y, "word", "share of the words' variance", log=10, ticks=5),
+        look=look,
+        width=0,
+        dots=SEED,
+        tooltip=("dimension:Q", ("position", "", ".3~g"), ("word", "", ".3~g")),
     )
-    line = alt.Chart(chance).mark_rule(strokeDash=[4, 3], color=GREY)
-    return [
-        alt.layer(line.encode(x="chance:Q"), line.encode(y="chance:Q"), points).properties(width=2 * WIDE, height=300)
-    ]
+    given = (rule(look, x=chance, dash=DASH), rule(look, y=chance, dash=DASH))
+    return [panel(*given, *points, look=look, width=WIDE, height=TALL)]
 
 
 @drawing("geometry_cosines")
-def cosines(figure: Figure, look: Look) -> list[Chart]:
+def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     """Shares of pairs by cosine: random ones as a grey area, the model's as lines."""
-    real, random = figure.content["rows"].reindex(columns=KEPT), figure.content["random"]
-    x = alt.X("along:Q", title="cosine", scale=alt.Scale(domain=[-1, 1], nice=False))
-    hue = _colour(real, look)
-    area = (
-        alt.Chart(random)
-        .mark_area(opacity=0.45, color=GREY)
-        .encode(
-            x=x,
-            y=alt.Y("value:Q", title="share of pairs, bins of 0.02"),
-            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("value:Q", format=".3~g")],
+    content = figure.content
+    rows = _shown(content.rows)
+    x = number(alt.X, "along", "cosine", domain=(-1, 1))
+    y = number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True)
+    area = alt.Chart(content.random).mark_area(opacity=0.45, color=GREY)
+    tooltip: tuple[Tip, ...] = ("series", ("value", "", ".3~g"))
+    return [
+        panel(
+            area.encode(x=x, y=y, tooltip=tips(*tooltip)),
+            *line_plot(rows, x=x, y=y, look=look, color=_series(rows, look), dots=0, tooltip=tooltip),
+            look=look,
+            width=WIDE,
+            height=TALL + _legend_room(rows, look),
+            title=f"Grey: {content.random_name}",
         )
-    )
-    lines = alt.Chart(real).mark_line(strokeWidth=2).encode(x=x, y="value:Q", color=hue)
-    title = alt.TitleParams(f"Grey: {figure.content['random_name']}", fontSize=13, anchor="start")
-    return [alt.layer(area, lines).properties(width=2 * WIDE, height=260 + _named(real, look), title=title)]
+    ]
 
 
 @drawing("geometry_dimension")
-def dimension(figure: Figure, look: Look) -> list[Chart]:
+def dimension(figure: Figure[DimensionContent], look: Look) -> list[Chart]:
     """Mean |cosine| against dimension, both logarithmic; the exact formula in grey, the slider upright."""
-    rows = figure.content["panel"]["rows"].reindex(columns=KEPT)
-    ticks = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    x = alt.X(
-        "along:Q",
-        title="dimension",
-        scale=alt.Scale(type="log", domain=[2, 1024], nice=False),
-        axis=alt.Axis(values=ticks),
-    )
-    y = alt.Y("value:Q", title="mean |cosine|", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(values=LOG_TICKS))
-    base, hue = alt.Chart(rows), _colour(rows, look)
-    exact = rows[rows.series == "random, measured"]
-    tips = [alt.Tooltip("series:N", title="of"), alt.Tooltip("along:Q", title="dimension"), *TIPS[:2]]
-    at = pd.DataFrame({"along": [float(figure.content["dim"])]})
+    rows = _shown(figure.content.rows)
+    x = number(alt.X, "along", "dimension", domain=(2, 1024), log=10, values=LOG_DIMENSIONS)
+    y = number(alt.Y, "value", "mean |cosine|", log=10, values=LOG_COSINES)
+    exact = alt.Chart(rows[rows.series == "random, measured"]).mark_line(strokeWidth=5, opacity=0.5, color=GREY)
+    means = line_plot(
+        rows, x=x, y=y, look=look, ends=("low", "high"), color=_series(rows, look), dots=SEED,
+        tooltip=(("series", "of"), ("along:Q", "dimension"), *RANDOM[:2]),
+    )  # fmt: skip
     return [
-        alt.layer(
-            alt.Chart(at).mark_rule(strokeDash=[2, 3], color=look.ink).encode(x=x),
-            alt.Chart(exact).mark_line(strokeWidth=5, opacity=0.5, color=GREY).encode(x=x, y=alt.Y("baseline:Q")),
-            base.mark_rule(strokeWidth=2, opacity=0.6).encode(x=x, y="low:Q", y2="high:Q", color=hue),
-            base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=hue),
-            base.mark_point(filled=True, size=36, opacity=1).encode(x=x, y=y, color=hue, tooltip=tips),
-        ).properties(width=2 * WIDE, height=300 + _named(rows, look))
+        panel(
+            rule(look, x=figure.content.dim, dash=DASH),
+            exact.encode(x=x, y=same_axis(y, "baseline")),
+            *means,
+            look=look,
+            width=WIDE,
+            height=TALL + _legend_room(rows, look),
+        )
     ]
 
 
 @drawing("geometry_calls")
-def calls(figure: Figure, look: Look) -> list[Chart]:
+def calls(figure: Figure[CallsContent], look: Look) -> list[Chart]:
     """Every word's margin in order, the picked one marked; below the line a word is lost."""
-    rows, picked = figure.content["rows"], figure.content["picked"]
-    blue = look.series
-    x = alt.X("rank:Q", title="words, the closest call first", scale=alt.Scale(nice=False, padding=8))
-    y = alt.Y("margin:Q", title="margin (0: as near to another word)")
-    tips = [
-        "word:N",
-        "position:Q",
-        alt.Tooltip("other_word:N", title="nearest other"),
-        alt.Tooltip("margin:Q", format=".3~g"),
-    ]
-    mine = alt.Chart(rows[rows.word == picked].assign(label=lambda r: r.word + " → " + r.other_word))
+    rows = figure.frame()
+    picked = rows[rows.word == figure.content.picked].assign(label=lambda row: row.word + " → " + row.other_word)
+    x = number(alt.X, "rank", "words, the closest call first", nice=False, padding=8)
+    y = number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
+    tooltip: tuple[Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
     # The label reaches into the chart, not over an axis.
-    left = bool((rows[rows.word == picked]["rank"] < rows["rank"].median()).all())
-    side: dict[str, Any] = {"align": "left", "dx": 12} if left else {"align": "right", "dx": -12}
+    left = bool((picked["rank"] < rows["rank"].median()).all())
+    label = alt.Chart(picked).mark_text(
+        align="left" if left else "right",
+        dx=12 if left else -12,
+        fontSize=PANEL_TITLE,
+        fontWeight="bold",
+        color=look.ink,
+    )
     return [
-        alt.layer(
-            alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="zero:Q"),
-            alt.Chart(rows).mark_point(filled=True, size=22, opacity=0.6, color=blue).encode(x=x, y=y, tooltip=tips),
-            mine.mark_point(filled=True, size=110, opacity=1, color=VERMILION).encode(x=x, y=y, tooltip=tips),
-            mine.mark_text(**side, fontSize=13, fontWeight="bold", color=look.ink).encode(x=x, y=y, text="label:N"),
-        ).properties(width=2 * WIDE, height=240)
+        panel(
+            rule(look, y=0, dash=DASH),
+            *line_plot(rows, x=x, y=y, look=look, width=0, dots=SEED, tooltip=tooltip),
+            *line_plot(picked, x=x, y=y, look=look, width=0, dots=LARGE_DOT, color=VERMILION, tooltip=tooltip),
+            label.encode(x=x, y=y, text="label:N"),
+            look=look,
+            width=WIDE,
+            height=HEIGHT,
+        )
     ]

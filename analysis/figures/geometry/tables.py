@@ -1,11 +1,23 @@
 """Figures of the tables: how many directions they use, and how words and positions lie to one another."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import percent, signed
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.geometry.data import BAND, first_row, geometry_figure, model_of, rows_of, run_settings
+from analysis.figures.figure import Figure, figure
+from analysis.figures.geometry.data import (
+    BAND,
+    GeometryParameters,
+    Panel,
+    PanelsContent,
+    estimate,
+    find_estimate,
+    geometry_figure,
+    rows_of,
+    run_settings,
+)
 
 SUBJECTS = {
     "word": "words",
@@ -29,15 +41,21 @@ KINDS = {"raw": "tables as they are", "centred": "minus their mean row"}
 RAW = "The tables as they enter the sum, before any normalisation, special and unused tokens left out."
 
 
-def panel(title: str, x: str, y: str, rows: pd.DataFrame, **more: object) -> dict[str, object]:
-    """One panel of lines or dots: `series` tells them apart."""
-    return {"title": title, "x": x, "y": y, "rows": rows, **more}
+@dataclass(frozen=True)
+class EnergiesContent:
+    """dots: a row a dimension, its shares of the variance of words and of positions. chance: a random table's share."""
+
+    dots: pd.DataFrame
+    chance: float
 
 
-@figure("geometry_spectra")
-def spectra(params: Params) -> Figure:
-    """Share of the energy in the leading directions, and the singular values, of both tables."""
-    model = model_of(params)
+@figure("geometry_spectra", GeometryParameters)
+def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
+    """Share of the energy in the leading directions, and the singular values, of both tables.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model = params.model
     rows = rows_of(model, "energy_in_top", "singular_value")
     named = rows[rows.subject.isin(["word_centred", "position_centred"])]
     named = named.assign(series=named.subject.map({"word_centred": "words", "position_centred": "positions"}))
@@ -48,7 +66,7 @@ def spectra(params: Params) -> Figure:
         f"The {name}' top 20 directions hold {percent(row.value)} of their energy (a random table's "
         f"{percent(row.baseline)})."
         for name, subject in (("words", "word_centred"), ("positions", "position_centred"))
-        if (row := first_row(rows, "energy_in_top", subject, 20)) is not None
+        if (row := find_estimate(rows, "energy_in_top", subject, 20)) is not None
     )
     return geometry_figure(
         "geometry_spectra",
@@ -61,24 +79,27 @@ def spectra(params: Params) -> Figure:
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
-        content={
-            "panels": [
-                panel(
-                    "Energy in the leading directions", "directions", "share of energy", shares, log=True, domain=[0, 1]
+        content=PanelsContent(
+            [
+                Panel(
+                    "Energy in the leading directions", "share of energy", shares, "directions", domain=(0, 1), log=True
                 ),
-                panel("Singular values", "number of the direction", "over the largest", values, log=True),
+                Panel("Singular values", "over the largest", values, "number of the direction", log=True),
             ]
-        },
+        ),
     )
 
 
-@figure("geometry_ranks")
-def ranks(params: Params) -> Figure:
-    """Four ways of counting the directions, beside random tables."""
-    model = model_of(params)
+@figure("geometry_ranks", GeometryParameters)
+def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
+    """Four ways of counting the directions, beside random tables.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model = params.model
     rows = rows_of(model, *RANKS)
     rows = rows.assign(series=rows.subject.map(SUBJECTS), panel=rows.measure.map(RANKS))
-    word, position = (first_row(rows, "effective_rank", f"{name}_centred") for name in ("word", "position"))
+    word, position = (find_estimate(rows, "effective_rank", f"{name}_centred") for name in ("word", "position"))
     text = " ".join(
         f"Effective rank of the {name}, centred: {row.value:.0f} (random: {row.baseline:.0f})."
         for name, row in (("words", word), ("positions", position))
@@ -98,30 +119,31 @@ def ranks(params: Params) -> Figure:
         finding=f"Words spread over about {word.value:.0f} directions, positions over about {position.value:.0f}"
         if word is not None and position is not None
         else "",
-        content={
-            "panels": [
-                panel(title, "", "directions", rows[rows.measure == measure]) for measure, title in RANKS.items()
-            ]
-        },
+        content=PanelsContent(
+            [Panel(title, "directions", rows[rows.measure == measure]) for measure, title in RANKS.items()]
+        ),
     )
 
 
-@figure("geometry_subspaces")
-def subspaces(params: Params) -> Figure:
-    """Angles, overlap and energies of the leading subspaces of words and positions."""
-    model = model_of(params)
+@figure("geometry_subspaces", GeometryParameters)
+def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
+    """Angles, overlap and energies of the leading subspaces of words and positions.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model = params.model
     rows = rows_of(model, *SUBSPACES)
     rows = rows[rows.subject.isin(KINDS)]
     if rows.empty:
         rows_of(model, "abs_cosine")  # Says why, where words and positions are no summands.
     rows = rows.assign(series=rows.subject.map(KINDS))
-    row = first_row(rows, "word_energy_in_position", "centred", 20)
-    angle = first_row(rows, "principal_angle", "centred", 1)
+    row = find_estimate(rows, "word_energy_in_position", "centred", 20)
+    angle = find_estimate(rows, "principal_angle", "centred", 1)
     text = (
         ""
         if row is None or angle is None
-        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
-        f"directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
+        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy, 20 random "
+        f"directions {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
         f"{percent(row.baseline_high, 1)}). The smallest angle between the two is {angle.value:.0f} degrees; of random "
         f"subspaces {angle.baseline:.0f}."
     )
@@ -131,20 +153,23 @@ def subspaces(params: Params) -> Figure:
         rows,
         caption=(
             f"{text} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
-            "words and positions share directions more than chance has it; below: they keep apart. "
+            "words and positions share more directions than by chance; below: they keep apart. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
-        content={
-            "panels": [panel(title, x, y, rows[rows.measure == name]) for name, (title, x, y) in SUBSPACES.items()]
-        },
+        content=PanelsContent(
+            [Panel(title, value, rows[rows.measure == name], x) for name, (title, x, value) in SUBSPACES.items()]
+        ),
     )
 
 
-@figure("geometry_layers")
-def layers(params: Params) -> Figure:
-    """The same of the hidden states that enter every layer, at one rank."""
-    model = model_of(params)
+@figure("geometry_layers", GeometryParameters)
+def layers(params: GeometryParameters) -> Figure[PanelsContent]:
+    """The same of the hidden states that enter every layer, at one rank.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model = params.model
     rows = rows_of(model, *list(SUBSPACES)[1:])
     rows = rows[rows.subject == "states"]
     if rows.empty:
@@ -156,8 +181,8 @@ def layers(params: Params) -> Figure:
     inside = rows[rows.measure == "word_energy_in_position"].sort_values("layer")
     first, last = inside.iloc[0], inside.iloc[-1]
     text = (
-        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the energy of the "
-        f"rest where the first layer begins and {percent(last.value, 1)} where the last ends; random ones "
+        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the words' energy "
+        f"before the first layer and {percent(last.value, 1)} after the last, random directions "
         f"{percent(first.baseline, 1)}."
     )
     return geometry_figure(
@@ -166,19 +191,17 @@ def layers(params: Params) -> Figure:
         rows,
         caption=(
             f"{text} {model}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over windows of a "
-            "reference text; words: what is left of the hidden states of the probe set, put together into windows "
-            f"({first.samples:,} tokens), without mean and position: word and context. "
+            f"reference text; words: the hidden states of the probe set, put together into windows ({first.samples:,} "
+            "tokens), minus mean and position, which leaves word and context. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
-        content={
-            "panels": [
-                panel(
-                    SUBSPACES[name][0], "hidden states entering layer", SUBSPACES[name][2], rows[rows.measure == name]
-                )
-                for name in list(SUBSPACES)[1:]
+        content=PanelsContent(
+            [
+                Panel(title, value, rows[rows.measure == name], "hidden states entering layer")
+                for name, (title, _, value) in list(SUBSPACES.items())[1:]
             ]
-        },
+        ),
     )
 
 
@@ -187,15 +210,18 @@ def _avoid(low: float, high: float) -> str:
     return "keep out of" if high < 0 else "use most" if low > 0 else "neither avoid nor prefer"
 
 
-@figure("geometry_energies")
-def energies(params: Params) -> Figure:
-    """Energy of every dimension: words against positions."""
-    model = model_of(params)
+@figure("geometry_energies", GeometryParameters)
+def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
+    """Energy of every dimension: words against positions.
+
+    Raises NoResults where none is stored of the model.
+    """
+    model = params.model
     rows = rows_of(model, "dimension_energy", "dimension_correlation")
     wide = rows[rows.measure == "dimension_energy"].pivot(index="along", columns="subject", values="value")
     if not {"word_centred", "position_centred"} <= set(wide) or "centred" not in set(rows.subject):
         rows_of(model, "abs_cosine")
-    row = first_row(rows, "dimension_correlation", "centred")
+    row = estimate(rows, "dimension_correlation", "centred")
     dots = pd.DataFrame(
         {"dimension": wide.index.astype(int), "word": wide.word_centred, "position": wide.position_centred}
     ).reset_index(drop=True)
@@ -211,13 +237,13 @@ def energies(params: Params) -> Figure:
         rows,
         caption=(
             f"{text} {model}: each dot is one dimension of the model, with its share of the variance of all words and "
-            "of all positions. If words had learnt to leave positions their dimensions, dots would fall from left to "
-            "right. Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a "
-            "share of single dimensions says nothing of other directions."
+            "of all positions. If words had learnt to leave some dimensions to positions, the dots would fall from "
+            "left to right. Dashed: the share that every dimension has in a random table. Interval by resampling "
+            "dimensions; a share of single dimensions says nothing about other directions."
         ),
         alt=text,
         finding=(
             f"Words {_avoid(row.low, row.high)} the dimensions that positions use: rank correlation {signed(row.value)}"
         ),
-        content={"dots": dots, "chance": float(np.mean(chance.baseline))},
+        content=EnergiesContent(dots, chance=float(np.mean(chance.baseline))),
     )

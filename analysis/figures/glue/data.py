@@ -1,14 +1,15 @@
 """Our own GLUE scores beside a published table: averages, differences to a baseline task by task, scores."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import pandas as pd
 
 from analysis import glue_comparison
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import signed, span
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.published.data import query_command, quoted, words
 from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
@@ -24,8 +25,6 @@ OWN_COLUMNS = (
     "difference", "difference_low", "difference_high", "p", "p_corrected", "tests", "verdict", "tie",
     "smallest_detectable", "examples_low", "examples_high", "resamples", "probability_better", "note",
 )  # fmt: skip
-
-
 VALUES = {
     "mean": "Dots: means over pre-training seeds, after averaging the fine-tuning seeds of each; bars: 95 % t "
     "intervals.",
@@ -33,6 +32,35 @@ VALUES = {
     "seeds. A median of so few has no interval, so a dot may lie off the middle of its bar.",
 }
 """What dots and bars are, under each protocol."""
+
+
+class GlueParameters(Parameters):
+    """Our own runs of one preset, how they are compared, and the published table beside them.
+
+    Empty: no table; the baseline that runs or table have of their own.
+    """
+
+    preset: str = glue_comparison.DEFAULT_PRESET
+    baseline: str = "bert_a"
+    protocol: str = "mean"
+    without: tuple[str, ...] = ()
+    including: tuple[str, ...] = ()
+    margin: str = "1"
+    table: str = TUPE
+
+
+@dataclass(frozen=True)
+class GlueContent:
+    """order: variants from the best average down. study: our own runs. beside: the published table, where there is one.
+
+    own: what our own rows are called. baseline: the title of what the others are compared with.
+    """
+
+    order: list[str]
+    study: Study
+    beside: PublishedComparison | None
+    own: str
+    baseline: str
 
 
 def recipe(preset: str) -> Trained | None:
@@ -53,27 +81,27 @@ def _recipe(version: tuple[str, int, int], preset: str) -> Trained | None:
         return None
 
 
-def study_of(preset: str, **more: Any) -> Study:
-    """Our own runs of one recipe; see `own.study`."""
-    trainings = recipe(preset)
+def study_of(params: GlueParameters) -> Study:
+    """Our own runs of one recipe. Raises LinkError for a preset, baseline, protocol or margin that there is not."""
+    trainings = recipe(params.preset)
     return glue_comparison.study(
-        preset, counted=None if trainings is None else tuple(sorted(trainings.runs.run_id)), **more
+        params.preset,
+        baseline=params.baseline,
+        protocol=params.protocol,
+        without=params.without,
+        including=params.including,
+        margin=params.margin,
+        counted=None if trainings is None else tuple(sorted(trainings.runs.run_id)),
     )
 
 
-def study_and_table(params: Params) -> tuple[Study, PublishedComparison | None]:
-    """Our own runs and the published table that a link asks for. Raises NoResults where there is neither."""
-    study = study_of(
-        str(params.get("preset", glue_comparison.DEFAULT_PRESET)),
-        baseline=str(params.get("baseline", "bert_a")),
-        protocol=str(params.get("protocol", "mean")),
-        without=tuple(params.get("without", ())),
-        including=tuple(params.get("including", ())),
-        margin=str(params.get("margin", "1")),
-    )
-    beside = glue_comparison.published_comparison(
-        str(params.get("table", TUPE)), study.baseline or str(params.get("baseline", ""))
-    )
+def study_and_table(params: GlueParameters) -> tuple[Study, PublishedComparison | None]:
+    """Our own runs and the published table that a link asks for.
+
+    Raises NoResults where there is neither, LinkError for what there is not.
+    """
+    study = study_of(params)
+    beside = glue_comparison.published_comparison(params.table, study.baseline)
     if not study and beside is None:
         raise NoResults(f"No results of our own are stored; make them with: {MAKE}. Or choose a published table.")
     return study, beside
@@ -139,16 +167,19 @@ def order(study: Study, every: pd.DataFrame) -> list[str]:
 # ---- What every figure says ----
 
 
-def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Figure:
+def _figure(
+    name: str, title: str, params: GlueParameters, shows: str, pick: Callable[[pd.DataFrame], pd.DataFrame]
+) -> Figure[GlueContent]:
     study, beside = study_and_table(params)
     every = rows(study, beside)
     shown = pick(every)
     if shown.empty or (name == "glue_average" and not averaged_tasks(study, beside)):
         raise LinkError("No task is in the average; tick one.")
+    baseline = study.name if study else beside.baseline if beside else ""
     text = " ".join(part for part in (_own(name, study, shows), _published(study, beside, shows)) if part)
     return Figure(
         name=name,
-        title=title.format(study.name if study else beside.baseline if beside else ""),
+        title=title.format(baseline),
         finding=_finding(shown, study, shows),
         frame=lambda: shown.reset_index(drop=True),
         caption=text,
@@ -156,14 +187,7 @@ def _figure(name: str, title: str, params: Params, shows: str, pick: Any) -> Fig
         command=_command(study, beside),
         provenance=_provenance(study, beside),
         citation_keys=(beside.table.citation,) if beside else (),
-        content={
-            "rows": shown,
-            "order": order(study, every),
-            "study": study,
-            "beside": beside,
-            "own": source(study) if study else "",
-            "baseline": study.name if study else beside.baseline if beside else "",
-        },
+        content=GlueContent(order(study, every), study, beside, own=source(study) if study else "", baseline=baseline),
     )
 
 
@@ -188,7 +212,7 @@ def _own(name: str, study: Study, shows: str) -> str:
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{run_owner(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
-        f"{span(cells.seeds)} {seeds_are(study)}, on dev sets, at the best learning rate of each variant and task"
+        f"{span(cells.seeds)} {seeds_are(study)}, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
         f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
@@ -199,18 +223,21 @@ def _own(name: str, study: Study, shows: str) -> str:
     ]
     apart = [study.title(task) for task in study.tasks if task not in study.glue]
     if shows == "scores":
-        parts.append("Panels of GLUE tasks span as many points each; dashed: the majority class, where it is in reach.")
+        parts.append(
+            "All panels of GLUE tasks span the same number of points; dashed: the majority class, where it is in range."
+        )
     if apart:
-        parts.append(f"{words(apart)}: our own, not GLUE, never averaged, on an axis of its own.")
+        parts.append(f"{words(apart)}: a task of our own, outside GLUE; it is in no average and has its own axis.")
     if shows == "difference" and len(study.contrasts):
         least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         parts += [
             "Differences are paired by seed. Thin bars: 95 % bootstrap over dev examples, trained models held fixed.",
-            "Blue, different: p below 5 % after Holm's correction, of averages over the variants, of tasks over the "
-            f"tasks of a variant. Green square, equivalent: within {study.margin:g} point"
-            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither, which "
-            "does not show that the two are the same.",
-            f"With these seeds, a difference in averages is detected 80 % of the time from {span(least, 1)} points on."
+            "Blue, different: p below 5 % after Holm's correction (for averages, over the variants; for tasks, over "
+            f"the tasks of a variant). Green square, equivalent: within {study.margin:g} point"
+            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither of the "
+            "two, which does not show that the scores are the same.",
+            f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
+            f"{span(least, 1)} points, depending on the variant."
             if len(least)
             else "",
         ]
@@ -278,9 +305,12 @@ def _provenance(study: Study, beside: PublishedComparison | None) -> dict[str, s
 # ---- The figures ----
 
 
-@figure("glue_average")
-def average(params: Params) -> Figure:
-    """Averages over the ticked tasks, and their differences to the baseline's."""
+@figure("glue_average", GlueParameters)
+def average(params: GlueParameters) -> Figure[GlueContent]:
+    """Averages over the ticked tasks, and their differences to the baseline's.
+
+    Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
+    """
     return _figure(
         "glue_average",
         "GLUE average against {}",
@@ -290,9 +320,12 @@ def average(params: Params) -> Figure:
     )
 
 
-@figure("glue_difference")
-def difference(params: Params) -> Figure:
-    """Every variant minus the baseline, task by task."""
+@figure("glue_difference", GlueParameters)
+def difference(params: GlueParameters) -> Figure[GlueContent]:
+    """Every variant minus the baseline, task by task.
+
+    Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
+    """
     return _figure(
         "glue_difference",
         "Difference to {}, task by task",
@@ -302,9 +335,12 @@ def difference(params: Params) -> Figure:
     )
 
 
-@figure("glue_scores")
-def scores(params: Params) -> Figure:
-    """Every variant's score on every task."""
+@figure("glue_scores", GlueParameters)
+def scores(params: GlueParameters) -> Figure[GlueContent]:
+    """Every variant's score on every task.
+
+    Raises NoResults where nothing is stored, LinkError for what there is not and where no task is left.
+    """
     return _figure("glue_scores", "Scores, task by task", params, "scores", lambda every: every)
 
 
@@ -326,4 +362,4 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     if means.empty:
         return ""
     low, high = means.iloc[0], means.iloc[-1]
-    return f"Averages reach from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"
+    return f"Averages range from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"

@@ -79,9 +79,19 @@ def _status(run: Mapping[str, Any]) -> str:
     return STOPPED if planned and not pd.isna(run["steps"]) and run["steps"] < planned else FINISHED
 
 
+MOST_CHARACTERS = 500
+"""Of a setting's value that are shown."""
+
+
 def settings(config: str) -> pd.DataFrame:
     """A run's settings, one row each; what is nested has its path for a name."""
-    return pd.DataFrame(_flat(json.loads(config)), columns=["setting", "value"])
+    rows = [(name, _shortened(value)) for name, value in _flat(json.loads(config))]
+    return pd.DataFrame(rows, columns=["setting", "value"])
+
+
+def _shortened(value: str) -> str:
+    """A value of which a table shows the beginning; the run's file holds all of it."""
+    return value if len(value) <= MOST_CHARACTERS else f"{value[:MOST_CHARACTERS]}… ({len(value):,} characters)"
 
 
 def _flat(values: Mapping[str, Any], path: str = "") -> list[tuple[str, str]]:

@@ -31,8 +31,8 @@ register(
             "first thing that a transformer does with its input is to multiply it by a matrix, and the upper rows of "
             "that matrix meet only the word, the lower only the position: the result is a **sum** again, of a mapped "
             "word and a mapped position. What a concatenation does decide is how many dimensions each part may use, "
-            "and it keeps the parts asunder only where every matrix after it is kept in blocks, as in Kitaev & "
-            "Klein's parser (2018). Document 001 turns this round: adding can imitate any split, by leaving "
+            "and it keeps the parts separate only where every matrix after it is kept in blocks, as in Kitaev & "
+            "Klein's parser (2018). Document 001 turns this around: adding can imitate any split, by leaving "
             "dimensions empty. Choose a split and compare the bars with the dots."
         ),
         documents=("001", "003"),

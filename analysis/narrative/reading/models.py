@@ -30,8 +30,8 @@ def says(values: Values) -> str:
         raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure terms")
     low, high = result.iloc[result.share.argmin()], result.iloc[result.share.argmax()]
     return (
-        f"At layer {layer}, the two cross terms together are {signed_percent(low.share, 1)} ({low.model}) to "
-        f"{signed_percent(high.share, 1)} ({high.model}) of what varies in the scores, mean over heads, of "
+        f"At layer {layer}, the two cross terms together make up {signed_percent(low.share, 1)} ({low.model}) to "
+        f"{signed_percent(high.share, 1)} ({high.model}) of the variance of the scores, as a mean over heads, in the "
         f"{len(result)} stored models that have them."
     )
 
@@ -49,7 +49,7 @@ register(
         text=(
             "Do models use all four questions? Document 004 reports, after Ke et al. (2021), that the two **cross "
             "terms**, word asking position and position asking word, contribute little. That can be measured: here is "
-            "the share of each term in what varies in a real model's scores, layer by layer. Two ways of "
+            "the share of each term in the variance of a real model's scores, layer by layer. Two ways of "
             "averaging over heads stand side by side because they tell different stories, and deeper layers need an "
             "assumption, which the caption names. Small on average does not mean small in every head or every model."
         ),

@@ -13,12 +13,12 @@ HEADS = range(12)
 def says(values: Values) -> str:
     """The four shares of the chosen head over the probe set."""
     head = int(values["head"])
-    result = stored_terms({"model": embedded.NAME, "corpus": CORPUS, "layer": 0}, ("head",))
+    result = stored_terms(embedded.NAME, CORPUS, 0, ("head",))
     rows = result[result["head"] == head].set_index("term")
     shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
     return (
-        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, of what varies in the scores of head {head}: "
-        f"{shares}; the rest is segments and biases."
+        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, the variance of the scores of head {head} is made "
+        f"up of {shares}; the rest comes from segments and biases."
     )
 
 

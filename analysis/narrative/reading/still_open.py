@@ -9,7 +9,9 @@ def says(values: Values) -> str:
     """How many statements have which verdict."""
     counts = stored.counts()
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"Of {sum(counts.values())} statements, today: {text}. A verdict changes by itself when the store does."
+    return (
+        f"Of {sum(counts.values())} statements, today: {text}. Verdicts are computed again whenever the store changes."
+    )
 
 
 register(
