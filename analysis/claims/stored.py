@@ -154,7 +154,7 @@ def _evidence(row: dict[str, Any]) -> EvidenceRow:
     return EvidenceRow(**kept, values=_values(row["parameters"]))
 
 
-def _values(text: str | None) -> dict[str, Any]:
+def _values(text: str | None) -> dict[str, object]:
     """A link's values; what JSON made a list of was a tuple."""
     return {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(text or "{}").items()}
 

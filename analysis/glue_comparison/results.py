@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +108,7 @@ def _pretrained(version: tuple[str, int, int], preset: str) -> tuple[str, ...]:
     return tuple(sorted(rows.pretraining))
 
 
-def _counted(preset: str, those: tuple[str, ...] | None) -> tuple[str, list[Any]]:
+def _counted(preset: str, those: tuple[str, ...] | None) -> tuple[str, list[object]]:
     """SQL of which rows count, and what its question marks stand for."""
     if those is None:
         return "preset = ?", [preset]
@@ -167,14 +166,14 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     )
 
 
-def _made(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[Any]]:
+def _made(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[object]]:
     """SQL of the fine-tunings that count, and what its question marks stand for."""
     which, given = _counted(preset, counted)
     # Of the pre-trainings that count there is one a variant and seed, so that nothing stands there twice.
     return f"(SELECT * FROM fine_tunings WHERE {which} {NEWEST if counted is None else ''})", given
 
 
-def _choices(text: str, given: list[Any]) -> dict[tuple[str, str], statistics.Choice]:
+def _choices(text: str, given: list[object]) -> dict[tuple[str, str], statistics.Choice]:
     tried = read.query(
         "SELECT variant, task, metric, learning_rate, median(points) FILTER (isfinite(points)) AS median, "
         "count(*) FILTER (isfinite(points)) AS runs, count(*) - runs AS missing "
@@ -184,7 +183,7 @@ def _choices(text: str, given: list[Any]) -> dict[tuple[str, str], statistics.Ch
     return statistics.choose(statistics.Rate(*row) for row in tried.itertuples(index=False, name=None))
 
 
-def _scores(text: str, given: list[Any], choices: Mapping[tuple[str, str], statistics.Choice]) -> statistics.Scores:
+def _scores(text: str, given: list[object], choices: Mapping[tuple[str, str], statistics.Choice]) -> statistics.Scores:
     if not choices:
         return {}
     chosen = zip(*((*key, choice.learning_rate) for key, choice in choices.items()), strict=True)

@@ -6,7 +6,7 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -259,7 +259,7 @@ class Study:
             corrected |= {key: (p, held.tests) for key, p in zip(keys, held.adjusted, strict=True)}
         return pd.DataFrame([self._contrast(key, entries[key], *corrected[key]) for key in entries])
 
-    def _contrast(self, key: tuple[str, str], result: statistics.Difference, p: float, tests: int) -> dict[str, Any]:
+    def _contrast(self, key: tuple[str, str], result: statistics.Difference, p: float, tests: int) -> dict[str, object]:
         variant, task = key
         same = statistics.equivalence(result, self.margin, alpha=ALPHA, p=p)
         least = _detectable(result.n) * result.sd if result.n > 1 and result.sd > 0 else NAN

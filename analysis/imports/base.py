@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from analysis.core.registry import Registry
 
@@ -39,7 +38,7 @@ class Row:
 
     file: str
     line: int | None
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
 
 
 @dataclass(kw_only=True)
@@ -54,7 +53,7 @@ class Reading:
     rows: list[Row] = field(default_factory=list)
     bad: list[BadRow] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-    settings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import SupportsFloat
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.imports.base import Reading, Row, StatedByReader, names
@@ -21,23 +21,27 @@ ALIASES = {"acc": "accuracy", "mcc": "matthews_correlation", "matthews": "matthe
            "spearman": "spearmanr", "pearsonr": "pearson"}  # fmt: skip
 
 
+Point = tuple[object, object, object]
+"""A step, its value, and the seconds since the run began; None where they are not said."""
+
+
 @dataclass(kw_only=True)
 class Logged:
-    """One run of a tool. series: key -> (step, value, seconds since the run began or None)."""
+    """One run of a tool."""
 
     file: str
     line: int | None
     name: str
-    settings: Mapping[str, Any]
-    scalars: Mapping[str, Any] = field(default_factory=dict)
-    series: Mapping[str, list[tuple[Any, Any, float | None]]] = field(default_factory=dict)
+    settings: Mapping[str, object]
+    scalars: Mapping[str, object] = field(default_factory=dict)
+    series: Mapping[str, list[Point]] = field(default_factory=dict)
 
 
-def number(cell: Any) -> Any:
+def number(cell: object) -> object:
     """A cell as the number it writes, else as it is."""
     try:
-        return float(cell)
-    except (TypeError, ValueError):
+        return float(cell) if isinstance(cell, str | SupportsFloat) else cell
+    except ValueError:
         return cell
 
 
@@ -52,7 +56,7 @@ SIMPLE_TASKS = {simple(name): name for name in TASKS} | {
 }
 
 
-def known_task(text: Any) -> str | None:
+def known_task(text: object) -> str | None:
     """Our name for a task; the text itself where we have none, None where there is no text."""
     return SIMPLE_TASKS.get(simple(str(text)), str(text)) if text not in (None, "") else None
 
@@ -73,7 +77,7 @@ def score_key(key: str) -> tuple[str | None, str] | None:
     return None
 
 
-def first(settings: Mapping[str, Any], keys: Iterable[str]) -> Any:
+def first(settings: Mapping[str, object], keys: Iterable[str]) -> object:
     """The first of the settings that is there."""
     return next((settings[key] for key in keys if settings.get(key) not in (None, "")), None)
 

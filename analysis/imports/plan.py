@@ -27,6 +27,8 @@ from analysis.store import mirror
 from analysis.store.paths import data_folder
 
 Values = dict[str, Any]
+Key = tuple[object, ...]
+"""What tells rows or runs apart: a kind, and values of columns that `KEYS` or `GROUPS` names."""
 GROUPS = ("preset", "variant", "seed")
 """What the rows of one imported run share, besides the form and the kind."""
 
@@ -40,12 +42,22 @@ class PlannedRun:
     form: str
     rows: list[Values]
     sources: list[str]
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
 
-    def __getattr__(self, name: str) -> Any:
-        if name in GROUPS:
-            return self.rows[0][name]
-        raise AttributeError(name)
+    @property
+    def preset(self) -> str:
+        """That of all its rows."""
+        return self.rows[0]["preset"]
+
+    @property
+    def variant(self) -> str:
+        """That of all its rows."""
+        return self.rows[0]["variant"]
+
+    @property
+    def seed(self) -> int:
+        """That of all its rows."""
+        return self.rows[0]["seed"]
 
 
 @dataclass(kw_only=True)
@@ -111,10 +123,10 @@ def plan(files: Files, stated: StatedByReader | None = None) -> Plan:
     """What an import of these files would add. Bad rows are in the plan; nothing is written."""
     result = Plan()
     waiting = dict(files)
-    grouped: dict[tuple[Any, ...], list[tuple[Row, Values]]] = {}
-    seen: dict[tuple[Any, ...], tuple[Row, Values]] = {}
+    grouped: dict[Key, list[tuple[Row, Values]]] = {}
+    seen: dict[Key, tuple[Row, Values]] = {}
     stored = _stored()
-    settings: dict[str, Mapping[str, Any]] = {}
+    settings: dict[str, Mapping[str, object]] = {}
     count = 0
     for form, reader in sorted(READERS.items(), key=lambda named: named[1].last):
         reading = reader.read(waiting, stated or StatedByReader())
@@ -161,8 +173,8 @@ def _forms() -> str:
     return "; or ".join(reader.expects for _, reader in READERS.items())
 
 
-def _once(kind: str, values: Values, row: Row, seen: dict[tuple[Any, ...], tuple[Row, Values]]) -> None:
-    """Raises Wrong where another row of this import gives another value for the same thing."""
+def _once(kind: str, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
+    """Raises InvalidValue where another row of this import gives another value for the same thing."""
     key = (kind, *(values[name] for name in KEYS[kind]))
     first, other = seen.setdefault(key, (row, values))
     if other["value"] != values["value"]:
@@ -170,9 +182,9 @@ def _once(kind: str, values: Values, row: Row, seen: dict[tuple[Any, ...], tuple
         raise InvalidValue(f"gives {values['value']:g} where {where} gives {other['value']:g} for the same run")
 
 
-def _stored() -> dict[tuple[Any, ...], float]:
+def _stored() -> dict[Key, float]:
     """The imported rows that lie under data/: kind and key -> value."""
-    entries: dict[tuple[Any, ...], float] = {}
+    entries: dict[Key, float] = {}
     for path in store_files.imported_files():
         try:
             kind, table, _ = store_files.read(path)
@@ -183,10 +195,8 @@ def _stored() -> dict[tuple[Any, ...], float]:
     return entries
 
 
-def _planned(
-    key: tuple[Any, ...], held: list[tuple[Row, Values]], settings: dict[str, Mapping[str, Any]]
-) -> PlannedRun:
-    form, kind, *_ = key
+def _planned(key: Key, held: list[tuple[Row, Values]], settings: dict[str, Mapping[str, object]]) -> PlannedRun:
+    form, kind = str(key[0]), str(key[1])
     rows = [values for _, values in held]
     canonical = json.dumps([kind, sorted(json.dumps(row, sort_keys=True) for row in rows)])
     sources = list(dict.fromkeys(row.file for row, _ in held))

@@ -6,7 +6,7 @@ A row with a `task` is a score of a fine-tuning, one with a `step` a point of a 
 import math
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.core.errors import AddendError
@@ -37,33 +37,37 @@ def _name(value: object) -> str:
     return text
 
 
-def _whole(value: Any) -> int:
+def _number(value: object) -> float:
+    """What a value writes as a number; NaN where it is none."""
+    if isinstance(value, bool) or not isinstance(value, str | bytes | SupportsFloat):
+        return math.nan
     try:
-        number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def _whole(value: object) -> int:
+    number = _number(value)
     if not math.isfinite(number) or number != int(number) or not 0 <= number < 2**53:
         raise InvalidValue(f"{_cut(value)}; expected a whole number from 0")
     return int(number)
 
 
-def _small(value: Any) -> int:
+def _small(value: object) -> int:
     if (number := _whole(value)) >= 2**31:
         raise InvalidValue(f"{number}; expected a whole number below 2,147,483,648")
     return number
 
 
-def _real(value: Any) -> float:
-    try:
-        number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+def _real(value: object) -> float:
+    number = _number(value)
     if not math.isfinite(number):
         raise InvalidValue(f"{_cut(value)}; expected a finite number")
     return number
 
 
-def _not_negative(value: Any) -> float:
+def _not_negative(value: object) -> float:
     if (number := _real(value)) < 0:
         raise InvalidValue(f"{number:g}; expected a number from 0")
     return number
@@ -78,12 +82,12 @@ def _cut(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
-def _long(value: Any) -> bool:
+def _long(value: object) -> bool:
     """Whether it is a whole number so long that Python would not write it out."""
     return isinstance(value, int) and value.bit_length() > 1_000
 
 
-Check = Callable[[Any], Any]
+Check = Callable[[object], str | int | float]
 SHARED: dict[str, Check] = {"variant": _name, "preset": _name, "metric": _name, "seed": _small, "value": _real}
 SCORE: dict[str, Check] = SHARED | {
     "task": _name,
@@ -108,8 +112,8 @@ KEYS = {
 """What no two rows may share."""
 
 
-def kind(row: Mapping[str, Any]) -> str:
-    """Whether a row is of scores or of curves. Raises Wrong where it is of neither or both."""
+def kind(row: Mapping[str, object]) -> str:
+    """Whether a row is of scores or of curves. Raises InvalidValue where it is of neither or both."""
     task, step = row.get("task") is not None, row.get("step") is not None
     if task == step:
         raise InvalidValue(
@@ -118,8 +122,8 @@ def kind(row: Mapping[str, Any]) -> str:
     return "scores" if task else "curves"
 
 
-def check_row(row: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The kind and the row as it is stored, every column of the kind in it. Raises Wrong for the first bad value."""
+def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
+    """The kind, and the row as it is stored, with all columns. Raises InvalidValue for the first bad value."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     which = kind(values)
     checks = SCORE if which == "scores" else CURVE

@@ -129,7 +129,10 @@ class Table:
         return list(zip(complete.index, complete.column, strict=True))
 
     def baseline(self, name: str) -> str:
-        """The row that others are compared with: the named one, or the table's own where none is named."""
+        """The row that others are compared with: the named one, or the table's own where none is named.
+
+        Raises LinkError for a name that no row has, and for a table without two scores to compare.
+        """
         if name and name not in self.variants:
             raise LinkError(
                 f"{self.title} has no variant {name!r} with a score; it has: {', '.join(self.variants) or 'none'}."
@@ -231,7 +234,7 @@ def _load(version: tuple[str, int, int], table: str) -> Table:
 
 
 def load_all(tables: Sequence[str]) -> dict[str, Table]:
-    """Tables by their ids, in two questions to the store."""
+    """Tables by their ids, in two questions to the store. Raises LinkError for an id that no table has."""
     marks = ", ".join("?" for _ in tables)
     rows = read.query(
         f"SELECT * FROM published_rows WHERE citation || '|' || table_name IN ({marks}) ORDER BY row_number", tables
@@ -287,7 +290,7 @@ def _laid_out(cells: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     )
 
 
-def _measure_names(cells: pd.DataFrame) -> Any:
+def _measure_names(cells: pd.DataFrame) -> pd.Series:
     """The task where that tells the columns apart, else the metric, else both."""
     measures = cells[["printed_task", "printed_metric"]].drop_duplicates()
     if measures.printed_task.is_unique:
@@ -299,7 +302,7 @@ def _measure_names(cells: pd.DataFrame) -> Any:
     return cells.printed_task.where(~cells.printed_task.isin(repeated), both)
 
 
-def _without_common_start(settings: Any) -> tuple[Any, str]:
+def _without_common_start(settings: pd.Series) -> tuple[pd.Series, str]:
     """Settings without the comma-separated parts that all of them begin with, and those parts."""
     parts = [setting.split(", ") for setting in settings]
     common = 0
@@ -346,6 +349,7 @@ def average(table: Table, without: Sequence[str] = ()) -> pd.DataFrame:
     """Every variant's mean over the GLUE columns that all have, and over those whose task is not in `without`.
 
     Columns: variant, all_columns, ticked, printed (the paper's own average, where it prints one). In points.
+    Raises LinkError where a table has fewer than two GLUE columns, or where none is left.
     """
     tasks = [task for task, _ in table.glue_columns]
     kept = [task for task in tasks if task not in without]

@@ -112,7 +112,10 @@ def _factors(name: str, args: Sequence[Tensor], named: Mapping[str, Tensor]) -> 
 
 @contextmanager
 def capture_attention(modules: Iterable[nn.Module], own: OwnAttention) -> Iterator[None]:
-    """Within, whoever listens is told of the attention of these modules."""
+    """Within, whoever listens is told of the attention of these modules.
+
+    Raises ModelError where the forward of one has been replaced already.
+    """
     with ExitStack() as undo:
         for module in dict.fromkeys(modules):
             if "forward" in vars(module):

@@ -160,7 +160,10 @@ def _entries(held: object) -> Iterator[tuple[str, object, bool]]:
 
 
 def check_text_files(files: Mapping[str, int], name: str) -> None:
-    """Refuses a config, an index or a tokenizer that nobody would write. files: name -> bytes."""
+    """Refuses a config, an index or a tokenizer that nobody would write. files: name -> bytes.
+
+    Raises ModelError for such a file.
+    """
     for file, size in files.items():
         if not is_fetched(file) or is_weights(file):
             continue
@@ -173,7 +176,7 @@ def check_text_files(files: Mapping[str, int], name: str) -> None:
 
 
 def check_megabytes(files: Mapping[str, int], name: str) -> None:
-    """Refuses a model of more than ADDEND_MODEL_MB."""
+    """Raises ModelError for a model of more than ADDEND_MODEL_MB."""
     most = settings.number("ADDEND_MODEL_MB")
     megabytes = sum(size for file, size in files.items() if is_fetched(file)) / 1e6
     if most and megabytes > most:
@@ -184,7 +187,10 @@ def check_megabytes(files: Mapping[str, int], name: str) -> None:
 
 
 def check_download(files: Mapping[str, int], name: str, cache: Path) -> None:
-    """Refuses what is larger than this server takes, or than the disk under the hub's cache."""
+    """Refuses what is larger than this server takes, or than the disk under the hub's cache.
+
+    Raises ModelError for such a download.
+    """
     check_megabytes(files, name)
     wanted = sum(size for file, size in files.items() if is_fetched(file))
     free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.is_dir())).free

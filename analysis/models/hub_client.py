@@ -43,7 +43,10 @@ def client() -> httpx2.Client:
 
 
 def check(response: httpx2.Response) -> None:
-    """Refuses headers that would lead out of the cache, and bounds what the body may hold and how long it may take."""
+    """Refuses headers that would lead out of the cache, and bounds what the body may hold and how long it may take.
+
+    Raises ModelError for such headers.
+    """
     for header in NAMING:
         value = response.headers.get(header)
         if value is not None and not NAME.fullmatch(value.removeprefix("W/").strip('"')):

@@ -72,7 +72,7 @@ def attention_layers(config: PreTrainedConfig) -> list[bool]:
 def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
     """Refuses a model whose attention is not what the interface shows, tried on the first tokens of a text.
 
-    hybrid: whether a model will do of which some layers have no attention.
+    hybrid: whether a model will do of which some layers have no attention. Raises ModelError for such a model.
     """
     name, families = type(model).__name__, ", ".join(FAMILIES)
     if model.training:

@@ -124,7 +124,7 @@ def resolve(
     """Finds a model by name (embedded, or of our own), folder or Hugging Face id; checks that it can be decomposed.
 
     terms: False asks for attention patterns alone, which architectures of no family may have too.
-    fetch: False takes a hub's model only as it lies on this machine, and raises NotHere where it does not.
+    fetch: False takes a hub's model only as it lies on this machine, and raises ModelNotDownloaded where it does not.
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
     """
     model = model.strip()
@@ -168,7 +168,7 @@ def _check_allowed(model: str, revision: str | None) -> None:
 
 
 def read_config(folder: Path, name: str) -> dict[str, object]:
-    """config.json of a model folder."""
+    """config.json of a model folder. Raises ModelError where there is none, or where it is not one of a model."""
     try:
         config = json.loads(
             (folder / "config.json").read_text(encoding="utf-8"), parse_constant=partial(_no_number, name)
@@ -227,7 +227,10 @@ def _no_config(name: str) -> ModelError:
 
 
 def check(config: Mapping[str, object], files: Mapping[str, int], name: str, terms: bool = True) -> None:
-    """Refuses what cannot be decomposed, or opened at all. `files` maps names in the folder to sizes in bytes."""
+    """Refuses what cannot be decomposed, or opened at all. `files` maps names in the folder to sizes in bytes.
+
+    Raises ModelError, and NotEnoughMemory for a model that has no room.
+    """
     family = family_of(config, name) if terms else known_family(config, name)
     reads = family.reads if family else "text"
     if family is None:

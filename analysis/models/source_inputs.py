@@ -47,7 +47,10 @@ SourceInput = OutputSource | WeightSource | InputSource
 def follow_sources(
     model: nn.Module, seeds: Sequence[SourceInput], inputs: Mapping[str, object]
 ) -> Iterator[dict[str, object]]:
-    """Within, the model's forward pass on what is yielded follows every source from where it enters."""
+    """Within, the model's forward pass on what is yielded follows every source from where it enters.
+
+    Raises ModelError for an activation without a gate.
+    """
     given = dict(inputs)
     with ExitStack() as undo:
         for start in seeds:

@@ -106,7 +106,7 @@ class TrainingRules:
         """What a run's manifest says of the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 
-    def refusal(self, config: Mapping[str, Any]) -> str:
+    def refusal(self, config: Mapping[str, object]) -> str:
         """Why a run with this manifest decides nothing under these rules; empty where it may.
 
         config: the settings of the run as its results file has them, with `rules` and `began`.

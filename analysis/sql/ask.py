@@ -8,7 +8,6 @@ import time
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pandas as pd
@@ -48,6 +47,7 @@ class Answer:
         """As a frame. Sums of whole numbers, which DuckDB gives 128 bits, are whole numbers where they fit.
 
         It takes many times the table's memory, so it is made anew each time, one at a time, and never kept.
+        Raises QueryError for values that cannot be shown.
         """
         try:
             with _converting:
@@ -105,7 +105,7 @@ def _asked(sql: str, limits: Limits) -> Answer:
     return Answer(table=table, cut=texts["cut"])
 
 
-def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, Any], bytes]:
+def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], bytes]:
     """What the child said and its rows. The child is gone when this returns or raises."""
     texts = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
     process = subprocess.Popen(

@@ -12,7 +12,11 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
 NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 """Ways to ask. What changes rows has nodes of its own (a WITH may hold an INSERT)."""
@@ -56,9 +60,9 @@ def confine(limits: Mapping[str, int]) -> None:
     signal.setitimer(signal.ITIMER_REAL, limits["seconds"] + 2)
 
 
-def parts(tree: Any) -> Iterator[tuple[dict[str, Any], bool]]:
+def parts(tree: object) -> Iterator[tuple[dict[str, Any], bool]]:
     """Every object of a parsed query, and whether it stands where a table function does; without recursion."""
-    waiting = [(tree, False)]
+    waiting: list[tuple[object, bool]] = [(tree, False)]
     while waiting:
         value, as_table = waiting.pop()
         if isinstance(value, dict):
@@ -69,7 +73,7 @@ def parts(tree: Any) -> Iterator[tuple[dict[str, Any], bool]]:
             waiting += [(inner, False) for inner in value]
 
 
-def check(statements: list[Any], tables: set[str]) -> None:
+def check(statements: list[object], tables: set[str]) -> None:
     """Raises Refused unless the parsed statements are one SELECT over these tables."""
     if len(statements) != 1:
         raise Refused(f"The query holds {len(statements)} statements. {ONE}")
@@ -103,7 +107,7 @@ def _entries(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(held["map"]) if isinstance(held, dict) else []
 
 
-def parsed(connection: Any, sql: str) -> tuple[str, list[Any]]:
+def parsed(connection: "duckdb.DuckDBPyConnection", sql: str) -> tuple[str, list[object]]:
     """The query without what stands around it, and as DuckDB's parser reads it.
 
     Raises Refused for anything but one SELECT statement.
@@ -143,7 +147,7 @@ def without_end(sql: str) -> str:
     return text.decode().strip()
 
 
-def bounded(relation: Any, limits: Mapping[str, int]) -> tuple[Any, int]:
+def bounded(relation: "duckdb.DuckDBPyRelation", limits: Mapping[str, int]) -> tuple["duckdb.DuckDBPyRelation", int]:
     """A query with its columns flat and no more rows than are taken and one, and how many are taken.
 
     The limit is part of the plan: executed as it stands, the whole result would be held before its first row is read.
@@ -168,7 +172,7 @@ def bounded(relation: Any, limits: Mapping[str, int]) -> tuple[Any, int]:
     return relation, most
 
 
-def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, Any], bytes]:
+def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, str], bytes]:
     """What is said of the result, and the result. Raises Refused, and DuckDB's and Arrow's errors."""
     import duckdb
     import pyarrow as pa
@@ -195,7 +199,7 @@ def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, A
     relation, most = bounded(connection.sql(text), limits)
     reader, room = relation.to_arrow_reader(1_024), limits["result_mib"] << 20
     end = "rows" if most == limits["rows"] else "cells"
-    kept: list[Any] = []
+    kept: list[pa.RecordBatch] = []
     cut = ""
     for batch in reader:
         taken = batch.slice(0, most)
@@ -216,7 +220,7 @@ def answer(store: str, sql: str, limits: Mapping[str, int]) -> tuple[dict[str, A
     return {"cut": cut}, written.getvalue()
 
 
-def fitting(batch: Any, room: int) -> int:
+def fitting(batch: "pa.RecordBatch", room: int) -> int:
     """How many rows of a batch have room."""
     low, high = 0, len(batch)
     while low < high:
@@ -239,7 +243,7 @@ def main() -> None:
     import duckdb
     import pyarrow as pa
 
-    texts: dict[str, Any]
+    texts: dict[str, str]
     rows = b""
     too_large = {"error": f"The query needs more than {text['limits']['memory_mib']} MiB of memory. Ask for less."}
     try:

@@ -8,7 +8,7 @@ are read; the store knows the newest version only.
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -405,7 +405,7 @@ KINDS = {
 
 
 def write(
-    kind: str, columns: Mapping[str, Any], run: Run, *, name: str | None = None, folder: Path | None = None
+    kind: str, columns: Mapping[str, Iterable[object]], run: Run, *, name: str | None = None, folder: Path | None = None
 ) -> Path:
     """Writes one results file, whole or not at all, and returns its path.
 

@@ -262,7 +262,7 @@ def published(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None
             count += len(figures)
 
 
-def _figure(row: Mapping[str, str | None]) -> dict[str, Any]:
+def _figure(row: Mapping[str, str | None]) -> dict[str, object]:
     """A printed figure as the store keeps it. Raises ValueError for a number that is none."""
     return {
         "paper": row["paper"],

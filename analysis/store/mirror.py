@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TypedDict
 
 from filelock import FileLock, Timeout
 
@@ -57,8 +57,17 @@ _problems: dict[Path, str] = {}
 _trying = threading.Lock()
 
 
+class Known(TypedDict):
+    """What is known of the mirrored files."""
+
+    fetched: str
+    """When everything was fetched last: UTC; empty where it never was."""
+    files: dict[str, list[list[str] | Here | None]]
+    """Name -> the signs of the object in the storage and of the file here, None for what is being fetched."""
+
+
 def exchange() -> None:
-    """Sends, then fetches. Raises StorageAway where either failed; what could be done is done all the same."""
+    """Sends, then fetches. Raises StorageUnavailable where either failed; what could be done is done all the same."""
     if not is_mirrored():
         return
     folder = data_folder()
@@ -88,7 +97,7 @@ def send() -> None:
 def keep_current() -> None:
     """Exchanges when the last time is a while ago, while whoever asks goes on with what is here.
 
-    Waits only where nothing was ever fetched; raises StorageAway where nothing can be.
+    Waits only where nothing was ever fetched; raises StorageUnavailable where nothing can be.
     """
     if not is_mirrored():
         return
@@ -149,13 +158,13 @@ def _exchange(folder: Path) -> None:
             raise unsent
 
 
-def _send(folder: Path, known: dict[str, Any], storage: Storage) -> None:
+def _send(folder: Path, known: Known, storage: Storage) -> None:
     for name in _unsent(folder, known):
         here = _here(folder / name)
         known["files"][name] = [storage.put(folder / name, name), here]
 
 
-def _fetch(folder: Path, known: dict[str, Any], storage: Storage) -> None:
+def _fetch(folder: Path, known: Known, storage: Storage) -> None:
     files = known["files"]
     there = {name: signs for name, signs in storage.contents().items() if _is_ours(name)}
     if files and not there:
@@ -196,7 +205,7 @@ def _is_ours(name: str) -> bool:
     return plain and len(parts) > 1 and parts[0] in FOLDERS and not name.endswith(".partial")
 
 
-def _unsent(folder: Path, known: dict[str, Any]) -> list[str]:
+def _unsent(folder: Path, known: Known) -> list[str]:
     """The files that were written here since they were last sent or fetched."""
     items: list[str] = []
     for path in (path for one in FOLDERS for path in (folder / one).rglob("*")):
@@ -214,7 +223,7 @@ def _here(path: Path) -> Here:
 
 
 @contextmanager
-def _known(folder: Path) -> Iterator[dict[str, Any]]:
+def _known(folder: Path) -> Iterator[Known]:
     """What is known of the files, for one at a time to change; written down however the block ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -235,11 +244,11 @@ def _known(folder: Path) -> Iterator[dict[str, Any]]:
         ) from None
 
 
-def _read(folder: Path) -> dict[str, Any]:
+def _read(folder: Path) -> Known:
     path = folder / KNOWN
     return json.loads(path.read_bytes()) if path.is_file() else {"fetched": "", "files": {}}
 
 
-def _write(folder: Path, known: dict[str, Any]) -> None:
+def _write(folder: Path, known: Known) -> None:
     with atomic_write(folder / KNOWN) as partial:
         partial.write_text(json.dumps(known), encoding="utf-8")

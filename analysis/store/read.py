@@ -87,7 +87,10 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def query(sql: str, parameters: Sequence[object] = (), path: Path | None = None) -> pd.DataFrame:
-    """The rows of one SELECT. Parameters stand for the question marks in `sql`."""
+    """The rows of one SELECT. Parameters stand for the question marks in `sql`.
+
+    Raises StoreError where there is no store, or where it does not take the query.
+    """
     with connect(path) as connection:
         try:
             # An empty statement gives None.

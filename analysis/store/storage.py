@@ -7,7 +7,6 @@ AWS_ACCESS_KEY_ID, FSSPEC_S3_...). Their errors may quote addresses and keys, so
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from analysis.core.errors import NotInstalled, SettingError, StorageUnavailable
 
@@ -50,7 +49,7 @@ class Storage:
     def contents(self) -> dict[str, list[str]]:
         """Every object: its name, and its signs (the size first), which differ when its content does."""
         with self._reaching():
-            entries: Mapping[str, Mapping[str, Any]] = self._system.find(self._root, detail=True)
+            entries: Mapping[str, Mapping[str, object]] = self._system.find(self._root, detail=True)
         return {path[len(self._root) + 1 :]: _signs(about) for path, about in entries.items()}
 
     def has(self, name: str) -> bool:
@@ -85,5 +84,5 @@ class Storage:
             ) from failed
 
 
-def _signs(about: Mapping[str, Any]) -> list[str]:
+def _signs(about: Mapping[str, object]) -> list[str]:
     return [str(about["size"]), *(str(about[sign]) for sign in SIGNS if sign in about)]

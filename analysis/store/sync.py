@@ -83,6 +83,7 @@ def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild:
     dimensions: table name -> rows, for the tables that come from registries.
     judge: from a way to ask the store that is being built, table name -> rows, for the tables that follow from it.
     rebuild: build anew even when it is current, unreadable, or written by a newer Addend.
+    Raises StoreError for a store of a newer Addend, one that another process builds, or one that cannot be written.
     """
     path = store_path()
 

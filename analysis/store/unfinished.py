@@ -52,7 +52,7 @@ class PartialResults:
         return entries
 
     def keep(self, item: int, results: Found) -> None:
-        """Keeps what was found of an item, whole or not at all."""
+        """Keeps what was found of an item, whole or not at all. Raises StoreError where it cannot be written."""
         if self._folder is None:
             return
         try:

@@ -286,9 +286,9 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         """The decoder."""
         return self.cls.predictions.decoder
 
-    def set_output_embeddings(self, value: nn.Module) -> None:
+    def set_output_embeddings(self, new_embeddings: nn.Module) -> None:
         """Replaces the decoder."""
-        self.cls.predictions.decoder = value  # pyright: ignore[reportAttributeAccessIssue]
+        self.cls.predictions.decoder = new_embeddings  # pyright: ignore[reportAttributeAccessIssue]
 
     def losses(
         self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"], where: Int64[Tensor, " M"], labels: Tensor

@@ -6,9 +6,8 @@ and the view `claims` hold the outcome. `analysis.claims.statements.stored` read
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
 from analysis.claims.statements import contests, published, rows, tuned
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Ask, Judgement, Reading
@@ -21,6 +20,69 @@ __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "
 
 RUN_HOURS = 0.1
 """Hours of one core that a training of the preset cpu2 takes, about."""
+
+
+class AnyStatement(TypedDict):
+    """What `measurements.toml`, or a file beside it, says of a statement of any kind; its head explains the fields."""
+
+    id: str
+    statement: str
+    scope: str
+    unit: NotRequired[str]
+    page: NotRequired[str]
+
+
+class OpenStatement(AnyStatement):
+    """One that nothing here can decide."""
+
+    kind: Literal["open"]
+    why: str
+    would_decide: str
+
+
+class CountedStatement(AnyStatement):
+    """One that is decided by how many readings hold."""
+
+    quantifier: str
+    least: NotRequired[int]
+    exhaustive: NotRequired[bool]
+    when_empty: NotRequired[str]
+    would_decide: NotRequired[str]
+
+
+class PublishedStatement(CountedStatement):
+    """One about pairs of variants in published tables."""
+
+    kind: Literal["published"]
+    pairs: list[list[str]]
+    expect: str
+    average: NotRequired[bool]
+
+
+class RowsStatement(CountedStatement):
+    """One about rows that a query gives, each with its own line."""
+
+    kind: Literal["rows"]
+    sql: str
+    holds: str
+
+
+Statement = OpenStatement | PublishedStatement | RowsStatement
+
+
+class SharedFields(TypedDict):
+    """Fields of a judgement that are known before its data."""
+
+    id: str
+    parent: str
+    statement: str
+    scope: str
+    kind: str
+    unit: str
+    page: str
+    rules_version: int
+    rules_sha: str
+    exploratory: bool
 
 
 def judged(ask: Ask) -> list[Judgement]:
@@ -144,7 +206,7 @@ def _seeds(one: Contest, judged: contests.JudgedRuns) -> list[Reading]:
     ]
 
 
-def _shared(one: Mapping[str, Any], version: int, sha: str) -> dict[str, Any]:
+def _shared(one: Statement, version: int, sha: str) -> SharedFields:
     """What a judgement says whatever the data."""
     return {
         "id": one["id"],
@@ -160,14 +222,14 @@ def _shared(one: Mapping[str, Any], version: int, sha: str) -> dict[str, Any]:
     }
 
 
-def _measured(one: Mapping[str, Any], shared: dict[str, Any], ask: Ask) -> Judgement:
+def _measured(one: Statement, shared: SharedFields, ask: Ask) -> Judgement:
     if one["kind"] == "open":
         return Judgement(**shared, verdict=OPEN, sentence=f"Open: {one['why']}", would_decide=one["would_decide"])
     if one["kind"] == "published":
         read = published.readings(ask, one["pairs"], one["expect"], mean=one.get("average", False))
         query, side = published.query(one["pairs"]), "above"
         strongest = max(read, key=lambda row: abs(row.value or 0.0), default=None)
-        shared = shared | {"unit": "as printed: points, BLEU or nats"}
+        shared = {**shared, "unit": "as printed: points, BLEU or nats"}
     else:
         query, side = one["sql"].strip(), one["holds"]
         # A store that is built again must say the same, and number its readings alike, in whatever order rows come.
@@ -189,7 +251,7 @@ def _measured(one: Mapping[str, Any], shared: dict[str, Any], ask: Ask) -> Judge
     )
 
 
-def _lacking(read: list[Reading], one: Mapping[str, Any]) -> str:
+def _lacking(read: list[Reading], one: PublishedStatement | RowsStatement) -> str:
     """What an open statement waits for."""
     held = rows.families(read)
     if (lacking := one.get("least", 1) - len(held)) > 0:
@@ -199,7 +261,9 @@ def _lacking(read: list[Reading], one: Mapping[str, Any]) -> str:
     return "a larger sample of the same measurements, until the interval of each leaves its line"
 
 
-def _counted(read: list[Reading], extreme: Reading | None, one: Mapping[str, Any], verdict: str) -> str:
+def _counted(
+    read: list[Reading], extreme: Reading | None, one: PublishedStatement | RowsStatement, verdict: str
+) -> str:
     if not read:
         return f"Open: {one.get('when_empty', 'the store holds nothing of it yet')}."
     text = f"{rows.lean(read)}."

@@ -85,8 +85,9 @@ def readings(ask: Ask, pairs: Sequence[Sequence[str]], expect: str, *, mean: boo
     return items
 
 
-def _what(row: Mapping[str, Any]) -> str:
-    return row["task_title"] if row["task_title"] == row["metric"] else f"{row['task_title']}, {row['metric']}"
+def _what(row: Mapping[str, object]) -> str:
+    title, metric = str(row["task_title"]), str(row["metric"])
+    return title if title == metric else f"{title}, {metric}"
 
 
 def _reading(one: Gain, what: str, expect: str) -> Reading:

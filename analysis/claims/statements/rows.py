@@ -1,8 +1,8 @@
 """Rows held against a line, counted by family: how a statement of kind `rows` or `published` is decided."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from analysis.ablation.variants import VARIANTS, title
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
@@ -13,30 +13,46 @@ MOST = 0.75
 """The share of families that makes a statement about most of them true, or false."""
 
 
-def readings(rows: Sequence[dict[str, Any]], holds: str) -> list[Reading]:
+class Line(NamedTuple):
+    """A value, with the ends of its interval where it has one, beside the line that it is held against."""
+
+    source: str
+    family: str
+    value: float
+    low: float | None
+    high: float | None
+    line: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value has no interval; one that lies on its line does not hold."""
+        return self.low is None or self.high is None
+
+
+def readings(rows: Sequence[Mapping[str, Any]], holds: str) -> list[Reading]:
     """Each row read against its own line, after Holm's correction over all of them on each side.
 
     rows: source, family, value, low, high, line. holds: `above` or `below`, the side of the line on which a row holds.
     """
     if holds not in ("above", "below"):
         raise ValueError(f"A row holds 'above' or 'below' its line, not {holds!r}.")
-    rows = [_numbers(row) for row in rows]
-    upward = [_gain(row, 1) for row in rows]
-    downward = [_gain(row, -1) for row in rows]
+    lines = [_line(row) for row in rows]
+    upward = [_gain(row, 1) for row in lines]
+    downward = [_gain(row, -1) for row in lines]
     higher = significant_after_holm([p_above_zero(*gain) for gain in upward])
     lower = significant_after_holm([p_above_zero(*gain) for gain in downward])
     sides = (higher, lower) if holds == "above" else (lower, higher)
     return [
         Reading(
-            source=readable(row["source"]),
-            family=row["family"],
-            standing=HOLDS if yes else FAILS if no or _exact(row) else OPEN,
-            value=row["value"],
-            low=row["low"],
-            high=row["high"],
-            line=row["line"],
+            source=readable(row.source),
+            family=row.family,
+            standing=HOLDS if yes else FAILS if no or row.exact else OPEN,
+            value=row.value,
+            low=row.low,
+            high=row.high,
+            line=row.line,
         )
-        for row, yes, no in zip(rows, *sides, strict=True)
+        for row, yes, no in zip(lines, *sides, strict=True)
     ]
 
 
@@ -50,22 +66,17 @@ def readable(source: str) -> str:
     return OWN_MODEL.sub(lambda result: f"{title(result[1])}, seed {result[2]}", source)
 
 
-def _numbers(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with its numbers as floats: SQL's literals come as decimals."""
-    numbers = ("value", "low", "high", "line")
-    return row | {name: None if row[name] is None else float(row[name]) for name in numbers}
+def _line(row: Mapping[str, Any]) -> Line:
+    """A row with its numbers as floats: SQL's literals come as decimals."""
+    low, high = (None if row[name] is None else float(row[name]) for name in ("low", "high"))
+    return Line(row["source"], row["family"], float(row["value"]), low, high, float(row["line"]))
 
 
-def _exact(row: dict[str, Any]) -> bool:
-    """Whether a value has no interval; one that lies on its line does not hold."""
-    return row["low"] is None or row["high"] is None
-
-
-def _gain(row: dict[str, Any], sign: int) -> tuple[float, float | None]:
+def _gain(row: Line, sign: int) -> tuple[float, float | None]:
     """The row's distance beyond its line towards one side, with the end of its interval that is nearer to the line."""
-    end = row["low"] if sign > 0 else row["high"]
-    near = None if _exact(row) else sign * (end - row["line"])
-    return sign * (row["value"] - row["line"]), near
+    end = row.low if sign > 0 else row.high
+    near = None if row.exact or end is None else sign * (end - row.line)
+    return sign * (row.value - row.line), near
 
 
 def families(read: Iterable[Reading]) -> dict[str, str]:

@@ -24,7 +24,7 @@ Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 """Arm -> seed -> task -> the main metric, as a fraction; seeds and runs that the rules count alone."""
 
 
-def refusal(config: Mapping[str, Any], rules: SurgeryRules) -> str:
+def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
     """Why a run with this manifest decides nothing under these rules; empty where it may."""
     text, began = config.get("rules"), str(config.get("began") or "")
     if not isinstance(text, Mapping) or text.get("sha256") != rules.sha256:

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
-from analysis.imports.logged import Logged, add, number
+from analysis.imports.logged import Logged, Point, add, number
 
 PART = re.compile(r"(?P<run>(?:.*/)?[^/]+)/(?P<part>metrics|params|tags)/(?P<key>.+)")
 META = re.compile(r"(?P<run>(?:.*/)?[^/]+)/meta\.yaml")
@@ -41,19 +41,20 @@ def _folder(run: str, meta: str, files: Files, stated: StatedByReader, reading: 
             reading.used.add(path)
             if (result := PART.fullmatch(path)) and result["run"] == run:
                 held[result["part"]][result["key"]] = content.decode("utf-8", "replace")
-    series: dict[str, list[tuple[Any, Any, float | None]]] = {}
-    scalars: dict[str, Any] = {}
+    series: dict[str, list[Point]] = {}
+    scalars: dict[str, object] = {}
     began = re.search(rb"^start_time: *(\d+)", files[meta], re.MULTILINE)
     for key, text in held["metrics"].items():
-        points = []
+        points: list[Point] = []
         for line, row in enumerate(text.splitlines(), start=1):
             cells = [number(cell) for cell in row.split()]
             # Older stores have no step.
-            if not 2 <= len(cells) <= 3 or not all(isinstance(cell, float) for cell in cells):
+            numbers = [cell for cell in cells if isinstance(cell, float)]
+            if not 2 <= len(cells) <= 3 or len(numbers) < len(cells):
                 reading.bad.append(BadRow(f"{run}/metrics/{key}", line, "expected milliseconds, value and step"))
                 break
-            seconds = (cells[0] - int(began[1])) / 1000 if began else None
-            points.append((cells[2] if len(cells) == 3 else line - 1, cells[1], seconds))
+            seconds = (numbers[0] - int(began[1])) / 1000 if began else None
+            points.append((numbers[2] if len(numbers) == 3 else line - 1, numbers[1], seconds))
         else:
             if points:
                 series[key], scalars[key] = points, points[-1][1]

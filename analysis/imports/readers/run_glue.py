@@ -6,10 +6,10 @@ is none, the folder's name may be a task, and the reader says the rest. `trainin
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
 
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader, folders, joined
-from analysis.imports.logged import SIMPLE_TASKS, Logged, add, known_task, simple
+from analysis.imports.logged import SIMPLE_TASKS, Logged, Point, add, known_task, simple
 
 RESULTS = ("all_results.json", "eval_results.json")
 STATE = "trainer_state.json"
@@ -61,7 +61,7 @@ def read(files: Files, stated: StatedByReader) -> Reading:
     return reading
 
 
-def _json(reading: Reading, file: str, content: bytes) -> dict[str, Any]:
+def _json(reading: Reading, file: str, content: bytes) -> dict[str, object]:
     try:
         result = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -72,9 +72,9 @@ def _json(reading: Reading, file: str, content: bytes) -> dict[str, Any]:
     return result
 
 
-def _card(text: str) -> dict[str, Any]:
+def _card(text: str) -> dict[str, object]:
     """What the model card says: base_model and the task in its head, settings in its list."""
-    entries: dict[str, Any] = {}
+    entries: dict[str, object] = {}
     head = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
     lines = head[1] if head else ""
     if base := re.search(r"^base_model: *[\"']?([^\s\"']+)", lines, re.MULTILINE):
@@ -88,9 +88,9 @@ def _card(text: str) -> dict[str, Any]:
     return entries
 
 
-def _series(state: dict[str, Any]) -> dict[str, list[tuple[Any, Any, float | None]]]:
+def _series(state: Mapping[str, object]) -> dict[str, list[Point]]:
     """The losses that the trainer logged; other values have no place in a curve."""
-    entries: dict[str, list[tuple[Any, Any, float | None]]] = {}
+    entries: dict[str, list[Point]] = {}
     history = state.get("log_history")
     for entry in history if isinstance(history, list) else []:
         if isinstance(entry, dict) and "step" in entry:

@@ -3,8 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -40,7 +39,7 @@ def read(files: Files, stated: StatedByReader) -> Reading:
     return reading
 
 
-def _with(row: dict[str, Any], stated: StatedByReader) -> dict[str, Any]:
+def _with(row: dict[str, object], stated: StatedByReader) -> dict[str, object]:
     """What the reader says stands where the row says nothing."""
     given = {name: value for name, value in vars(stated).items() if value is not None}
     if row.get("step") not in (None, ""):
@@ -48,12 +47,12 @@ def _with(row: dict[str, Any], stated: StatedByReader) -> dict[str, Any]:
     return {**row, **{name: value for name, value in given.items() if row.get(name) in (None, "")}}
 
 
-def _unknown(names: Any) -> str | None:
+def _unknown(names: Iterable[object]) -> str | None:
     odd = sorted(str(name)[:40] for name in set(names) - set(COLUMNS))
     return f"the column {odd[0]!r} is not known; expected of: {', '.join(COLUMNS)}" if odd else None
 
 
-def _csv(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _csv(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
     table = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
     header = [name.strip() for name in next(table, [])]
     if not header or len(set(header)) < len(header):
@@ -67,7 +66,7 @@ def _csv(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
             yield table.line_num, f"has {len(cells)} cells; expected {len(header)}, as the header has"
 
 
-def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
     for line, text in enumerate(content.decode("utf-8-sig").split("\n"), start=1):
         if not text.strip():
             continue
@@ -84,7 +83,7 @@ def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
             yield line, row
 
 
-def _parquet(content: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _parquet(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
     schema = pq.read_schema(pa.BufferReader(content))
     names = schema.names
     if problem := _unknown(names):

@@ -7,13 +7,25 @@ runs, or {"runs": [...]}, each with "name", "config", "summary" and, for curves,
 import csv
 import io
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict, TypeGuard
 
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
-from analysis.imports.logged import Logged, add, number
+from analysis.imports.logged import Logged, Point, add, number
 
 ITS_OWN = {"State", "Created", "Runtime", "Sweep", "User", "Notes", "Tags", "ID"}
 """Columns that the runs table has of its own; two of them tell it from another CSV with names."""
+
+
+class ExportedRun(TypedDict):
+    """A run as the API gives it; what is not required is checked where it is read."""
+
+    config: dict[str, object]
+    summary: dict[str, object]
+    history: NotRequired[object]
+    name: NotRequired[object]
+    display_name: NotRequired[object]
+    id: NotRequired[object]
 
 
 def read(files: Files, stated: StatedByReader) -> Reading:
@@ -42,21 +54,29 @@ def _table(path: str, text: str, stated: StatedByReader, reading: Reading) -> No
         add(_logged(path, table.line_num, name, values, values), stated, reading)
 
 
-def _logged(path: str, line: int | None, name: str, settings: dict, scalars: dict, series: Any = None) -> Logged:
+def _logged(
+    path: str,
+    line: int | None,
+    name: str,
+    settings: Mapping[str, object],
+    scalars: Mapping[str, object],
+    series: Mapping[str, list[Point]] | None = None,
+) -> Logged:
     own = {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
     return Logged(file=path, line=line, name=name, settings=own, scalars=scalars, series=series or {})
 
 
-def _runs(path: str, result: Any, stated: StatedByReader, reading: Reading) -> None:
+def _runs(path: str, result: object, stated: StatedByReader, reading: Reading) -> None:
     if isinstance(result, dict):
         result = result.get("runs", [result])
-    if not isinstance(result, list) or not result or not all(_is_run(one) for one in result):
+    runs = [one for one in result if _is_run(one)] if isinstance(result, list) else []
+    if not isinstance(result, list) or not runs or len(runs) < len(result):
         return
     reading.used.add(path)
-    for place, run in enumerate(result, start=1):
+    for place, run in enumerate(runs, start=1):
         config = {key: _value(value) for key, value in run["config"].items()}
         summary = {key: value for key, value in run["summary"].items() if not key.startswith("_")}
-        series: dict[str, list[tuple[Any, Any, float | None]]] = {}
+        series: dict[str, list[Point]] = {}
         history = run.get("history") or []
         if not isinstance(history, list) or not all(isinstance(row, dict) for row in history):
             reading.bad.append(BadRow(path, place, "has a history that is no list of rows"))
@@ -70,11 +90,11 @@ def _runs(path: str, result: Any, stated: StatedByReader, reading: Reading) -> N
         add(_logged(path, place, name, config, summary, series), stated, reading)
 
 
-def _is_run(one: Any) -> bool:
+def _is_run(one: object) -> TypeGuard[ExportedRun]:
     return isinstance(one, dict) and isinstance(one.get("config"), dict) and isinstance(one.get("summary"), dict)
 
 
-def _value(setting: Any) -> Any:
+def _value(setting: object) -> object:
     """Raw configs say {"value": x, "desc": ...}."""
     return setting["value"] if isinstance(setting, dict) and "value" in setting else setting
 

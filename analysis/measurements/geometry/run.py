@@ -47,7 +47,10 @@ def write(
     name: str | None = None,
     each: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
-    """Measures a model and writes its results files: numbers and, where there are any, cases."""
+    """Measures a model and writes its results files: numbers and, where there are any, cases.
+
+    Raises ModelError where there is nothing to measure in the model.
+    """
     started = time.perf_counter()
     options = replace(options, device="cuda" if loaded.device == "cuda" else "cpu")
     result, missing = measure_geometry(held, options, each)

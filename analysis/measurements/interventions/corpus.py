@@ -76,6 +76,7 @@ def intervene_corpus(
     Outcomes are pooled over the tokens of all texts. Intervals: percentile bootstrap of 95 %, 2,000 resamples of
     groups of texts that share no passage. Interventions that make no sense for the model are left out, and the run
     says why; a text that cannot take one (too long to be shifted) is left out of that one.
+    Raises TextError for a corpus without texts.
     """
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")

@@ -94,7 +94,10 @@ def forward(
 
 
 def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:
-    """Refuses, with a sentence, what makes no sense for a model. biased: whether it adds a bias to its scores."""
+    """Refuses, with a sentence, what makes no sense for a model. biased: whether it adds a bias to its scores.
+
+    Raises InterventionError for the first such intervention.
+    """
     sources = {start.source for start in family.source_inputs(model)}
     there = {
         ROWS: "position" in sources,

@@ -202,6 +202,7 @@ def permutation_test(
     """Permutes the tokens of a text, segments and mask along, and compares outputs, positions off and on.
 
     Without positions an encoder is equivariant to permutation, whatever its depth; a causal mask breaks it.
+    Raises TextError for a text with too few tokens to permute, and as `intervene` does.
     """
     model = loaded.model
     inputs, tokens, cut_from = encode(loaded.tokenizer, text, pair, model, truncate)

@@ -1,6 +1,6 @@
 """Every attention of a model asked twice: as it is, and with every angle at zero, on the same hidden states."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -54,7 +54,7 @@ class _Asker:
         self.calls: list[Asked] = []
         self.unturned: Call | None = None
         self.asking = False
-        self.shared: dict[object, object] | None = None
+        self.shared: MutableMapping[object, object] | None = None
 
     def scores(self, call: Call) -> Tensor:
         return call.scores
@@ -77,7 +77,7 @@ class _Asker:
         changed: dict[str, object] = {GIVEN: still}
         if SHARED in kwargs:  # else the layers above would be left keys without a turn
             shared = kwargs[SHARED]
-            assert isinstance(shared, dict)
+            assert isinstance(shared, MutableMapping)
             self.shared = type(shared)() if self.shared is None else self.shared
             changed[SHARED] = self.shared
         self.asking, self.unturned = True, None
@@ -108,7 +108,10 @@ def at_angle_zero(given: Turns, columns: Tensor | None = None) -> tuple[Turns, t
 
 
 def unturned_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
-    """`asked_twice` of a model of any architecture that transformers' attention interface shows."""
+    """`asked_twice` of a model of any architecture that transformers' attention interface shows.
+
+    Raises ModelError where no attention is given a cosine and a sine.
+    """
     check(model, inputs["input_ids"], hybrid=True)
     asked = _Asker()
     hooks = [module.register_forward_hook(asked.ask_again, with_kwargs=True) for module in model.modules()]

@@ -73,7 +73,10 @@ def operated(model: PreTrainedModel, change: Callable[[Tables], Tables] | None) 
 
 
 def directions(table: Float[Tensor, "rows E"], count: int) -> Float[Tensor, "E K"]:
-    """The orthonormal directions in which a table varies most: right singular vectors of the centred table."""
+    """The orthonormal directions in which a table varies most: right singular vectors of the centred table.
+
+    Raises InterventionError for a count below 1 or above the width.
+    """
     if not 1 <= count <= table.shape[1]:
         raise InterventionError(
             f"{count} directions were asked for; expected 1 to {table.shape[1]}, the model's width."

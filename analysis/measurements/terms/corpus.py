@@ -47,6 +47,7 @@ def measure_corpus(
     scores. Intervals: percentile bootstrap, 2,000 resamples of groups of texts that share no passage.
     called: the model's name in the results, instead of its folder's. tokens: the most that are taken of a text, where
     training reached fewer positions than the model has.
+    Raises TextError for a corpus without texts, or of texts of one token alone.
     """
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")

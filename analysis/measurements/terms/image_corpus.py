@@ -12,7 +12,7 @@ from PIL import Image
 from analysis.core.provenance import model_options
 from analysis.measurements.terms.corpus import SEED, InputMeasures, draws_of, measure_layers, rows_of
 from analysis.measurements.terms.image_result import similarity
-from analysis.measurements.terms.images import checked_patches, prepare
+from analysis.measurements.terms.images import Prepared, checked_patches, prepare
 from analysis.models.load import Loaded
 from analysis.statistics.resampling import INTERVAL, RESAMPLES
 from analysis.store import files
@@ -37,12 +37,14 @@ def measure_images(
     started = time.perf_counter()
     family = checked_patches(loaded.model, loaded.source.name)
     measured: list[list[InputMeasures]] = []
+    given: Prepared | None = None
     pixels = [hashlib.sha256(image.tobytes()).hexdigest() for image in images]
     unfinished = PartialResults(kind="terms", **loaded.facts(), images=pixels)
     for index in each if each is not None else range(len(images)):
         with family.showing(loaded.model, masked=False):  # all patches, also of a masked autoencoder
             given = prepare(loaded.model, family, loaded.tokenizer, images[index])
             measured.append(measure_layers(loaded, family, given.inputs, "activation", unfinished, index))
+    assert given is not None  # there is an image at least
     count = len(measured)
     draws = draws_of(np.arange(count))
     bias_terms = family.bias_terms(loaded.model.config)

@@ -92,7 +92,10 @@ def checked_patches(model: PreTrainedModel, name: str | None) -> Patches:
 
 
 def prepare(model: PreTrainedModel, family: Patches, processor: ImageProcessor, picture: Image.Image) -> Prepared:
-    """An image brought to the size and range that the model takes."""
+    """An image brought to the size and range that the model takes.
+
+    Raises ImageError where it would be cut into too many patches, or into none.
+    """
     result: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
     inputs, grid = family.inputs(model, result.to(model.device, model.dtype))
     down, across = family.patch(model)

@@ -63,7 +63,7 @@ def decompose(
     stored: the half precision that the weights were stored in, where they were read as float32: the scores are
     then those of the model at its own precision, and so are the errors shown.
     method: `frozen` (exact at layer 0) or `mean`. basis: the means that `mean` splits by; the store's for this
-    revision when not given.
+    revision when not given. Raises UnknownName for another method, TextError and ModelError as that does.
     """
     if method not in METHODS:
         raise UnknownName(f"There is no method {method!r}; known: {', '.join(METHODS)}.")
@@ -275,7 +275,7 @@ def checked_family(model: PreTrainedModel, name: str | None, reads: str = "text"
 
 
 def check_layer(model: PreTrainedModel, family: Family, layer: int) -> None:
-    """Refuses a layer that does not exist."""
+    """Raises ModelError for a layer that the model does not have."""
     layers = len(family.attentions(model))
     if not 0 <= layer < layers:
         raise ModelError(f"There is no layer {layer}: this model has layers 0 to {layers - 1}.")
@@ -292,6 +292,8 @@ def encode(
     """Model inputs on the model's device, what each token is, and the length before truncation if any was cut.
 
     tokens: the most that are taken, where that is fewer than the model has positions for.
+    Raises TextError for an empty text or one of too many bytes, TextTooLong for too many tokens that are not to be cut,
+    and ModelError where tokenizer and model do not belong together.
     """
     if not text.strip():
         raise TextError("The text is empty; type at least one word.")

@@ -28,7 +28,7 @@ class Dinov2(Patches):
         return isqrt(count), isqrt(count)
 
     def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
-        """Whatever the size, as long as its code can make a square of its table."""
+        """Whatever the size, as long as its code can make a square of its table. Raises ImageError where it cannot."""
         given, grid = super().inputs(model, pixels)
         rows, columns = self.trained(model)
         count = len(self.table(model)) - len(self.specials)

@@ -1,10 +1,10 @@
 """What stands under the answer: what is certain, what was measured, and what is open, each with its numbers."""
 
-from typing import Any
+import pandas as pd
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
-from analysis.core import embedded
+from analysis.core import embedded, frames
 from analysis.core.formatting import significant
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated
@@ -26,7 +26,7 @@ def front_page() -> FrontPage:
 
 def separated() -> Separated | None:
     """The surgery of the default model at 14 directions; None where it is not stored."""
-    entries = {row.operation: row.value for row in _operations().itertuples()}
+    entries = {row.operation: row.value for row in frames.rows(_operations())}
     width = read.query("SELECT hidden_size FROM models WHERE model = ?", [embedded.NAME])
     if not {"intact", "separated"} <= entries.keys() or width.empty:
         return None
@@ -54,7 +54,7 @@ def _certain() -> Card | None:
     )
 
 
-def _operations() -> Any:
+def _operations() -> pd.DataFrame:
     return read.query(
         "SELECT operation, avg(value) AS value FROM newest_surgery WHERE model = ? AND coalesce(rank, 14) = 14 "
         "GROUP BY operation",
@@ -63,7 +63,7 @@ def _operations() -> Any:
 
 
 def _measured() -> Card | None:
-    entries = {row.operation: float(row.value) for row in _operations().itertuples()}
+    entries = {row.operation: float(row.value) for row in frames.rows(_operations())}
     if not OPERATIONS.keys() <= entries.keys():
         return None
     verdict = next((one.verdict for one in statements.parts("C10") if one.id == "C10d"), OPEN)

@@ -9,7 +9,7 @@ from analysis.store import read
 
 
 def says(values: Values) -> str:
-    """How large position is among what the first layer takes in."""
+    """How large position is among what the first layer takes in. Raises NoResults where no position basis is stored."""
     rows = read.query(
         "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [embedded.NAME]
     )

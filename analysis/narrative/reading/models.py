@@ -1,7 +1,5 @@
 """Step 6: what real models do with the four questions."""
 
-from typing import Any
-
 from analysis.core import embedded
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
@@ -18,7 +16,10 @@ def layers() -> list[int]:
 
 
 def says(values: Values) -> str:
-    """The cross terms of every stored model that adds positions to words."""
+    """The cross terms of every stored model that adds positions to words.
+
+    Raises NoResults where no terms are stored at the layer.
+    """
     layer = int(values["layer"])
     result = read.query(
         "SELECT model, sum(share) AS share FROM newest_terms WHERE layer = ? AND aggregation = 'mean_over_heads' "
@@ -35,7 +36,7 @@ def says(values: Values) -> str:
     )
 
 
-def params(values: Values) -> dict[str, Any]:
+def params(values: Values) -> dict[str, object]:
     """The embedded model at a layer."""
     return {"layer": int(values["layer"])}
 

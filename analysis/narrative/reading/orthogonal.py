@@ -8,7 +8,10 @@ from analysis.store import read
 
 
 def says(values: Values) -> str:
-    """The mean size of the cosine between a real model's words and positions, beside that of random vectors."""
+    """The mean size of the cosine between a real model's words and positions, beside that of random vectors.
+
+    Raises NoResults where the angles are not stored.
+    """
     rows = read.query(
         "SELECT subject, value, baseline, along FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine' "
         "AND subject IN ('word_position', 'word_position_centred') "

@@ -1,7 +1,5 @@
 """What several steps ask of the store."""
 
-from typing import Any
-
 import pandas as pd
 
 from analysis.core.errors import NoResults
@@ -12,6 +10,7 @@ def decoded(model: str) -> pd.DataFrame:
     """What decoders read from the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
 
     A row a layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
+    Raises NoResults where nothing is stored of the model.
     """
     result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
     if result.empty:
@@ -21,8 +20,8 @@ def decoded(model: str) -> pd.DataFrame:
     return result[result.run_id == result.run_id.iloc[-1]]
 
 
-def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> Any:
-    """One of those rows."""
+def reading(frame: pd.DataFrame, layer: int, target: str, decoder: str, measure: str) -> pd.Series:
+    """One of those rows. Raises NoResults where there is none."""
     rows = frame[
         (frame.layer == layer) & (frame.target == target) & (frame.decoder == decoder) & (frame.measure == measure)
     ]

@@ -1,7 +1,5 @@
 """Step 9: what happens when nothing but the combination changes."""
 
-from typing import Any
-
 from analysis.ablation.presets import ablate
 from analysis.claims.statements import stored
 from analysis.core.errors import NoResults, StoreError
@@ -41,7 +39,7 @@ def _preset(variant: str) -> str:
     )
 
 
-def params(values: Values) -> dict[str, Any]:
+def params(values: Values) -> dict[str, object]:
     """The baseline and one other."""
     name = str(values["variant"])
     shared = {"preset": _preset(name), "objective": MASKED, "recipe": "", "rate": ""}
@@ -49,7 +47,10 @@ def params(values: Values) -> dict[str, Any]:
 
 
 def says(values: Values) -> str:
-    """The difference in final loss, with its interval, and what the ledger makes of it."""
+    """The difference in final loss, with its interval, and what the ledger makes of it.
+
+    Raises NoResults where the variant has not been trained.
+    """
     name = str(values["variant"])
     preset = _preset(name)
     trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))

@@ -75,7 +75,7 @@ def _template() -> Template:
     return environment.get_template("report.html.j2")
 
 
-def _claim(heading: Heading, entry: Entry | None, draw: Draw, link: Link) -> dict[str, Any]:
+def _claim(heading: Heading, entry: Entry | None, draw: Draw, link: Link) -> dict[str, object]:
     """What the template says of one claim."""
     if entry is None:
         return {"heading": heading, "entry": None}
@@ -94,7 +94,7 @@ def _claim(heading: Heading, entry: Entry | None, draw: Draw, link: Link) -> dic
     }
 
 
-def _drawn(name: str, params: Mapping[str, Any], prefix: str, draw: Draw, link: Link) -> dict[str, Any] | None:
+def _drawn(name: str, params: Mapping[str, object], prefix: str, draw: Draw, link: Link) -> dict[str, object] | None:
     """A figure's drawing with its title, caption and command; None where there is nothing to draw."""
     try:
         figure = FIGURES[name].make(params)

@@ -1,14 +1,13 @@
 """The moving picture of the tour: a sentence is dragged to later positions, and a head's attention follows."""
 
 from pathlib import Path
-from typing import Any
 
 from analysis.figures.reading.shift import SENTENCE, SHIFTS, ShiftParameters, changes, patterns
 
 HERE = Path(__file__).parent
 
 
-def picture(head: int) -> dict[str, Any]:
+def picture(head: int) -> dict[str, object]:
     """What the picture draws: the tokens, and for every shift the pattern in thousandths and its change from shift 0.
 
     Raises LinkError for a head that the model has not.

@@ -37,7 +37,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
     holds no claims.
     """
 
-    def inside(page: str, values: Mapping[str, Any]) -> str:
+    def inside(page: str, values: Mapping[str, object]) -> str:
         if page != "claims":
             return link(page, values)
         return f"{CLAIMS}#{values['claim']}" if values.get("claim") else CLAIMS
@@ -79,7 +79,7 @@ def _template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def _step(step: Step, draw: Draw, link: Link) -> dict[str, Any]:
+def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
     """What the template says of one step: its text, its figure as it opens, and its computed sentence."""
     values = VIEWS["read"].defaults()
     params = {**VIEWS[step.page].defaults(), **step.params(values)}

@@ -47,7 +47,10 @@ class Intervention:
 
     @classmethod
     def of(cls, strength: str) -> Self:
-        """From what stands after the colon of its spec; nothing there means the default."""
+        """From what stands after the colon of its spec; nothing there means the default.
+
+        Raises InterventionError for a strength that it does not take.
+        """
         (field,) = fields(cls) or (None,)
         if not strength:
             return cls()

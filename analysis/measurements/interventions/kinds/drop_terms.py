@@ -43,8 +43,9 @@ class DropTerms(Intervention):
 
     @classmethod
     def of(cls, strength: str) -> Self:
-        """From "word_to_word+word_to_position/0+1/3"."""
+        """From "word_to_word+word_to_position/0+1/3". Raises InterventionError for one of another form."""
         terms, layers, heads, *more = [*strength.split("/"), "", ""][: max(3, strength.count("/") + 1)]
+        numbers: list[tuple[int, ...]] = []
         try:
             numbers = [tuple(int(number) for number in part.split("+") if number) for part in (layers, heads)]
         except ValueError:
@@ -76,7 +77,7 @@ class DropTerms(Intervention):
         return bool(self.terms)
 
     def scores(self, layer: Layer) -> Float[Tensor, "B H T T"]:
-        """The scores less the terms."""
+        """The scores less the terms. Raises InterventionError for terms that this model does not have."""
         scores = layer.call.scores
         if not self.terms or (self.layers and layer.index not in self.layers):
             return scores
