@@ -56,6 +56,18 @@ def one_of(known: Collection[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def whole_number(least: int, most: int) -> AfterValidator:
+    """Restricts a field to a range, both ends included: `angle: Annotated[int, whole_number(0, 90)]`."""
+
+    def check(value: int) -> int:
+        if not least <= value <= most:
+            limits = {"least": least, "most": most}
+            raise PydanticCustomError("whole_number", "expected a whole number from {least} to {most}", limits)
+        return value
+
+    return AfterValidator(check)
+
+
 def _explain(error: Mapping[str, Any]) -> str:
     """One problem that pydantic has with a link's value, as a sentence."""
     name = ".".join(map(str, error["loc"]))

@@ -8,7 +8,6 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.core.errors import LinkError
-from analysis.figures.figure import Params
 from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
 
 NAMED = 6
@@ -62,9 +61,8 @@ def unknown_tokens_note(decomposition: Decomposition) -> str:
     )
 
 
-def head_of(params: Params, heads: int) -> int:
+def checked_head(head: int, heads: int) -> int:
     """The head that a link asks for. Raises LinkError where the model has none of that number."""
-    head = int(params["head"])
     if not 0 <= head < heads:
         raise LinkError(f"The link says head={head}; this model has heads 0 to {heads - 1}.")
     return head

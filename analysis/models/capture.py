@@ -4,17 +4,18 @@ transformers returns attention patterns but no scores, so an attention function 
 beside its own. It computes what `eager` computes and hands scores and pattern to whoever listens.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers.utils.generic import ModelOutput
 
 from analysis.streams.tensor import total
 
@@ -171,7 +172,9 @@ def _our_attention(model: PreTrainedModel) -> Iterator[None]:
         model.set_attn_implementation(before)
 
 
-def listen(model: PreTrainedModel, inputs: Any, listener: Listener, *, interface: bool = True) -> Any:
+def listen(
+    model: PreTrainedModel, inputs: Mapping[str, object], listener: Listener, *, interface: bool = True
+) -> ModelOutput | None:
     """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough.
 
     interface: False where the model ignores transformers' attention interface.
@@ -199,7 +202,9 @@ class _Query:
         pass
 
 
-def query_of(module: nn.Module, args: Any, kwargs: Any) -> Float[Tensor, "batch head query dim"]:
+def query_of(
+    module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object]
+) -> Float[Tensor, "batch head query dim"]:
     """The query that an attention of a model that is listened to has for these arguments; no other listener is told."""
     kept = _Query()
     token = _listener.set(kept)

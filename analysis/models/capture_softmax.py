@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from analysis.core.errors import ModelError
 from analysis.models.capture import Call, DistanceLookup, Listener, listening
-from analysis.streams.tensor import total
+from analysis.streams.tensor import TorchFunction, total
 
 PRODUCTS = ("matmul", "bmm", "__matmul__", "baddbmm")
 SUMS = ("add", "__add__", "__radd__", "__iadd__", "add_")
@@ -28,11 +28,11 @@ class OwnAttention(Protocol):
 
     distances: str
 
-    def scale(self, module: Any) -> float:
+    def scale(self, module: nn.Module) -> float:
         """What the product of the two factors is multiplied by."""
         ...
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """What is added to the scores, term by term, from what the module was given or its own methods."""
         ...
 
@@ -40,15 +40,19 @@ class OwnAttention(Protocol):
 class _Watch(TorchFunctionMode):
     """One call of one attention module."""
 
-    def __init__(self, module: nn.Module, own: OwnAttention, given: Mapping[str, Any], listener: Listener) -> None:
+    def __init__(self, module: nn.Module, own: OwnAttention, given: Mapping[str, object], listener: Listener) -> None:
         super().__init__()
         self.module, self.own, self.given, self.listener = module, own, given, listener
         self.factors: tuple[Tensor, Tensor] | None = None
         self.call: Call | None = None
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Iterable[type], args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: TorchFunction,
+        types: Iterable[type],
+        args: Sequence[Tensor] = (),
+        kwargs: Mapping[str, Tensor] | None = None,
+    ) -> object:
         """Runs `func` as ever, but on the listener's scores where it masks scores or takes their softmax."""
         name, named = getattr(func, "__name__", ""), kwargs or {}
         if name in PRODUCTS and self.factors is None:
@@ -60,6 +64,7 @@ class _Watch(TorchFunctionMode):
                 shown = self._told(scores, hidden.to(scores.dtype) * value)
                 return func(shown, hidden, value, **named)
             mask = self.given.get("attention_mask")
+            assert mask is None or isinstance(mask, Tensor)
             if name == "where":  # where(seen, scores, least): what is masked by place, before padding is
                 seen, scores, least = args
                 hidden = (~seen).to(scores.dtype) * least
@@ -90,14 +95,14 @@ class _Watch(TorchFunctionMode):
         parts, name, looked = at(), self.own.distances, None
         added = functools.reduce(torch.add, parts) if parts else None
         if name and parts:
-            looked = DistanceLookup(
-                self.given[name], lambda distances: functools.reduce(torch.add, at(**{name: distances}))
-            )
+            distances = self.given[name]
+            assert isinstance(distances, Tensor)
+            looked = DistanceLookup(distances, lambda other: functools.reduce(torch.add, at(**{name: other})))
         self.call = Call(self.module, query, key, scale, added, scores, mask, looked, parts)
         return self.listener.scores(self.call)
 
 
-def _factors(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
+def _factors(name: str, args: Sequence[Tensor], named: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
     """Of a product; of baddbmm(input, batch1, batch2), the batches."""
     if name != "baddbmm":
         return args[0], args[1]
@@ -120,11 +125,11 @@ def capture_attention(modules: Iterable[nn.Module], own: OwnAttention) -> Iterat
         yield
 
 
-def _forward(module: nn.Module, own: OwnAttention) -> Callable[..., Any]:
+def _forward(module: nn.Module, own: OwnAttention) -> Callable[..., object]:
     forward = module.forward
     signature = inspect.signature(forward)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         listener = listening()
         if listener is None:
             return forward(*args, **kwargs)

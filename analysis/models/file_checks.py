@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 from analysis.core import settings
 from analysis.core.errors import ModelError
@@ -82,7 +81,7 @@ def check(folder: Path, name: str) -> None:
             _check_processor(path, name)
 
 
-def _read(path: Path, name: str) -> dict[str, Any]:
+def _read(path: Path, name: str) -> dict[str, object]:
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -148,9 +147,9 @@ def _check_processor(path: Path, name: str) -> None:
             )
 
 
-def _entries(held: Any) -> Iterator[tuple[str, Any, bool]]:
+def _entries(held: object) -> Iterator[tuple[str, object, bool]]:
     """Every value that stands in JSON, however deep, with the name it has and whether it is, or is part of, a size."""
-    waiting: list[tuple[str, Any, bool]] = [("", held, False)]
+    waiting: list[tuple[str, object, bool]] = [("", held, False)]
     while waiting:
         name, value, is_size = waiting.pop()
         yield name, value, is_size

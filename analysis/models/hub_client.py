@@ -4,11 +4,11 @@ The library names files of its cache by headers of the answer (ETag, X-Repo-Comm
 for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like.
 """
 
+import functools
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import httpx2
 from huggingface_hub import set_client_factory
@@ -29,11 +29,10 @@ DESCRIPTION_SECONDS = 10.0
 """How long a description of a repository may take to arrive; a reader is told earlier, and then its thread ends too."""
 
 
+@functools.cache
 def install() -> None:
-    """Has huggingface_hub use this client in this process from now on."""
-    if not getattr(install, "done", False):
-        set_client_factory(client)
-        install.done = True  # type: ignore[attr-defined]
+    """Has huggingface_hub use this client in this process from now on; does so once."""
+    set_client_factory(client)
 
 
 def client() -> httpx2.Client:
@@ -54,13 +53,14 @@ def check(response: httpx2.Response) -> None:
                 "that a hub gives: it could name a file outside of the cache. The download was ended. Use another hub, "
                 "or a local folder."
             )
-    path = response.request.url.path
+    path, stream = response.request.url.path, response.stream
+    assert isinstance(stream, httpx2.SyncByteStream)  # the client is not an asynchronous one
     if "/api/" in path:
-        response.stream = Bounded(response.stream, path, DESCRIPTION_BYTES, DESCRIPTION_SECONDS)
+        response.stream = Bounded(stream, path, DESCRIPTION_BYTES, DESCRIPTION_SECONDS)
     else:
         weights = settings.number("ADDEND_MODEL_MB") * 1_000_000
         most = weights if file_checks.is_weights(path) else TEXT_BYTES
-        response.stream = Bounded(response.stream, path, most or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
+        response.stream = Bounded(stream, path, most or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
 
 
 def _unwatched() -> None:
@@ -87,7 +87,7 @@ def checked_downloads(check: Callable[[], None]) -> Iterator[None]:
 class Bounded(httpx2.SyncByteStream):
     """The body of an answer, up to so many bytes and seconds."""
 
-    def __init__(self, stream: Any, path: str, most: int | None, seconds: float) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream, path: str, most: int | None, seconds: float) -> None:
         self.stream, self.path, self.most = stream, path, most
         self.until, self.seconds = time.monotonic() + seconds, seconds
 

@@ -8,10 +8,10 @@ are no terms.
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.models.capture import listen
 from analysis.models.families import Family
@@ -28,25 +28,25 @@ class InferredFamily(Family):
     known = False
 
     def __init__(
-        self, title: str, seeds: Sequence[SourceInput], turns: Sequence[nn.Module], calls: Sequence[Any]
+        self, title: str, seeds: Sequence[SourceInput], turns: Sequence[nn.Module], calls: Sequence[nn.Module]
     ) -> None:
         self.title = title
         self._seeds, self._turns, self._calls = tuple(seeds), tuple(turns), tuple(calls)
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
+    def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Tables of positions and of segments."""
         return self._seeds
 
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
+    def attentions(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules that called the attention function, in order."""
         return self._calls
 
-    def rotations(self, model: Any) -> Sequence[nn.Module]:
+    def rotations(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules that gave cosines and sines."""
         return self._turns
 
 
-def infer_family(model: Any, inputs: Mapping[str, Tensor]) -> InferredFamily:
+def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> InferredFamily:
     """Watches the model on a text, `input_ids` (1, token).
 
     Raises ModelError where its attention cannot be seen, as `analysis.models.patterns.check` does.
@@ -62,8 +62,12 @@ def infer_family(model: Any, inputs: Mapping[str, Tensor]) -> InferredFamily:
     seeds: dict[nn.Module, SourceInput] = {}
     turns: dict[nn.Module, None] = {}
 
-    def watch(module: nn.Module, _args: Any, output: Any) -> None:
-        if isinstance(module, nn.Embedding) and output.shape[-2:] == (length, module.weight.shape[1]):
+    def watch(module: nn.Module, _args: object, output: object) -> None:
+        if (
+            isinstance(module, nn.Embedding)
+            and isinstance(output, Tensor)
+            and output.shape[-2:] == (length, module.weight.shape[1])
+        ):
             rows = output.reshape(-1, *output.shape[-2:])[0]
             if _named(module.weight, rows, ids[0]):
                 return  # words, though their numbers may follow one another
@@ -93,7 +97,7 @@ def _named(table: Tensor, rows: Tensor, segments: Tensor) -> bool:
     return int(segments.max()) < len(table) and torch.equal(table[segments], rows)
 
 
-def _is_turn(output: Any, length: int) -> bool:
+def _is_turn(output: object, length: int) -> bool:
     """Whether this is a cosine and a sine of every token."""
     if not (isinstance(output, tuple) and len(output) == 2 and all(isinstance(x, Tensor) for x in output)):
         return False

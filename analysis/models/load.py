@@ -3,11 +3,11 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import transformers
@@ -16,11 +16,10 @@ from torch.nn.modules.module import register_module_module_registration_hook
 from transformers import (
     CONFIG_MAPPING,
     AutoImageProcessor,
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
     AutoTokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
+    PreTrainedTokenizerFast,
 )
 from transformers.utils import logging
 
@@ -29,6 +28,7 @@ from analysis.core.errors import ModelError
 from analysis.models import tokenizer_sandbox
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
+from analysis.models.submodules import move_model, word_table
 
 PADDED = 0.9
 """A tokenizer has at least so many tokens for every row of the word table, where the two belong together."""
@@ -87,28 +87,39 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _plain(config: Mapping[str, Any]) -> Any:
+def _plain(config: Mapping[str, object]) -> PreTrainedConfig:
     """A config without what says how to compute: config.json may name attention code to be fetched from a hub."""
     kept = {key: value for key, value in config.items() if "implementation" not in key}
-    return CONFIG_MAPPING[config["model_type"]].from_dict(kept, attn_implementation="eager")
+    return CONFIG_MAPPING[str(config["model_type"])].from_dict(kept, attn_implementation="eager")
 
 
-HEADS: Mapping[str, Any] = {
-    "ForMaskedLM": AutoModelForMaskedLM,
-    "ForCausalLM": AutoModelForCausalLM,
-    "LMHeadModel": AutoModelForCausalLM,
+HEADS = {
+    "ForMaskedLM": "AutoModelForMaskedLM",
+    "ForCausalLM": "AutoModelForCausalLM",
+    "LMHeadModel": "AutoModelForCausalLM",
 }
-"""How the classes are called whose heads predict tokens, and what loads them."""
+"""How the classes are called whose heads predict tokens, and what class of transformers loads them."""
 
 
-def _loader(source: Source, head: bool) -> Any:
+class Loader(Protocol):
+    """What is used of a class of transformers that loads models: of `AutoModel`, say, or of `T5EncoderModel`."""
+
+    def from_pretrained(self, folder: Path, **options: object) -> tuple[PreTrainedModel, Mapping[str, Sequence[str]]]:
+        """The model, and with `output_loading_info` the names of its weights that were not there, and others."""
+        ...
+
+    def __call__(self, config: PreTrainedConfig) -> PreTrainedModel:
+        """A model of this config, with random weights. Classes whose name begins with Auto have `from_config`."""
+        ...
+
+
+def _loader(source: Source, head: bool) -> Loader:
     """The class of transformers that loads a checkpoint; with the head its config says it was saved with, if asked."""
-    if head:
-        names = [str(name) for name in source.config.get("architectures") or ()]
-        if result := next((auto for name in names for end, auto in HEADS.items() if name.endswith(end)), None):
-            return result
-    architecture = source.family
-    return getattr(transformers, FAMILIES[architecture].loader) if architecture in FAMILIES else AutoModel
+    saved = source.config.get("architectures")
+    names = [str(name) for name in saved] if head and isinstance(saved, list) else []
+    headed = (auto for name in names for end, auto in HEADS.items() if name.endswith(end))
+    plain = FAMILIES[source.family].loader if source.family in FAMILIES else "AutoModel"
+    return getattr(transformers, next(headed, plain))
 
 
 def load(
@@ -173,14 +184,14 @@ def load(
         _check_vocabulary(tokenizer, model, source.name)
         if settings.hosted() and source.strange:
             tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
-    return Loaded(model.eval().to(device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
+    return Loaded(move_model(model.eval(), device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
 
 
-def _check_size(config: Any, loader: Any, source: Source) -> None:
+def _check_size(config: PreTrainedConfig, loader: Loader, source: Source) -> None:
     """Refuses a config that asks for far more weights than there are: they would be made up, in memory."""
     _check_counts(config.to_dict(), source.name)
     with torch.device("meta"), _few_modules(source.name):
-        empty = loader.from_config(config) if hasattr(loader, "from_config") else loader(config)
+        empty = getattr(loader, "from_config", loader)(config)
     wanted = sum(x.numel() for x in (*empty.parameters(), *empty.buffers()))
     stored = _stored(source.folder)[1]
     if wanted > MORE_THAN_STORED * stored + SPARE_NUMBERS:
@@ -190,7 +201,7 @@ def _check_size(config: Any, loader: Any, source: Source) -> None:
         )
 
 
-def _check_counts(config: Mapping[str, Any], name: str) -> None:
+def _check_counts(config: Mapping[str, object], name: str) -> None:
     """Refuses so many layers or labels that the config alone, which lists them, would take all memory."""
     for part, most in (("layer", MOST_LAYERS), ("num_labels", MOST_LABELS)):
         result = max((value for key, value in _numbers(config) if part in key), default=0)
@@ -218,7 +229,7 @@ def _few_modules(name: str) -> Iterator[None]:
         hook.remove()
 
 
-def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+def _numbers(config: Mapping[str, object]) -> Iterator[tuple[str, int]]:
     """Every whole number of a config with its name, nested ones too."""
     for key, value in config.items():
         if isinstance(value, Mapping):
@@ -227,9 +238,9 @@ def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
             yield str(key), value
 
 
-def _check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
+def _check_vocabulary(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel, name: str) -> None:
     """Refuses a tokenizer of another model. Tables are often padded by a few rows, and tokens added that have none."""
-    rows, tokens = model.get_input_embeddings().num_embeddings, tokenizer.vocab_size
+    rows, tokens = word_table(model).num_embeddings, tokenizer.vocab_size
     if not PADDED * rows <= len(tokenizer) or tokens > rows:
         raise ModelError(
             f"{name} has a tokenizer of {len(tokenizer)} tokens and a model of {rows}; they do not belong together. "

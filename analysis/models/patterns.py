@@ -7,10 +7,11 @@ calls are counted and the output is compared with the model's own, and where eit
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedConfig, PreTrainedModel
+from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.core.term_names import SCORE_BIAS
@@ -43,12 +44,12 @@ class Counter:
 
 
 def patterns(
-    model: Any,
+    model: PreTrainedModel,
     inputs: Mapping[str, Tensor],
     each: Callable[[Layer], None],
     *,
     edit: Callable[[Layer], Tensor] | None = None,
-) -> Any:
+) -> ModelOutput | None:
     """Runs the model and tells `each` of every layer's attention, in order; returns the model's output.
 
     inputs: `input_ids` (batch, token) and whatever else the model takes. edit: gives the scores, (batch, head,
@@ -59,7 +60,7 @@ def patterns(
     return listen(model, inputs, Counter(each, edit))
 
 
-def attention_layers(config: Any) -> list[bool]:
+def attention_layers(config: PreTrainedConfig) -> list[bool]:
     """Which layers of a model have attention: all, but in hybrids with linear attention, convolutions or states."""
     config = config.get_text_config()
     kinds = getattr(config, "layer_types", None)
@@ -68,7 +69,7 @@ def attention_layers(config: Any) -> list[bool]:
     return [kind.endswith("attention") and kind != "linear_attention" for kind in kinds]
 
 
-def check(model: Any, ids: Tensor, *, hybrid: bool = False) -> None:
+def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
     """Refuses a model whose attention is not what the interface shows, tried on the first tokens of a text.
 
     hybrid: whether a model will do of which some layers have no attention.
@@ -101,7 +102,7 @@ def check(model: Any, ids: Tensor, *, hybrid: bool = False) -> None:
         )
 
 
-def _own(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
+def _own(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """The output of the model with transformers' own attention, written out."""
     before = model.config._attn_implementation or "eager"
     model.set_attn_implementation("eager")
@@ -112,5 +113,6 @@ def _own(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
         model.set_attn_implementation(before)
 
 
-def _first(output: Any) -> Tensor:
+def _first(output: ModelOutput | None) -> Tensor:
+    assert output is not None  # nobody ended the pass
     return output[0].float()

@@ -10,6 +10,7 @@ from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPi
 from analysis.models.load import Loaded, best_device
 from analysis.models.random_vit_name import NAME, SEED
 from analysis.models.source import Source
+from analysis.models.submodules import move_model
 
 SHAPE: dict[str, Any] = {
     "hidden_size": 64,
@@ -28,7 +29,7 @@ SOURCE = Source(NAME, f"seed {SEED}", Path(), {**_CONFIG.to_dict(), "model_type"
 
 def random_vit(device: str | None = None) -> Loaded:
     """The model, the same on every machine."""
-    model: Any = ViTModel(_CONFIG, add_pooling_layer=False)
+    model = ViTModel(_CONFIG, add_pooling_layer=False)
     rng = torch.Generator().manual_seed(SEED)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -40,4 +41,4 @@ def random_vit(device: str | None = None) -> Loaded:
                 weight.normal_(0, 0.02, generator=rng)
     processor = ViTImageProcessorPil(size={"height": SHAPE["image_size"], "width": SHAPE["image_size"]})
     device = device or best_device()
-    return Loaded(model.eval().to(device), processor, SOURCE, device)
+    return Loaded(move_model(model.eval(), device), processor, SOURCE, device)

@@ -82,7 +82,7 @@ class Source:
     name: str
     revision: str
     folder: Path
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     strange: bool = False
     """Whether it comes from a hub, where anybody may put what they like."""
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
@@ -167,7 +167,7 @@ def _check_allowed(model: str, revision: str | None) -> None:
         )
 
 
-def read_config(folder: Path, name: str) -> dict[str, Any]:
+def read_config(folder: Path, name: str) -> dict[str, object]:
     """config.json of a model folder."""
     try:
         config = json.loads(
@@ -179,15 +179,16 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
         raise ModelError(f"The config.json of {name} cannot be read ({refused.strerror}); make it readable.") from None
     except (ValueError, RecursionError):
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
-    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+    architecture = config.get("model_type") if isinstance(config, dict) else None
+    if not isinstance(architecture, str):
         raise ModelError(
             f"The config.json of {name} names no model_type, so nobody knows which model it is. Save the model again "
             "with transformers' save_pretrained, or name the folder that holds the transformer itself: of a sentence "
             "encoder, one of its subfolders."
         )
     _check_sizes(config, name)
-    if config["model_type"] in PARTS:
-        part, architecture = PARTS[config["model_type"]]
+    if architecture in PARTS:
+        part, architecture = PARTS[architecture]
         stored = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
         inside = config.get(part, {})
         return {**stored, **(inside if isinstance(inside, dict) else {}), "model_type": architecture}
@@ -202,7 +203,7 @@ def _no_number(name: str, constant: str) -> float:
     )
 
 
-def _check_sizes(config: Mapping[str, Any], name: str) -> None:
+def _check_sizes(config: Mapping[str, object], name: str) -> None:
     """Refuses sizes that are none, of the model and of the parts that it is made of."""
     for key, value in config.items():
         if isinstance(value, Mapping) and key.endswith("config"):
@@ -225,7 +226,7 @@ def _no_config(name: str) -> ModelError:
     )
 
 
-def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms: bool = True) -> None:
+def check(config: Mapping[str, object], files: Mapping[str, int], name: str, terms: bool = True) -> None:
     """Refuses what cannot be decomposed, or opened at all. `files` maps names in the folder to sizes in bytes."""
     family = family_of(config, name) if terms else known_family(config, name)
     reads = family.reads if family else "text"
@@ -261,7 +262,7 @@ def check(config: Mapping[str, Any], files: Mapping[str, int], name: str, terms:
         )
 
 
-def _item_bytes(config: Mapping[str, Any]) -> int:
+def _item_bytes(config: Mapping[str, object]) -> int:
     """Bytes of a number in the weights files, as config.json has it."""
     return ITEM_BYTES.get(str(config.get("dtype") or config.get("torch_dtype") or "float32"), BYTES_PER_FLOAT32)
 

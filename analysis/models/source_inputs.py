@@ -1,9 +1,9 @@
 """Where sources enter a model, and the model run with each source followed from there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -45,17 +45,21 @@ SourceInput = OutputSource | WeightSource | InputSource
 
 @contextmanager
 def follow_sources(
-    model: nn.Module, seeds: Sequence[SourceInput], inputs: Mapping[str, Tensor]
-) -> Iterator[dict[str, Any]]:
+    model: nn.Module, seeds: Sequence[SourceInput], inputs: Mapping[str, object]
+) -> Iterator[dict[str, object]]:
     """Within, the model's forward pass on what is yielded follows every source from where it enters."""
-    given: dict[str, Any] = dict(inputs)
+    given = dict(inputs)
     with ExitStack() as undo:
         for start in seeds:
             number = SOURCES.index(start.source)
             if isinstance(start, InputSource):
-                given[start.name] = from_source(given[start.name], number, len(SOURCES))
+                entering = given[start.name]
+                assert isinstance(entering, Tensor)
+                given[start.name] = from_source(entering, number, len(SOURCES))
             elif isinstance(start, WeightSource):
-                undo.enter_context(_swapped(start.module, start.name, number))
+                undo.enter_context(
+                    replaced_weight(start.module, start.name, partial(from_source, source=number, sources=len(SOURCES)))
+                )
             else:
                 hook = start.module.register_forward_hook(_seeded(number))
                 undo.callback(hook.remove)
@@ -73,15 +77,17 @@ def follow_sources(
         yield given
 
 
-def _seeded(number: int) -> Any:
+def _seeded(number: int) -> Callable[[nn.Module, object, Tensor], DecomposedTensor]:
     return lambda _module, _args, output: from_source(output, number, len(SOURCES))
 
 
 @contextmanager
-def _swapped(module: nn.Module, name: str, number: int) -> Iterator[None]:
-    home: dict[str, Any] = module._parameters if name in module._parameters else module._buffers
+def replaced_weight(module: nn.Module, name: str, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Within, a parameter or buffer of a module is what `change` makes of it."""
+    # Not by setattr, which takes nothing but a Parameter where one was.
+    home = vars(module)["_parameters" if name in module._parameters else "_buffers"]
     own = home[name]
-    home[name] = from_source(own.detach(), number, len(SOURCES))
+    home[name] = change(own.detach())
     try:
         yield
     finally:
@@ -93,7 +99,7 @@ def _gate_held(module: nn.Module, gate: gates.Gate | None) -> Iterator[None]:
     """The activation computes the whole by its own code; the parts get its gate, or what it made of the whole."""
     waiting: list[DecomposedTensor] = []
 
-    def before(_module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def before(_module: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         if isinstance(args[0], DecomposedTensor):
             waiting.append(args[0])
         return (total(args[0]), *args[1:])

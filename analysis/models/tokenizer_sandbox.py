@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tokenizers
+from transformers import BatchEncoding, PreTrainedTokenizerFast
 
 from analysis.core.errors import ModelError
 
@@ -26,7 +27,7 @@ ENVIRONMENT = {"LANG": "C.UTF-8", "TOKENIZERS_PARALLELISM": "false"}
 class SandboxedTokenizer:
     """A fast tokenizer that takes a text once a child process has made tokens of it, and read them back."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
         self._own = tokenizer
 
     def __getattr__(self, name: str) -> Any:
@@ -39,10 +40,14 @@ class SandboxedTokenizer:
     def _written(self) -> str:
         return self._own.backend_tokenizer.to_str()
 
-    def __call__(self, text: str, text_pair: str | None = None, **more: Any) -> Any:
+    def __call__(self, text: str, text_pair: str | None = None, **more: Any) -> BatchEncoding:
         """What the tokenizer makes of a text. Raises ModelError where the child did not live to say that it can."""
         check(self._written, text, text_pair)
         return self._own(text, text_pair, **more)
+
+
+Tokenizer = PreTrainedTokenizerFast | SandboxedTokenizer
+"""What makes tokens of a text: one of transformers, always a fast one, alone or in its sandbox."""
 
 
 def check_folder(folder: Path) -> None:

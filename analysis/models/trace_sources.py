@@ -9,11 +9,12 @@ It credits nothing to what position does through the patterns.
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.core.term_names import ADDED_TERMS, SOURCES, TERMS, term_pair
@@ -102,15 +103,15 @@ class _Listener:
             raise Enough
 
 
-def _hidden(output: Any) -> Tensor:
+def _hidden(output: Tensor | tuple[Tensor, ...]) -> Tensor:
     """A layer gives its hidden states, or a tuple that begins with them."""
     return output[0] if isinstance(output, tuple) else output
 
 
 def trace_sources(
-    model: Any,
+    model: PreTrainedModel,
     family: Family,
-    inputs: Mapping[str, Tensor],
+    inputs: Mapping[str, object],
     each: Callable[[Layer], None] = lambda _: None,
     *,
     states: Callable[[int, Tensor], None] | None = None,
@@ -118,7 +119,7 @@ def trace_sources(
     last: int | None = None,
     freeze: str = "activation",
     sources: bool = True,
-) -> Any:
+) -> ModelOutput | None:
     """Runs the model and tells `each` of every layer's attention, in order; returns the model's output.
 
     states: told the hidden states that leave each layer, (layer, batch token width) with their parts.
@@ -136,7 +137,7 @@ def trace_sources(
     frozen = FREEZE.set(freeze)
     try:
         with ExitStack() as undo, torch.inference_mode():
-            given: Any = inputs
+            given = inputs
             if family.own_attention:
                 undo.enter_context(capture_attention(attentions, family))
             if sources:

@@ -129,12 +129,21 @@ def read_layers(probe_id: str) -> Layers | None:
     entry = files.read(path)[2]["config"].get("layers") if path.is_file() else None
     if entry is None:
         return None
-    arrays = {name: _array(entry[name]) for name in LAYER_ARRAYS}
-    alone = {name: entry[name] for name in ("measure", "state_error", "tokens", "freeze")}
-    return Layers(**alone, **arrays, terms=tuple(entry["terms"]), provenance=made.provenance)
+    return Layers(
+        measure=entry["measure"],
+        terms=tuple(entry["terms"]),
+        values=_array(entry["values"]),
+        carried=_array(entry["carried"]),
+        errors=_array(entry["errors"]),
+        cancellation=_array(entry["cancellation"]),
+        state_error=entry["state_error"],
+        tokens=entry["tokens"],
+        freeze=entry["freeze"],
+        provenance=made.provenance,
+    )
 
 
-def _layers_entry(layers: Layers) -> dict[str, object]:
+def _layers_entry(layers: Layers) -> Mapping[str, object]:
     """All but the provenance, which is the probe's, as JSON has it."""
     alone = {name: getattr(layers, name) for name in ("measure", "terms", "state_error", "tokens", "freeze")}
     return alone | {name: _numbers(getattr(layers, name)) for name in LAYER_ARRAYS}
@@ -142,7 +151,9 @@ def _layers_entry(layers: Layers) -> dict[str, object]:
 
 def _numbers(values: np.ndarray) -> list[object]:
     """Numbers as JSON has them, which knows no NaN, in nested lists."""
-    return np.where(np.isnan(values), None, values.astype(object)).tolist()
+    known = values.astype(object)
+    known[np.isnan(values)] = None
+    return known.tolist()
 
 
 def _array(numbers: Sequence[object]) -> np.ndarray:

@@ -1,13 +1,13 @@
 """How the parts of a tensor pass through each function that a transformer applies to its hidden states.
 
-A rule takes (func, args, kwargs) and is run with torch's own dispatch: it computes the whole with `func`
-and the parts besides. A function that is neither here nor in FROZEN is refused, so that nothing is
-credited to the bias for want of a rule.
+A rule takes `func` and the arguments that `func` was called with, and is run with torch's own dispatch: it computes
+the whole with `func` and the parts besides. A function that is neither here nor in FROZEN is refused, so that
+nothing is credited to the bias for want of a rule.
 """
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Concatenate, NoReturn
 
 import torch
 from torch import Tensor
@@ -15,8 +15,20 @@ from torch.nn import functional
 
 from analysis.core.errors import ModelError
 from analysis.streams import gates
-from analysis.streams.tensor import FROZEN, RULES, DecomposedTensor, Part, Rule, decomposed, materialize, total
+from analysis.streams.tensor import (
+    FROZEN,
+    RULES,
+    DecomposedTensor,
+    Part,
+    Rule,
+    TorchFunction,
+    decomposed,
+    materialize,
+    total,
+)
 
+Operand = Tensor | float
+"""Of an addition, a product or a quotient."""
 FREEZE: ContextVar[str] = ContextVar("freeze", default="activation")
 """What is held of a gated unit, act(gate) * up: "activation", "other" (up), or "half" of each."""
 
@@ -41,19 +53,14 @@ take_along_dim gather
 """Linear in the first argument alone."""
 
 
-def _wholes(args: Sequence[Any]) -> list[Any]:
-    return [total(arg) for arg in args]
-
-
-def _each(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _each(func: TorchFunction, first: Tensor, /, *args: object, **kwargs: object) -> Tensor | Sequence[Tensor]:
     """Whatever is linear in its first argument alone: reshaping, slicing, casting, sums."""
-    first, *rest = args
-    rest = _wholes(rest)
+    rest = [total(arg) for arg in args]
     whole = func(total(first), *rest, **kwargs)
     if not isinstance(first, DecomposedTensor):  # a constant made like a hidden state
         return whole
     # A part may lie in memory otherwise than the whole, so that a view of it cannot be had.
-    on_parts = Tensor.reshape if func.__name__ == "view" else func
+    on_parts: TorchFunction = Tensor.reshape if func.__name__ == "view" else func
     results = [None if p is None else on_parts(materialize(p, first), *rest, **kwargs) for p in first.parts]
     if isinstance(whole, tuple | list):
         return type(whole)(
@@ -63,18 +70,20 @@ def _each(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any])
     return decomposed(whole, results, activated=first.activated)
 
 
-def _same(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _same(func: TorchFunction, x: Tensor, /, *_: object, training: bool = False, **__: object) -> Tensor:
     """Dropout of a model at rest, and the like: nothing happens to the values."""
-    return args[0] if func.__name__ != "dropout" or not kwargs.get("training") else _refused(func)
+    if training:
+        _refuse(func)
+    return x
 
 
-def _contiguous(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    """A later view of the whole needs it; parts are reshaped instead."""
-    return decomposed(func(total(args[0]), **kwargs), args[0].parts, activated=args[0].activated)
-
-
-def _refused(func: Callable[..., Any]) -> Any:
+def _refuse(func: TorchFunction) -> NoReturn:
     raise ModelError(f"{func.__name__} is active, so the forward pass is random; call model.eval() first.")
+
+
+def _contiguous(func: TorchFunction, x: DecomposedTensor, /, **kwargs: object) -> DecomposedTensor:
+    """A later view of the whole needs it; parts are reshaped instead."""
+    return decomposed(func(total(x), **kwargs), x.parts, activated=x.activated)
 
 
 def _added(a: Part, b: Part) -> Part:
@@ -83,41 +92,45 @@ def _added(a: Part, b: Part) -> Part:
     return a + b
 
 
-def _parts_of(tensor: Any, like: DecomposedTensor) -> tuple[Part, ...]:
+def _parts_of(tensor: Operand, like: DecomposedTensor) -> tuple[Part, ...]:
     """A summand's parts; one without parts is all bias."""
     if isinstance(tensor, DecomposedTensor):
         return tensor.parts
-    constant = torch.as_tensor(tensor, dtype=like.dtype, device=like.device) if not _zero(tensor) else None
+    zero = not isinstance(tensor, Tensor) and tensor == 0
+    constant = None if zero else torch.as_tensor(tensor, dtype=like.dtype, device=like.device)
     return (None,) * (len(like.parts) - 1) + (constant,)
 
 
-def _zero(tensor: Any) -> bool:
-    return not isinstance(tensor, Tensor) and tensor == 0
+def _one_with_parts(a: Operand, b: Operand) -> DecomposedTensor:
+    """The first of two operands that has parts."""
+    result = a if isinstance(a, DecomposedTensor) else b
+    assert isinstance(result, DecomposedTensor)
+    return result
 
 
-def _add(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    a, b = args
-    like = a if isinstance(a, DecomposedTensor) else b
-    whole = torch.add(total(a), total(b), **kwargs) if isinstance(a, Tensor) else total(b) + a
-    scale = kwargs.get("alpha", 1)
-    right = [p if p is None or scale == 1 else p * scale for p in _parts_of(b, like)]
+def _add(func: TorchFunction, a: Operand, b: Operand, /, *, alpha: float = 1) -> DecomposedTensor:
+    like = _one_with_parts(a, b)
+    whole = torch.add(total(a), total(b), alpha=alpha) if isinstance(a, Tensor) else total(like) + a
+    right = [p if p is None or alpha == 1 else p * alpha for p in _parts_of(b, like)]
     return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
 
 
-def _sub(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    a, b = args if "rsub" not in func.__name__ else args[::-1]
-    like = a if isinstance(a, DecomposedTensor) else b
+def _sub(func: TorchFunction, a: Operand, b: Operand, /) -> DecomposedTensor:
+    if "rsub" in func.__name__:
+        a, b = b, a
+    like = _one_with_parts(a, b)
+    whole = total(a) - total(b)
+    assert isinstance(whole, Tensor)
     right = [None if p is None else -p for p in _parts_of(b, like)]
-    return decomposed(total(a) - total(b), [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
+    return decomposed(whole, [_added(p, q) for p, q in zip(_parts_of(a, like), right, strict=True)])
 
 
-def _mul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    a, b = args
+def _mul(func: TorchFunction, a: Operand, b: Operand, /) -> DecomposedTensor:
     if isinstance(a, DecomposedTensor) and isinstance(b, DecomposedTensor):
         return _gated(a, b)
-    if not isinstance(a, DecomposedTensor):
-        a, b = b, a
-    return decomposed(total(a) * b, [None if p is None else p * b for p in a.parts])
+    like = _one_with_parts(a, b)
+    other = b if like is a else a
+    return decomposed(total(like) * other, [None if p is None else p * other for p in like.parts])
 
 
 def _gated(a: DecomposedTensor, b: DecomposedTensor) -> DecomposedTensor:
@@ -140,33 +153,35 @@ def _gated(a: DecomposedTensor, b: DecomposedTensor) -> DecomposedTensor:
     return decomposed(total(a) * total(b), parts)
 
 
-def _div(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    a, b = args
+def _div(func: TorchFunction, a: Operand, b: Operand, /) -> Tensor:
+    whole = total(a) / total(b)
+    assert isinstance(whole, Tensor)
     if not isinstance(a, DecomposedTensor):
-        return total(a) / total(b)  # by a hidden state: held
-    return decomposed(total(a) / total(b), [None if p is None else p / total(b) for p in a.parts])
+        return whole  # by a hidden state: held
+    return decomposed(whole, [None if p is None else p / total(b) for p in a.parts])
 
 
-def _in_place(rule: Rule) -> Rule:
+def _in_place(rule: Callable[Concatenate[TorchFunction, ...], Tensor]) -> Rule:
     """`x += y` and the like: the tensor that is changed keeps its memory, and takes the new parts."""
 
-    def changed(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        result, own = rule(func, args, kwargs), args[0]
+    def changed(func: TorchFunction, own: Tensor, /, *args: object, **kwargs: object) -> Tensor:
+        result = rule(func, own, *args, **kwargs)
         total(own).copy_(total(result))
         if not isinstance(own, DecomposedTensor):
             return result
+        assert isinstance(result, DecomposedTensor)
         own.parts, own.activated = result.parts, result.activated
         return own
 
     return changed
 
 
-def _matmul(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
-    a, b = args
-    if isinstance(a, DecomposedTensor) and isinstance(b, DecomposedTensor):
-        return total(a) @ total(b)  # queries by keys: scores
+def _matmul(func: TorchFunction, a: Tensor, b: Tensor, /) -> Tensor:
     if isinstance(a, DecomposedTensor):
+        if isinstance(b, DecomposedTensor):
+            return total(a) @ total(b)  # queries by keys: scores
         return decomposed(total(a) @ b, [None if p is None else materialize(p, a) @ b for p in a.parts])
+    assert isinstance(b, DecomposedTensor)
     # Patterns times values: all sources side by side, so that the pattern is read once.
     whole = total(b)
     present = [whole, *(materialize(p, whole) for p in b.parts if p is not None)]
@@ -183,68 +198,82 @@ def _projected(parts: Sequence[Part], whole: Tensor, through: Callable[[Tensor],
     return [*results[:-1], _added(results[-1], bias)]
 
 
-def _linear(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    x, weight, bias = _named(args, kwargs, "input weight bias")
-    whole = total(x)
-    results = _projected(x.parts, whole, lambda part: functional.linear(part, weight), bias)
+def _linear(
+    func: TorchFunction, input: DecomposedTensor, weight: Tensor, bias: Tensor | None = None
+) -> DecomposedTensor:
+    whole = total(input)
+    results = _projected(input.parts, whole, lambda part: functional.linear(part, weight), bias)
     return decomposed(functional.linear(whole, weight, bias), results)
 
 
-def _addmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    bias, x, weight = args
+def _addmm(func: TorchFunction, bias: Tensor, x: DecomposedTensor, weight: Tensor, /) -> DecomposedTensor:
     results = _projected(x.parts, total(x), lambda part: part @ weight, bias)
     return decomposed(torch.addmm(bias, total(x), weight), results)
 
 
-def _baddbmm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
+def _baddbmm(func: TorchFunction, /, *args: object, **kwargs: object) -> Tensor:
     """Scores as BLOOM makes them: alibi + query @ key."""
-    return func(*_wholes(args), **{key: total(value) for key, value in kwargs.items()})
+    return func(*(total(arg) for arg in args), **{key: total(value) for key, value in kwargs.items()})
 
 
-def _conv2d(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    x, weight, bias, *rest = args
-    whole = func(total(x), weight, bias, *rest, **kwargs)
-    results = [None if p is None else func(materialize(p, x), weight, None, *rest, **kwargs) for p in x.parts]
+def _conv2d(
+    func: TorchFunction,
+    x: DecomposedTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    /,
+    *args: object,
+    **kwargs: object,
+) -> DecomposedTensor:
+    whole = func(total(x), weight, bias, *args, **kwargs)
+    results = [None if p is None else func(materialize(p, x), weight, None, *args, **kwargs) for p in x.parts]
     results[-1] = _added(results[-1], None if bias is None else bias[:, None, None])
     return decomposed(whole, results)
 
 
-def _named(args: Sequence[Any], kwargs: dict[str, Any], names: str) -> list[Any]:
-    """Arguments by position or by name, in the order of `names`; None where one is not given."""
-    return [args[at] if at < len(args) else kwargs.get(name) for at, name in enumerate(names.split())]
-
-
-def _embedding(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
+def _embedding(
+    func: TorchFunction, places: Tensor, table: DecomposedTensor, /, *args: object, **kwargs: object
+) -> DecomposedTensor:
     """Rows of a table that has sources of its own."""
-    places, table, *rest = args
     return decomposed(
-        func(places, total(table), *rest, **kwargs),
-        [None if p is None else func(places, materialize(p, table), *rest, **kwargs) for p in table.parts],
+        func(places, total(table), *args, **kwargs),
+        [None if p is None else func(places, materialize(p, table), *args, **kwargs) for p in table.parts],
     )
 
 
-def _layer_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
+def _layer_norm(
+    func: TorchFunction,
+    input: DecomposedTensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float | None = None,
+) -> DecomposedTensor:
     """gamma * (x - mean(x)) / sigma(whole): only with sigma taken on the whole do the parts add up."""
-    x, shape, weight, bias, eps = _named(args, kwargs, "input normalized_shape weight bias eps")
-    whole = total(x)
+    whole, shape, eps = total(input), list(normalized_shape), 1e-5 if eps is None else eps
     dims = tuple(range(-len(shape), 0))
-    scale = (whole.var(dims, unbiased=False, keepdim=True) + (1e-5 if eps is None else eps)).rsqrt()
+    scale = (whole.var(dims, unbiased=False, keepdim=True) + eps).rsqrt()
     if weight is not None:
         scale = scale * weight
-    results = [None if p is None else (p - p.mean(dims, keepdim=True)) * scale for p in x.parts]
+    results = [None if p is None else (p - p.mean(dims, keepdim=True)) * scale for p in input.parts]
     results[-1] = _added(results[-1], bias)
-    return decomposed(functional.layer_norm(whole, shape, weight, bias, 1e-5 if eps is None else eps), results)
+    return decomposed(functional.layer_norm(whole, shape, weight, bias, eps), results)
 
 
-def _rms_norm(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    x, shape, weight, eps = _named(args, kwargs, "input normalized_shape weight eps")
-    whole = total(x)
+def _rms_norm(
+    func: TorchFunction,
+    input: DecomposedTensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> DecomposedTensor:
+    whole, shape = total(input), list(normalized_shape)
     floor = torch.finfo(whole.dtype).eps if eps is None else eps
     scale = (whole.square().mean(tuple(range(-len(shape), 0)), keepdim=True) + floor).rsqrt()
     if weight is not None:
         scale = scale * weight
     return decomposed(
-        functional.rms_norm(whole, shape, weight, eps), [None if p is None else p * scale for p in x.parts]
+        functional.rms_norm(whole, shape, weight, eps), [None if p is None else p * scale for p in input.parts]
     )
 
 
@@ -254,36 +283,35 @@ def activation(x: DecomposedTensor, whole: Tensor, gate: gates.Gate) -> Decompos
     return decomposed(whole, [None if p is None else p * held for p in x.parts], activated=True)
 
 
-def _gelu(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    x = args[0]
-    kind = kwargs.get("approximate", "none")
-    return activation(x, functional.gelu(total(x), approximate=kind), gates.gelu if kind == "none" else gates.gelu_tanh)
+def _gelu(func: TorchFunction, x: DecomposedTensor, /, *, approximate: str = "none") -> DecomposedTensor:
+    gate = gates.gelu if approximate == "none" else gates.gelu_tanh
+    return activation(x, functional.gelu(total(x), approximate=approximate), gate)
 
 
-def _simple(gate: gates.Gate) -> Rule:
-    return lambda func, args, kwargs: activation(args[0], func(total(args[0])), gate)
+def _activation_rule(gate: gates.Gate) -> Rule:
+    def rule(func: TorchFunction, x: DecomposedTensor, /, *_: object, **__: object) -> DecomposedTensor:
+        return activation(x, func(total(x)), gate)
+
+    return rule
 
 
-def _joined(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
+def _joined(func: TorchFunction, tensors: Sequence[Tensor], *args: object, **kwargs: object) -> DecomposedTensor:
     """cat and stack: what has no parts is all bias."""
-    tensors = args[0] if args else kwargs["tensors"]
-    rest, kwargs = args[1:], {key: value for key, value in kwargs.items() if key != "tensors"}
-    wholes = _wholes(tensors)
+    wholes = [total(tensor) for tensor in tensors]
     like = next(t for t in tensors if isinstance(t, DecomposedTensor))
     results: list[Part] = []
     for given in zip(*(_parts_of(t, like) for t in tensors), strict=True):
         nothing = all(p is None for p in given)
         results.append(
-            None if nothing else func([materialize(p, w) for p, w in zip(given, wholes, strict=True)], *rest, **kwargs)
+            None if nothing else func([materialize(p, w) for p, w in zip(given, wholes, strict=True)], *args, **kwargs)
         )
-    return decomposed(func(wholes, *rest, **kwargs), results)
+    return decomposed(func(wholes, *args, **kwargs), results)
 
 
-def _masked_fill(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> DecomposedTensor:
-    value = args[2] if len(args) > 2 else kwargs["value"]
+def _masked_fill(func: TorchFunction, x: Tensor, mask: Tensor, value: float | Tensor) -> Tensor | Sequence[Tensor]:
     if value != 0:
         raise ModelError(f"The model fills hidden states with {value}; only 0 is a sum over sources.")
-    return _each(func, args, kwargs)
+    return _each(func, x, mask, value)
 
 
 RULES |= {
@@ -308,7 +336,7 @@ RULES |= {
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "gelu": _gelu,
-    "silu": _simple(torch.sigmoid),
-    "relu": _simple(gates.relu),
+    "silu": _activation_rule(torch.sigmoid),
+    "relu": _activation_rule(gates.relu),
     "masked_fill": _masked_fill,
 }

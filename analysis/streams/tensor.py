@@ -8,17 +8,20 @@ source owns (biases, a norm's beta, constants that are added) goes to the last p
 up to the whole because the rules are right, not by construction, and the difference can be measured.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Concatenate, TypeVar, overload
 
 import torch
 from torch import Tensor
 
 from analysis.core.errors import ModelError
 
+T = TypeVar("T")
 Part = Tensor | None
 """What one source gives: any shape that broadcasts to the whole's; None where it gives nothing."""
-Rule = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
+TorchFunction = Callable[..., Any]
+"""Whatever torch calls on a tensor: what it takes and gives is as varied as torch."""
+Rule = Callable[Concatenate[TorchFunction, ...], object]
 """From a torch function and what it is called with to what it gives, whole and parts."""
 RULES: dict[str, Rule] = {}
 """By the name of the function; `analysis.streams.rules` fills it."""
@@ -35,15 +38,19 @@ class DecomposedTensor(Tensor):
 
     @classmethod
     def __torch_function__(
-        cls, func: Callable[..., Any], types: Iterable[type], args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
+        cls,
+        func: TorchFunction,
+        types: Iterable[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
         """Computes the whole as the model would, and the parts by the rule for `func`."""
         name = func.__name__
         if name == "__get__":
-            name = func.__self__.__name__  # pyright: ignore[reportFunctionMemberAccess]  a tensor's attribute
+            name = getattr(func, "__self__", func).__name__  # a tensor's attribute
         with torch._C.DisableTorchFunctionSubclass():
             if rule := RULES.get(name):
-                return rule(func, args, kwargs or {})
+                return rule(func, *args, **(kwargs or {}))
             if name in FROZEN:
                 return func(*args, **(kwargs or {}))
         raise ModelError(
@@ -54,7 +61,8 @@ class DecomposedTensor(Tensor):
 
 def decomposed(whole: Tensor, parts: Sequence[Part], *, activated: bool = False) -> DecomposedTensor:
     """The whole with its parts."""
-    result: Any = total(whole).as_subclass(DecomposedTensor)
+    result = total(whole).as_subclass(DecomposedTensor)
+    assert isinstance(result, DecomposedTensor)
     result.parts, result.activated = tuple(parts), activated
     return result
 
@@ -64,8 +72,12 @@ def from_source(whole: Tensor, source: int, sources: int) -> DecomposedTensor:
     return decomposed(whole, [total(whole) if index == source else None for index in range(sources)])
 
 
-def total(tensor: Any) -> Any:
-    """The whole alone; what is no Streams is given back as it is."""
+@overload
+def total(tensor: Tensor) -> Tensor: ...
+@overload
+def total(tensor: T) -> T: ...
+def total(tensor: object) -> object:
+    """The whole alone; what is no DecomposedTensor is given back as it is."""
     return tensor.as_subclass(Tensor) if isinstance(tensor, DecomposedTensor) else tensor
 
 

@@ -37,7 +37,7 @@ def describe(one) -> None:
 
 def numbers(figure) -> None:
     """The similarity's properties, one row an encoding, with their definitions as help."""
-    for place, one, like in zip(st.columns(2), figure.content["shown"], figure.content["likeness"], strict=False):
+    for place, one, like in zip(st.columns(2), figure.content.shown, figure.content.likeness, strict=False):
         with place:
             st.markdown(f"**{one.title}**, {like.kind}")
             with st.container(horizontal=True, gap="small"):
@@ -88,7 +88,7 @@ values = picked.done()
 
 show.copy_link("encodings", values)
 about = queries.figure("encoding_heat", {field: values[field] for field in SHARED})
-for place, one in zip(st.columns(2), about.content["shown"], strict=False):
+for place, one in zip(st.columns(2), about.content.shown, strict=False):
     with place:
         describe(one)
 

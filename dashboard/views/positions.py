@@ -59,7 +59,7 @@ def also(request: Any) -> Any:
 def press(row: int, column: int) -> None:
     """A cell of the map: its layer, and its column among the sources."""
     picked.set("layer", row)
-    picked.set("band", made.sources.index(drawn.content["sources"][column]))
+    picked.set("band", made.sources.index(drawn.content.sources[column]))
 
 
 place, cell = st.container(), st.container()

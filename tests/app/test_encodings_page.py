@@ -56,7 +56,7 @@ def test_similarity_numbers_have_definitions():
 def test_a_size_that_one_of_them_does_not_take_is_said_not_refused(length, dim):
     app = opened("encodings", length=length, dim=dim, other="sincos_2d", encoding="learned")
     fine(app)
-    assert any("Learned does not come at" in note.value for note in app.info)
+    assert any("Learned is not available at" in note.value for note in app.info)
 
 
 def test_pickers_change_what_is_shown():

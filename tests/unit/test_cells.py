@@ -14,7 +14,7 @@ from analysis.probes.image_probe import ImageRequest
 
 def drawn(figure) -> dict[str, float]:
     """The bars of a cell."""
-    return dict(zip(figure.content["frame"].part, figure.content["frame"].value, strict=True))
+    return dict(zip(figure.content.frame.part, figure.content.frame.value, strict=True))
 
 
 def test_the_bars_of_a_cell_add_up_to_the_models_own_score() -> None:
@@ -33,7 +33,7 @@ def test_the_sides_of_a_compared_cell_are_those_of_each_alone() -> None:
     values = {**VIEWS["compare"].defaults(), "text": TEXT, "centred": False, "query": 1, "key": 2, "head2": 4}
     both = tuple(text_probe.TermsRequest.of(side).run(embedded_loaded()) for side in text_probe.sides(values))
     figure = FIGURES["compare_cell"].of(values, both)
-    table = figure.content["table"]
+    table = figure.content.table
     for side, made, head in zip(("left", "right"), both, (0, 4), strict=True):
         assert table[side]["total"] == pytest.approx(made.scores[head, 1, 2], abs=1e-4)
         assert table[side].drop("total").sum() == pytest.approx(table[side]["total"], abs=1e-4)
@@ -52,7 +52,7 @@ def test_a_stored_head_has_the_terms_of_the_store() -> None:
     bars = drawn(FIGURES["depth_cell"].of(values))
     assert sum(bars.values()) == pytest.approx(1, abs=1e-3), "shares of a head add up to 1"
     largest = FIGURES["depth_cell"].of(values | {"at_layer": -1, "at_head": -1})
-    heads = FIGURES["depth_heads"].of(values).content["table"]
+    heads = FIGURES["depth_heads"].of(values).content.table
     layer, head = np.unravel_index(heads.to_numpy().argmax(), heads.shape)
     assert f"layer {layer}, head {head}" in largest.finding
     with pytest.raises(LinkError, match="layers 0 to 5 and heads 0 to 11"):

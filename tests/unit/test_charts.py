@@ -33,6 +33,7 @@ from analysis.figures import Figure, drawing, drawings, export, fonts
 from analysis.figures.drawings import CHARTS, Look
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.heatmap import MOST_CELLS, heatmap
+from analysis.figures.terms.data import TermTable
 from dashboard.widgets.vega_specs import vega_specs
 
 LINK = "https://addend.example/terms?head=3"
@@ -493,7 +494,7 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
     table = pd.DataFrame(
         {"word_to_word": [-0.001], "position_to_position": [-0.25]}, index=pd.Index([0], name="head")
     ).rename_axis(columns="term")
-    made = drawn(name="terms_heads", content={"table": table, "label": "share", "measure": "share"})
+    made = drawn(name="terms_heads", content=TermTable(table=table, measure="share", label="share"))
     panel = vega_specs(made, Look(screen=True))[0]
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "shown", ())}
     assert {"0.00", "−0.25"} <= written

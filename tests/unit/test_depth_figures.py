@@ -85,14 +85,14 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
         write_decoding(model, layers)
     store_build.refresh()
     figure = made("depth_decoding", models=("two", "one", "not there"))
-    rows = figure.content["rows"]
-    assert figure.content["models"] == ["two", "one"]
+    rows = figure.content.rows
+    assert figure.content.models == ["two", "one"]
     assert len(rows) == (3 + 5) * len(READINGS)
     assert set(rows.panel) == set(READINGS.values())
     # Depth runs from 0 to 1 whatever the number of layers.
     assert sorted(set(rows.depth[rows.model == "two"])) == [0, 0.25, 0.5, 0.75, 1]
     assert sorted(set(rows.depth[rows.model == "one"])) == [0, 0.5, 1]
-    assert "two: ridge regression reads position to 0.5 tokens" in figure.caption
+    assert "two: ridge regression reads the position to within 0.5 tokens" in figure.caption
     assert "and to 0.9 where the last one ends" in figure.caption
     assert figure.command == "make decoding of two\nmake decoding of one"
     for look in (Look(), Look(dark=True, screen=True)):
@@ -142,17 +142,17 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     write_order("two", 5)
     store_build.refresh()
     figure = made("depth_equivariance", models=("one", "two"))
-    assert "one: what leaves the last layer moves by 0.2 with positions as trained and 0 with positions off" in (
+    assert "one: the last layer's output moves by 0.2 with positions as trained and 0 with positions off" in (
         figure.caption
     )
-    assert "two: what leaves the last layer moves by 0.4" in figure.caption
+    assert "two: the last layer's output moves by 0.4" in figure.caption
     assert [len(drawings.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (and least to most): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
-    bins = figure.content["at"].query("model == 'one' and query == 'cls'")
+    bins = figure.content.at.query("model == 'one' and query == 'cls'")
     assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)
-    assert sorted(set(figure.content["reach"].depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert sorted(set(figure.content.reach.depth)) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert len(drawings.panels(figure)) == 4
     with pytest.raises(NoResults, match=r"for three\. Run: python -m analysis measure order --texts FILE"):
         made("depth_locality", models=("three",))
@@ -183,9 +183,9 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     write_means("one")
     store_build.refresh()
     figure = made("depth_basis", models=("one",))
-    assert "positions are 25 % away from those of frozen" in figure.caption
-    assert "so few windows alone would give 10 %" in figure.caption  # sqrt(0.002 / 0.2)
-    rows = figure.content["rows"]
+    assert "positions differ by 25 % from those of method frozen" in figure.caption
+    assert "a sample of this many windows alone makes them differ by 10 %" in figure.caption  # sqrt(0.002 / 0.2)
+    rows = figure.content.rows
     assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
     assert rows.noise[rows.measure != "position_share"].isna().all()
     assert len(rows[rows.measure == "cosine_to_next"]) == 2
@@ -196,10 +196,10 @@ def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     write_terms()
     store_build.refresh()
     figure = made("depth_heads")
-    np.testing.assert_allclose(figure.content["table"], [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
+    np.testing.assert_allclose(figure.content.table, [[1, 1 / 2, 1 / 3], [1 / 2, 1 / 4, 1 / 6]])
     assert "largest in layer 0, head 0: 1.00" in figure.caption
     assert "frozen" in figure.caption
-    assert made("depth_heads", measure="effect").content["table"].iloc[1, 1] == pytest.approx(0.5)
+    assert made("depth_heads", measure="effect").content.table.iloc[1, 1] == pytest.approx(0.5)
     assert len(drawings.panels(figure, Look())) == 1
 
 
@@ -207,7 +207,7 @@ def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data:
     write_terms()
     store_build.refresh()
     figure = made("depth_terms")
-    assert list(figure.content["panels"]) == ["mean_over_heads", "pooled_over_heads"]
+    assert list(figure.content.panels) == ["mean_over_heads", "pooled_over_heads"]
     assert len(figure.frame()) == 2 * 2 * 4
     assert "layer 0: position → position; layer 1: position → position" in figure.caption
     assert len(drawings.panels(figure, Look())) == 2

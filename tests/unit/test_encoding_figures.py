@@ -67,7 +67,7 @@ def test_its_command_makes_the_same_figure(name):
     asked = {"encoding": "rotary", "other": "alibi", "length": 32, "dim": 16, "compare": "dot", "shift": 4}
     figure = made(name, **asked)
     if name == "encoding_heat":
-        for line, one in zip(figure.command.splitlines(), figure.content["shown"], strict=True):
+        for line, one in zip(figure.command.splitlines(), figure.content.shown, strict=True):
             assert shlex.split(line)[3:] == ["encode", one.name, "--length", "32", "--dim", str(one.dim), "--csv"]
         return
     words = shlex.split(figure.command)
@@ -107,7 +107,7 @@ def test_movement_numbers():
     assert (frame["range"] > 0.5).sum() == 286
     assert "286 of 512 dimensions (55.9 %)" in figure.caption
     assert "the 256 most variable hold 98.4 % of the variance" in figure.caption
-    held = figure.content["held"]
+    held = figure.content.held
     variance = np.sort(table.var(0))[::-1]
     assert held.variance.iloc[256] == pytest.approx(variance[:256].sum() / variance.sum())
     assert held.variance.iloc[[0, -1]].tolist() == pytest.approx([0, 1])
@@ -115,9 +115,9 @@ def test_movement_numbers():
 
 def test_movement_is_on_one_scale_only_where_values_are_of_a_kind():
     same, other = made("encoding_movement"), made("encoding_movement", other="alibi")
-    assert len(set(same.content["highest"])) == 1
+    assert len(set(same.content.highest)) == 1
     assert "one scale" in same.caption
-    assert len(set(other.content["highest"])) == 2
+    assert len(set(other.content.highest)) == 2
     assert "one scale" not in other.caption
 
 
@@ -136,7 +136,7 @@ def test_similarity_against_distance(compare):
 
 
 def test_similarity_numbers_are_those_of_the_map_shown():
-    like = made("encoding_similarity", compare="dot", dim=512, other="").content["likeness"][0]
+    like = made("encoding_similarity", compare="dot", dim=512, other="").content.likeness[0]
     assert like.numbers["first_rise"] == 44
     assert like.numbers["symmetry"] == 1
     assert like.numbers["monotonicity"] == measures.monotonicity(ENCODINGS["sinusoidal"].similarity(128, 512))
@@ -144,7 +144,7 @@ def test_similarity_numbers_are_those_of_the_map_shown():
 
 def test_an_encoding_with_a_score_of_its_own_keeps_it():
     for compare in ("cosine", "dot"):
-        like = made("encoding_similarity", encoding="alibi", other="", compare=compare).content["likeness"][0]
+        like = made("encoding_similarity", encoding="alibi", other="", compare=compare).content.likeness[0]
         assert np.array_equal(like.values, ENCODINGS["alibi"].similarity(128, 8), equal_nan=True)
     with pytest.raises(AddendError, match="euclid"):
         made("encoding_similarity", compare="euclid")
@@ -166,7 +166,7 @@ def test_shift_matrix_shifts():
 def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
     figure = made("encoding_shift", shift=8)
     r2 = measures.shift_r2(encode("learned", length=128, dim=384), k=8)
-    assert figure.content["found"][1].matrix is None
+    assert figure.content.found[1].matrix is None
     assert f"R² {r2:.3f}" in figure.caption
     drawn = str([panel.to_dict() for panel in drawings.panels(figure)])
     assert f"{r2:.3f}" in drawn
@@ -175,7 +175,7 @@ def test_where_there_is_no_closed_form_the_held_out_r2_is_said():
 
 @pytest.mark.parametrize(("encoding", "why"), [("alibi", "distances"), ("none", "the same")])
 def test_where_nothing_can_be_shifted_the_reason_is_said(encoding, why):
-    assert why in made("encoding_shift", encoding=encoding).content["found"][0].why
+    assert why in made("encoding_shift", encoding=encoding).content.found[0].why
 
 
 @pytest.mark.parametrize("length", [16, 32, 512])

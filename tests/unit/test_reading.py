@@ -133,7 +133,7 @@ def test_the_moving_picture_draws_these_patterns() -> None:
 @pytest.mark.parametrize("split", [1, 4, 7])
 def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None:
     figure = FIGURES["reading_concatenation"].make({"split": split})
-    made, frame = figure.content["made"], figure.frame()
+    made, frame = figure.content.made, figure.frame()
     with torch.no_grad():
         layer = torch.nn.Linear(*made.matrix.shape, bias=False).double()
         layer.weight.copy_(torch.from_numpy(made.matrix.T))
@@ -153,7 +153,7 @@ def test_the_sum_is_what_transformers_adds() -> None:
     with torch.no_grad():
         model(ids)
     figure = FIGURES["reading_sum"].make({"word": "dog", "position": 14})
-    np.testing.assert_allclose(figure.content["values"][3], taken[0][0, 14], atol=1e-7)
+    np.testing.assert_allclose(figure.content.values[3], taken[0][0, 14], atol=1e-7)
 
 
 @pytest.mark.parametrize("dim", [2, 3, 16, 384])

@@ -235,7 +235,7 @@ def test_a_rule_keeps_the_sum(name: str) -> None:
         kwargs = {"training": False}
     expected = function(name)(total(sample(X)).clone(), *rest, **kwargs)
     with torch._C.DisableTorchFunctionSubclass():
-        made = RULES[name](function(name), (sample(X), *rest), kwargs)
+        made = RULES[name](function(name), sample(X), *rest, **kwargs)
     assert_sums(made, expected)
 
 

@@ -177,9 +177,8 @@ def test_what_has_a_bias_as_its_key_moves_no_attention():
     np.testing.assert_array_equal(key, np.broadcast_to(key[:, :1], key.shape))
 
 
-def normalise_each_alone(_func: Any, args: Any, kwargs: Any) -> Any:
+def normalise_each_alone(_func: Any, x: Any, shape: Any, weight: Any, bias: Any, eps: Any) -> Any:
     """The mistake of a published script: every part through the LayerNorm with statistics of its own."""
-    x, shape, weight, bias, eps = (*args, *kwargs.values())
     alone = [None if p is None else nn.functional.layer_norm(p, shape, weight, bias, eps) for p in x.parts]
     return decomposed(nn.functional.layer_norm(x.as_subclass(torch.Tensor), shape, weight, bias, eps), alone)
 

@@ -127,7 +127,7 @@ def test_causal_and_masked_never_share_an_axis(whole):
                 found = set(figure.frame().variant)
                 assert found, name
                 assert all(variant.startswith("causal_") == causal for variant in found), name
-    assert "never on one axis" in made("training_curves").caption
+    assert "never share an axis" in made("training_curves").caption
 
 
 # ---- Learning curves ----
@@ -412,7 +412,7 @@ def test_convergence_in_seconds_is_steps_times_what_a_step_costs(three):
     assert rows.loc["seconds", "tupe_a"].ratio == pytest.approx(1.05 * 0.375)
     assert rows.loc["seconds", "no_position"].took == "> 40"
     assert figure.provenance["Step times"].startswith("run ")
-    assert "as recorded: No position." in figure.caption
+    assert "was not measured, for: No position." in figure.caption
     drawings.compose(figure).to_dict()
     against = made("training_convergence", baseline="tupe_a").frame().set_index(["axis", "variant"])
     steps = against.loc["step", "bert_a"].ratio

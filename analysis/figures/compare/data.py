@@ -1,19 +1,58 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 from analysis.figures.terms.cell import place
-from analysis.figures.terms.data import CITE, MEASURES, NOTHING, measure_of, reading, term_label
-from analysis.figures.terms.maps import REST, four, method_assumption, viewed_head, visible_terms
+from analysis.figures.terms.data import CITE, MEASURES, NOTHING, MeasureParameters, reading, term_label
+from analysis.figures.terms.maps import (
+    REST,
+    ViewParameters,
+    four,
+    method_assumption,
+    viewed_head,
+    visible_terms,
+)
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 
 Both = tuple[Decomposition, Decomposition]
 SIDES = ("left", "right")
+
+
+class CompareParameters(ViewParameters):
+    """How the maps of both sides are arranged. head2: the right side's head, where it is not the left one's."""
+
+    term: str
+    head2: int
+
+    def sides(self) -> tuple[ViewParameters, ViewParameters]:
+        """The parameters of the left and of the right side."""
+        head = self.head if self.head2 == text_probe.FOLLOWING["head2"] else self.head2
+        return self, self.model_copy(update={"head": head})
+
+
+@dataclass(frozen=True)
+class TwoSidesContent:
+    """table: a row a term, with the columns left, right and difference, whose values `label` says in words."""
+
+    table: pd.DataFrame
+    label: str
+
+
+@dataclass(frozen=True)
+class CompareMapsContent:
+    """maps: name -> values (query, key) and the tokens of rows and columns, on a scale from -reach to reach."""
+
+    maps: dict[str, tuple[ndarray, Sequence[str]]]
+    reach: float
 
 
 def _side(decomposition: Decomposition, head: int | None = None) -> str:
@@ -67,10 +106,10 @@ def _folded(table: pd.DataFrame, both: Both, *, add_up: bool) -> pd.DataFrame:
     return table.loc[named]
 
 
-@figure("compare_terms", live=text_probe.obtain_both)
-def compare_terms(params: Params, both: Both) -> Figure:
+@figure("compare_terms", MeasureParameters, live=text_probe.obtain_both)
+def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesContent]:
     """Every term of both sides, mean over heads, and the difference."""
-    measure = measure_of(params)
+    measure = params.measure
     columns = {}
     for side, decomposition in zip(SIDES, both, strict=True):
         values = decomposition.shares() if measure == "share" else decomposition.effects()
@@ -101,16 +140,14 @@ def compare_terms(params: Params, both: Both) -> Figure:
         command=_commands(both),
         provenance=_about(both),
         citation_keys=CITE,
-        content={"table": _folded(table, both, add_up=measure == "share"), "label": MEASURES[measure]},
+        content=TwoSidesContent(table=_folded(table, both, add_up=measure == "share"), label=MEASURES[measure]),
     )
 
 
-@figure("compare_cell", live=text_probe.obtain_both)
-def compare_cell(params: Params, both: Both) -> Figure:
+@figure("compare_cell", CompareParameters, live=text_probe.obtain_both)
+def compare_cell(params: CompareParameters, both: Both) -> Figure[TwoSidesContent]:
     """The score of one query on one key, by their places, as the sum of its terms: both sides, and the difference."""
-    matches = [
-        viewed_head(side, one, visible_terms(one)) for side, one in zip(text_probe.sides(params), both, strict=True)
-    ]
+    matches = [viewed_head(side, one, visible_terms(one)) for side, one in zip(params.sides(), both, strict=True)]
     heads, views = zip(*matches, strict=True)
     on_both = min(len(view.labels) for view in views)
     query, key = place(params, views[0].part(0, on_both - 1))
@@ -124,7 +161,7 @@ def compare_cell(params: Params, both: Both) -> Figure:
     table.index.name = "term"
     pairs = [f"“{view.labels[query]}” on “{view.labels[key]}”" for view in views]
     which = pairs[0] if pairs[0] == pairs[1] else f"{pairs[0]} (left) and {pairs[1]} (right)"
-    kind = "key-centred score" if params["centred"] else "score before centring"
+    kind = "key-centred score" if params.centred else "score before centring"
     totals = table.loc[["total"], [*SIDES, "difference"]].to_numpy(dtype=float)
     left, right, difference = (signed(float(value)) for value in totals[0])
     text = f"The score of {which} is {left} on the left and {right} on the right, a difference of {difference}."
@@ -141,21 +178,21 @@ def compare_cell(params: Params, both: Both) -> Figure:
         command=_commands(both),
         provenance=_about(both),
         citation_keys=CITE,
-        content={"table": _folded(table, both, add_up=True), "label": kind},
+        content=TwoSidesContent(table=_folded(table, both, add_up=True), label=kind),
     )
 
 
-@figure("compare_maps", live=text_probe.obtain_both)
-def compare_maps(params: Params, both: Both) -> Figure:
+@figure("compare_maps", CompareParameters, live=text_probe.obtain_both)
+def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsContent]:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
-    term = str(params["term"])
+    term = params.term
     for side, decomposition in zip(SIDES, both, strict=True):
         if term not in decomposition.names:
             raise LinkError(
                 f"The {side} side has no term {term_label(term)}; "
                 f"it has: {', '.join(map(term_label, visible_terms(decomposition)))}."
             )
-    matches = [viewed_head(side, one, [term]) for side, one in zip(text_probe.sides(params), both, strict=True)]
+    matches = [viewed_head(side, one, [term]) for side, one in zip(params.sides(), both, strict=True)]
     heads, views = zip(*matches, strict=True)
     maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
     left, right = (view.terms[term] for view in views)
@@ -167,7 +204,7 @@ def compare_maps(params: Params, both: Both) -> Figure:
     else:
         text = f"No difference: the sides have {len(left)} and {len(right)} tokens."
     reach = max(float(np.abs(values).max()) for values, _ in maps.values()) or 1.0
-    drawn = "key-centred" if params["centred"] else "as they are, before centring"
+    drawn = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
         parts = []
@@ -196,5 +233,5 @@ def compare_maps(params: Params, both: Both) -> Figure:
         command=_commands(both),
         provenance=_about(both),
         citation_keys=CITE,
-        content={"maps": maps, "reach": reach},
+        content=CompareMapsContent(maps=maps, reach=reach),
     )

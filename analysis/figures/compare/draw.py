@@ -3,14 +3,16 @@
 import altair as alt
 
 from analysis.figures import Figure
+from analysis.figures.compare.data import CompareMapsContent, TwoSidesContent
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.terms.data import term_label
 from analysis.figures.terms.draw import token_map
 
 
-def _terms(figure: Figure, look: Look) -> list[Chart]:
+@drawing("compare_terms", "compare_cell", columns=2)
+def _terms(figure: Figure[TwoSidesContent], look: Look) -> list[Chart]:
     """The two sides as dots joined by a line, and beside it the difference as bars, on one scale."""
-    table, label = figure.content["table"], figure.content["label"]
+    table, label = figure.content.table, figure.content.label
     order = [term_label(term) for term in table.index]
     wide = table.reset_index().assign(label=order)
     long = wide.melt(["term", "label"], ["left", "right"], var_name="side", value_name="value").dropna()
@@ -63,15 +65,11 @@ def _terms(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-drawing("compare_terms", columns=2)(_terms)
-drawing("compare_cell", columns=2)(_terms)
-
-
 @drawing("compare_maps", columns=3)
-def compare_maps(figure: Figure, look: Look) -> list[Chart]:
+def compare_maps(figure: Figure[CompareMapsContent], look: Look) -> list[Chart]:
     """Left, right, and the difference where there is one."""
-    reach = figure.content["reach"]
+    reach = figure.content.reach
     return [
         token_map(values, labels, reach, look, title=name, side=330)
-        for name, (values, labels) in figure.content["maps"].items()
+        for name, (values, labels) in figure.content.maps.items()
     ]

@@ -1,11 +1,13 @@
 """Figure of the position basis against depth, the published figures of Song & Zhong beside it."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import percent
-from analysis.figures.depth.data import models_of, run_descriptions, windows
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.depth.data import ModelsParameters, models_of, run_descriptions, windows
+from analysis.figures.figure import Figure, figure
 from analysis.store import read
 
 MEASURES = {
@@ -47,10 +49,20 @@ def published() -> pd.DataFrame:
     ).sort_values(["model", "measure", "layer"], ignore_index=True)
 
 
-@figure("depth_basis")
-def basis(params: Params) -> Figure:
+@dataclass(frozen=True)
+class BasisContent:
+    """rows: a row a model, layer and measure. panels: measure -> title. published: those of `models` in a paper."""
+
+    rows: pd.DataFrame
+    models: list[str]
+    panels: dict[str, str]
+    published: list[str]
+
+
+@figure("depth_basis", ModelsParameters)
+def basis(params: ModelsParameters) -> Figure[BasisContent]:
     """Six numbers of the position basis, by depth."""
-    frame, models = models_of(params, "newest_means", "measure means --texts FILE")
+    frame, models = models_of(params.models, "newest_means", "measure means --texts FILE")
     own = frame.melt(["model", "layer", "depth", "noise_share"], list(MEASURES), "measure").dropna(subset="value")
     own = own.assign(noise=own.noise_share.where(own.measure == "position_share")).drop(columns="noise_share")
     theirs = published()
@@ -61,14 +73,14 @@ def basis(params: Params) -> Figure:
     if not np.isnan(start.frozen_gap):
         expected = np.sqrt(start.noise_share / start.position_share)
         gap = (
-            f" At layer 0 its positions are {percent(start.frozen_gap)} away from those of frozen, which hold no word; "
-            f"so few windows alone would give {percent(expected)}."
+            f" At layer 0 its positions differ by {percent(start.frozen_gap)} from those of method frozen, which hold "
+            f"no word; a sample of this many windows alone makes them differ by {percent(expected)}."
         )
     last = first.iloc[-1]
     sentence = (
         f"{models[0]}: position holds {percent(start.position_share, 1)} of the energy where the first layer begins "
-        f"and {percent(last.position_share, 1)} where the last one ends, of which sampling alone "
-        f"would give {percent(last.noise_share, 1)}."
+        f"and {percent(last.position_share, 1)} where the last one ends; sampling alone would give "
+        f"{percent(last.noise_share, 1)}."
     )
     every = dict.fromkeys(theirs.caveat.dropna())
     caveats = " ".join(text for text in every if not any(text != other and text in other for other in every))
@@ -84,14 +96,14 @@ def basis(params: Params) -> Figure:
             f"{sentence}{gap} Method mean: hidden state = mean + position + context + residual, over "
             f"{windows(frame)}, the first token and separators left out. "
             "Energy: the sum of squares of the hidden states, of which the four parts' shares sum to 1; dashed: what "
-            f"sampling alone would give. Grey: Song & Zhong 2023, by the same formulas, but of other models, over "
-            f"{SETTING}, by the defaults of their script 6,400 windows of 512 tokens without special tokens, "
-            f"the first left out. {caveats}"
+            f"sampling alone would give. Grey: Song & Zhong 2023, by the same formulas, for other models, over "
+            f"{SETTING}; the defaults of their script are 6,400 windows of 512 tokens without special tokens, the "
+            f"first left out. {caveats}"
         ),
         alt=f"{len(MEASURES)} panels of measures against depth for {', '.join(models)}, and for BERT and GPT-2 as "
         f"published. {sentence}",
         command="\n".join(dict.fromkeys(frame.command)),
         provenance=run_descriptions(frame),
         citation_keys=(PAPER,),
-        content={"rows": rows, "models": models, "panels": MEASURES, "published": list(SHOWN.values())},
+        content=BasisContent(rows=rows, models=models, panels=MEASURES, published=list(SHOWN.values())),
     )

@@ -1,12 +1,14 @@
 """Figures against depth: what position, order and word can be read from the hidden states of each layer."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from analysis.core.errors import NoResults
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 READINGS = {
@@ -21,9 +23,27 @@ READINGS = {
 """The panels, by target, decoder and measure; the mean absolute error of position is in the table alone."""
 
 
-def models_of(params: Params, view: str, make: str) -> tuple[pd.DataFrame, list[str]]:
-    """Rows of a view for the models that a link names, in its order; the newest corpus of each. Raises NoResults."""
-    wanted = [str(model) for model in tuple(params["models"])]
+class ModelsParameters(Parameters):
+    """The models that are shown, in this order."""
+
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DecodingContent:
+    """rows: a row a model, layer and panel. panels: the titles of the panels."""
+
+    rows: pd.DataFrame
+    models: list[str]
+    panels: list[str]
+
+
+def models_of(models: Sequence[str], view: str, make: str) -> tuple[pd.DataFrame, list[str]]:
+    """Rows of a view for some models, in this order; the newest corpus of each.
+
+    Raises NoResults where the store has none: `make` is the command that makes them.
+    """
+    wanted = list(models)
     marks = ", ".join("?" for _ in wanted) or "NULL"
     result = read.query(f"SELECT * FROM {view} WHERE model IN ({marks}) ORDER BY created, layer", wanted)
     if result.empty:
@@ -65,10 +85,10 @@ def windows(rows: pd.DataFrame) -> str:
     return "; ".join(f"{model}: {texts[what]}" for model, what in of.items())
 
 
-@figure("depth_decoding")
-def decoding(params: Params) -> Figure:
+@figure("depth_decoding", ModelsParameters)
+def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
     """Decoders' scores on held-out windows, by depth."""
-    rows, models = models_of(params, "newest_decoding", "measure decoding --texts FILE")
+    rows, models = models_of(params.models, "newest_decoding", "measure decoding --texts FILE")
     keys = list(zip(rows.target, rows.decoder, rows.measure, strict=True))
     rows = rows.assign(panel=[READINGS.get(key, "") for key in keys])
     columns = ["model", "layer", "depth", "target", "decoder", "measure", "value", "low", "high", "chance"]
@@ -80,15 +100,15 @@ def decoding(params: Params) -> Figure:
     r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
     last = int(error.index.max())
     text = (
-        f"{models[0]}: ridge regression reads position to {error[0]:.1f} tokens on average where the first layer "
-        f"begins (R² {r2[0]:.2f}) and to {error[last]:.1f} where the last one ends (R² {r2[last]:.2f})."
+        f"{models[0]}: ridge regression reads the position to within {error[0]:.1f} tokens on average before the "
+        f"first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
     )
     return Figure(
         name="depth_decoding",
         title="What can be read from the hidden states",
         finding=(
-            f"A linear decoder misses a word's position by {error[0]:.1f} places on average where the first layer "
-            f"begins, and by {error[last]:.1f} where the last one ends"
+            f"A linear decoder misses a word's position by {error[0]:.1f} places on average before the first layer, "
+            f"and by {error[last]:.1f} after the last"
         ),
         frame=lambda: table,
         caption=(
@@ -104,5 +124,5 @@ def decoding(params: Params) -> Figure:
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
         citation_keys=("wang2020what",),
-        content={"rows": drawn, "models": models, "panels": list(READINGS.values())},
+        content=DecodingContent(rows=drawn, models=models, panels=list(READINGS.values())),
     )

@@ -6,6 +6,8 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure
+from analysis.figures.depth.basis import BasisContent
+from analysis.figures.depth.data import DecodingContent
 from analysis.figures.drawing import GREY, Chart, Look, drawing
 
 WIDE, HIGH = 250, 190
@@ -38,9 +40,9 @@ def depth_axis() -> alt.X:
 
 
 @drawing("depth_decoding", columns=3)
-def decoding(figure: Figure, look: Look) -> list[Chart]:
+def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
     """Scores of the decoders with intervals, and chance as a dashed line."""
-    rows, models, panels = (figure.content[key] for key in ("rows", "models", "panels"))
+    rows, models, panels = (figure.content.rows, figure.content.models, figure.content.panels)
     return [
         _decoder(rows[rows.panel == panel], panel, models, look, last=place >= len(panels) - 3)
         for place, panel in enumerate(panels)
@@ -66,9 +68,14 @@ def _decoder(rows: pd.DataFrame, panel: str, models: Sequence[str], look: Look, 
 
 
 @drawing("depth_basis", columns=3)
-def basis(figure: Figure, look: Look) -> list[Chart]:
+def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
     """Measures of the position basis; published models are grey, told apart by their marks."""
-    rows, models, panels, published = (figure.content[key] for key in ("rows", "models", "panels", "published"))
+    rows, models, panels, published = (
+        figure.content.rows,
+        figure.content.models,
+        figure.content.panels,
+        figure.content.published,
+    )
     return [
         _measure(rows[rows.measure == name], title, models, published, look, last=place >= len(panels) - 3)
         for place, (name, title) in enumerate(panels.items())

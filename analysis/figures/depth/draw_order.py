@@ -5,6 +5,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.depth.draw import colour, depth_axis, high
+from analysis.figures.depth.order import EquivarianceContent, LocalityContent
 from analysis.figures.drawing import Chart, Look, drawing
 
 WIDE = 360
@@ -18,9 +19,9 @@ def _titled(panel: Chart, title: str, look: Look, named: int) -> Chart:
 
 
 @drawing("depth_equivariance", columns=2)
-def equivariance(figure: Figure, look: Look) -> list[Chart]:
+def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]:
     """Errors with intervals; positions off dashed."""
-    rows, models, panels = (figure.content[key] for key in ("rows", "models", "panels"))
+    rows, models, panels = (figure.content.rows, figure.content.models, figure.content.panels)
     most = max(1.0, float(rows.high.max()))
     drawn = []
     for place, (tokens, title) in enumerate(panels.items()):
@@ -51,9 +52,14 @@ def equivariance(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("depth_locality", columns=2)
-def locality(figure: Figure, look: Look) -> list[Chart]:
+def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
     """Mean distance by layer above, attention against distance below; a column a kind of query."""
-    reach, at, models, queries = (figure.content[key] for key in ("reach", "at", "models", "queries"))
+    reach, at, models, queries = (
+        figure.content.reach,
+        figure.content.at,
+        figure.content.models,
+        figure.content.queries,
+    )
     titles = list(queries.items())
     # A column each; where there is but one kind, its two panels stand abreast.
     return [

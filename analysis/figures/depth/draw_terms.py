@@ -7,8 +7,9 @@ import numpy as np
 
 from analysis.core.colours import of_term
 from analysis.figures import Figure
+from analysis.figures.depth.terms import TermsContent
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.terms.data import FOUR
+from analysis.figures.terms.data import FOUR, TermTable
 from analysis.figures.terms.draw import measured_colours
 
 CELL, NUMBER = 30, 34
@@ -16,11 +17,11 @@ CELL, NUMBER = 30, 34
 
 
 @drawing("depth_heads")
-def heads(figure: Figure, look: Look) -> list[Chart]:
+def heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
     """Layers down, heads across, the number in every cell."""
-    table, label = figure.content["table"], figure.content["label"]
+    table, label = figure.content.table, figure.content.label
     reach = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
-    colour, ink = measured_colours(reach, figure.content["measure"], label, look)
+    colour, ink = measured_colours(reach, figure.content.measure, label, look)
     frame = table.reset_index().melt("layer", var_name="head", value_name="value")
     bare: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelAngle": 0}
     base = alt.Chart(frame).encode(
@@ -38,9 +39,9 @@ def heads(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("depth_terms", columns=2)
-def terms(figure: Figure, look: Look) -> list[Chart]:
+def terms(figure: Figure[TermsContent], look: Look) -> list[Chart]:
     """A line a term; one panel an aggregation, all on one scale."""
-    rows, order, panels = (figure.content[key] for key in ("rows", "order", "panels"))
+    rows, order, panels = (figure.content.rows, figure.content.order, figure.content.panels)
     hues = [look.colour(of_term(term)) for term in FOUR]
     reach = [min(0.0, float(rows.low.min())), float(rows.high.max())]
     drawn = []
@@ -54,7 +55,7 @@ def terms(figure: Figure, look: Look) -> list[Chart]:
         base = alt.Chart(own).encode(
             x=alt.X("layer:Q", axis=alt.Axis(title="layer", tickMinStep=1, format="d", grid=False)), color=hue
         )
-        y = alt.Y("value:Q", title=figure.content["label"], scale=alt.Scale(domain=reach, nice=True))
+        y = alt.Y("value:Q", title=figure.content.label, scale=alt.Scale(domain=reach, nice=True))
         tips = [
             alt.Tooltip("label:N", title="term (query → key)"),
             alt.Tooltip("layer:Q"),

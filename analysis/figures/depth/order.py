@@ -1,13 +1,14 @@
 """Figures against depth: what permuting the words does to hidden states, and how far tokens attend."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import significant
-from analysis.figures.depth.data import models_of, run_descriptions, windows
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.depth.data import ModelsParameters, models_of, run_descriptions, windows
+from analysis.figures.figure import Figure, figure
 
 MAKE = "measure order --texts FILE"
 TOKENS = {"moved": "Words, each where it was moved to", "last": "The last token, which stays where it is"}
@@ -15,10 +16,29 @@ QUERIES = {"cls": "[CLS]", "word": "Words"}
 BINS = "every bin is twice as wide as the one before"
 
 
-@figure("depth_equivariance")
-def equivariance(params: Params) -> Figure:
+@dataclass(frozen=True)
+class EquivarianceContent:
+    """rows: a row a model, layer and kind of token. panels: kind of token -> title."""
+
+    rows: pd.DataFrame
+    models: list[str]
+    panels: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LocalityContent:
+    """reach: mean distances by layer. at: attention by distance. queries: kind of query -> title."""
+
+    reach: pd.DataFrame
+    at: pd.DataFrame
+    models: list[str]
+    queries: dict[str, str]
+
+
+@figure("depth_equivariance", ModelsParameters)
+def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
     """Equivariance error by depth, positions as trained and off."""
-    rows, models = models_of(params, "newest_equivariance", MAKE)
+    rows, models = models_of(params.models, "newest_equivariance", MAKE)
     table = rows[["model", "positions", "tokens", "layer", "depth", "value", "low", "high", "largest", "windows"]]
     text = " ".join(_strayed(rows[rows.model == model], model) for model in models[:2])
     panels = {tokens: title for tokens, title in TOKENS.items() if (rows.tokens == tokens).any()}
@@ -28,30 +48,30 @@ def equivariance(params: Params) -> Figure:
         finding=_order_shows(rows[rows.model == models[0]]),
         frame=lambda: table,
         caption=(
-            f"{text} The words of each window are put in another order, and its states are compared with the permuted "
-            "states of the window as it was: 0 where order makes no difference but that of place, 1 where the two are "
-            f"as far apart as two words of a window. Over {windows(rows)}, special tokens left in place, in float64. "
-            "Dashed: the same model with its positions switched off. Without positions an encoder stays at 0 at any "
-            "depth; a causal mask does not, though after one layer its last token is still blind to the order before "
-            "it. Bars: 95 % bootstrap intervals over windows."
+            f"{text} The words of each window are put in another order, and the hidden states are compared with those "
+            "of the original window, put in the same order: 0 means that order changes nothing else, 1 that the two "
+            f"are as far apart as two words of a window. Over {windows(rows)}; special tokens stay in place; in "
+            "float64. Dashed: the same model with its positions switched off. Without positions an encoder stays at 0 "
+            "at any depth. A causal model does not, though after one layer its last token still cannot see the order "
+            "of the tokens before it. Bars: 95 % bootstrap intervals over windows."
         ),
         alt=f"{len(panels)} panels of equivariance error against depth for {', '.join(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content={"rows": table, "models": models, "panels": panels},
+        content=EquivarianceContent(rows=table, models=models, panels=panels),
     )
 
 
 def _strayed(rows: pd.DataFrame, model: str) -> str:
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").sort_index()
     sentences = [f"{significant(row.value)} with positions {positions}" for positions, row in ends.iterrows()]
-    return f"{model}: what leaves the last layer moves by {' and '.join(sentences)}."
+    return f"{model}: the last layer's output moves by {' and '.join(sentences)}."
 
 
-@figure("depth_locality")
-def locality(params: Params) -> Figure:
+@figure("depth_locality", ModelsParameters)
+def locality(params: ModelsParameters) -> Figure[LocalityContent]:
     """How far [CLS] and words attend: by depth, and against distance."""
-    rows, models = models_of(params, "newest_locality", MAKE)
+    rows, models = models_of(params.models, "newest_locality", MAKE)
     rows = rows.assign(ratio=rows.value / rows.even, ratio_low=rows.low / rows.even)
     rows = rows.assign(ratio_high=rows.high / rows.even)
     columns = ["model", "layer", "head", "query", "measure", "distance", "value", "low", "high", "even", "windows"]
@@ -65,23 +85,23 @@ def locality(params: Params) -> Figure:
         finding=_nearness(rows[rows.model == models[0]]),
         frame=lambda: rows[columns],
         caption=(
-            f"{text} Attention over the other words of a window alone, made to sum to 1 (what goes to the token itself "
-            "and to separators is left out, for attention that has nothing to fetch rests there; what goes to itself "
-            "is in the data), all heads alike. Above: the mean distance over "
-            "that of attention that is the same for every word (dashed, 1): below 1 is nearer. Below: attention "
-            f"at a distance over even attention there, mean over layers; {BINS}. Over {windows(rows)}. Bars: 95 % "
+            f"{text} Only attention to the other words of a window counts, rescaled to sum to 1: attention to the "
+            "token itself and to separators is left out, because heads that look for nothing rest there (attention to "
+            "the token itself is in the data). All heads count alike. Above: the mean distance divided by that of even "
+            "attention, which gives every word the same (dashed, 1); below 1 is nearer. Below: attention at each "
+            f"distance divided by even attention there, mean over layers; {BINS}. Over {windows(rows)}. Bars: 95 % "
             "bootstrap intervals over windows, which say nothing about other trainings. A causal model's [CLS] sees "
             "itself alone and is not shown."
         ),
         alt=f"Panels of how far [CLS] and words attend, by depth and against distance, for {', '.join(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content={
-            "reach": reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]],
-            "at": at,
-            "models": models,
-            "queries": {query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
-        },
+        content=LocalityContent(
+            reach=reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]],
+            at=at,
+            models=models,
+            queries={query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
+        ),
     )
 
 
@@ -106,7 +126,9 @@ def _reach(frame: pd.DataFrame, model: str) -> str:
             mean = (of.value / of.even).mean()
             low, high = (of.value / of.even).min(), (of.value / of.even).max()
             sentences.append(f"{title} {significant(mean)} ({significant(low)} to {significant(high)})")
-    return f"{model}, mean over layers (and least to most): {', '.join(sentences)} of the distance of even attention."
+    return (
+        f"{model}, mean over layers (smallest to largest): {', '.join(sentences)} times the distance of even attention."
+    )
 
 
 def _order_shows(rows: pd.DataFrame) -> str:
@@ -115,8 +137,8 @@ def _order_shows(rows: pd.DataFrame) -> str:
     if not {"as trained", "off"} <= set(ends.index):
         return ""
     return (
-        f"Permuting the words moves the output by {significant(ends['as trained'])} with positions as trained, and by "
-        f"{significant(ends['off'])} without them"
+        f"Permuting the words moves the output by {significant(ends['as trained'])} of the distance between two words; "
+        f"with positions switched off, by {significant(ends['off'])}"
     )
 
 
@@ -126,4 +148,4 @@ def _nearness(rows: pd.DataFrame) -> str:
     if reach.empty:
         return ""
     times = significant((reach.value / reach.even).mean())
-    return f"Words attend at {times} times the distance that even attention would have"
+    return f"Words attend at {times} times the distance of even attention"

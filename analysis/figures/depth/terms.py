@@ -1,19 +1,22 @@
 """Figures of a term against depth: every layer and head, and over heads, from stored statistics."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pandas as pd
 
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure, one_of
+from analysis.figures.terms.cell import CellContent
 from analysis.figures.terms.data import (
     AGGREGATIONS,
     MEASURES,
+    MeasureParameters,
+    TermTable,
     leading_by_layer,
-    measure_of,
     provenance,
     stored_terms,
     term_label,
@@ -33,16 +36,48 @@ def _where(row: Any, rows: pd.DataFrame) -> str:
     return f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}, {row.queries:,} queries per head"
 
 
-@figure("depth_heads")
-def heads(params: Params) -> Figure:
+STRONGEST = -1
+"""For a layer or a head that a link does not name: where the term is largest."""
+
+
+class TermsParameters(MeasureParameters):
+    """The model and the corpus that terms were measured over."""
+
+    model: str
+    corpus: str
+
+
+class TermParameters(TermsParameters):
+    """One term."""
+
+    term: Annotated[str, one_of((*TERMS, *ADDED_TERMS))]
+
+
+class CellParameters(TermParameters):
+    """One head of one layer; -1: where the term is largest."""
+
+    at_layer: int = STRONGEST
+    at_head: int = STRONGEST
+
+
+@dataclass(frozen=True)
+class TermsContent:
+    """rows: a row a layer, term and aggregation. order: the terms. panels: aggregation -> title."""
+
+    rows: pd.DataFrame
+    label: str
+    order: list[str]
+    panels: dict[str, str]
+
+
+@figure("depth_heads", TermParameters)
+def heads(params: TermParameters) -> Figure[TermTable]:
     """One term in every layer and head."""
-    measure, term = measure_of(params), str(params["term"])
-    if term not in (*TERMS, *ADDED_TERMS):
-        raise LinkError(f"The link says term={term!r}; expected one of: {', '.join((*TERMS, *ADDED_TERMS))}.")
-    result = stored_terms(params, ("head",), every_layer=True)
+    measure, term = params.measure, params.term
+    result = stored_terms(params.model, params.corpus, None, ("head",))
     result = result[result.term == term]
     if result.empty:
-        raise LinkError(f"{params['model']} has no term {term!r}; choose another.")
+        raise LinkError(f"{params.model} has no term {term!r}; choose another.")
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
     at = result.iloc[int(result[measure].argmax())]
@@ -58,27 +93,23 @@ def heads(params: Params) -> Figure:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        content={"table": table, "measure": measure, "label": MEASURES[measure]},
+        content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
     )
 
 
-STRONGEST = -1
-"""For a layer or a head that a link does not name: where the term is largest."""
-
-
-@figure("depth_cell")
-def cell(params: Params) -> Figure:
+@figure("depth_cell", CellParameters)
+def cell(params: CellParameters) -> Figure[CellContent]:
     """Every term of one layer and head: those of word and position, and the others together."""
-    measure, term = measure_of(params), str(params["term"])
-    result = stored_terms(params, ("head",), every_layer=True)
-    layer, head = (int(params.get(name, STRONGEST)) for name in ("at_layer", "at_head"))
+    measure, term = params.measure, params.term
+    result = stored_terms(params.model, params.corpus, None, ("head",))
+    layer, head = params.at_layer, params.at_head
     if STRONGEST in (layer, head):
         at = result[result.term == term].nlargest(1, measure).iloc[0]
         layer, head = int(at.layer), int(at["head"])
     own = result[(result.layer == layer) & (result["head"] == head)].set_index("term")
     if own.empty:
         raise LinkError(
-            f"The link says layer {layer}, head {head}; {params['model']} has layers 0 to {result.layer.max()} and "
+            f"The link says layer {layer}, head {head}; {params.model} has layers 0 to {result.layer.max()} and "
             f"heads 0 to {int(result['head'].max())}."
         )
     shown: Any = own.reindex([name for name in (*FOUR, *ADDED_TERMS) if name in own.index and own.rms[name] > 0])
@@ -101,21 +132,17 @@ def cell(params: Params) -> Figure:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        content={
-            "decimals": 2,
-            "frame": frame.assign(label=frame.part.map(term_label)),
-            "kind": MEASURES[measure],
-        },
+        content=CellContent(decimals=2, frame=frame.assign(label=frame.part.map(term_label)), kind=MEASURES[measure]),
     )
 
 
-@figure("depth_terms")
-def terms(params: Params) -> Figure:
+@figure("depth_terms", TermsParameters)
+def terms(params: TermsParameters) -> Figure[TermsContent]:
     """The four terms of word and position over heads, by layer; both aggregations of shares."""
-    measure = measure_of(params)
+    measure = params.measure
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    result = stored_terms(params, wanted, every_layer=True)
+    result = stored_terms(params.model, params.corpus, None, wanted)
     shown = result[result.term.isin(FOUR)]
     frame = shown[["layer", "term", "aggregation", measure, f"{measure}_low", f"{measure}_high", "method"]].rename(
         columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
@@ -141,10 +168,10 @@ def terms(params: Params) -> Figure:
         command=first.command,
         provenance=provenance(first),
         citation_keys=("ke2021tupe",),
-        content={
-            "rows": frame,
-            "label": MEASURES[measure],
-            "order": [term_label(term) for term in FOUR],
-            "panels": {name: AGGREGATIONS[name] for name in wanted},
-        },
+        content=TermsContent(
+            rows=frame,
+            label=MEASURES[measure],
+            order=[term_label(term) for term in FOUR],
+            panels={name: AGGREGATIONS[name] for name in wanted},
+        ),
     )

@@ -1,18 +1,39 @@
 """Figures of an encoding's columns: how much each moves over the rows, and how fast."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.formatting import percent
 from analysis.encodings import measures
-from analysis.figures.encodings.data import Sized, export_command, keys, origins, pair, sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, sentences
+from analysis.figures.figure import Figure, figure
 
 THRESHOLD = 0.5
 
 
-@figure("encoding_movement")
-def movement(params: Params) -> Figure:
+@dataclass(frozen=True)
+class MovementContent:
+    """highest: where the axis of each encoding ends. held: the variance that the most variable columns hold."""
+
+    shown: list[Sized]
+    highest: list[float]
+    held: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class SpectrumContent:
+    """power: (frequency, column) of each encoding. mean: over its columns. top: where the colour scale ends."""
+
+    shown: list[Sized]
+    power: list[np.ndarray]
+    mean: pd.DataFrame
+    top: float
+
+
+@figure("encoding_movement", PairParameters)
+def movement(params: PairParameters) -> Figure[MovementContent]:
     """Range and standard deviation of every column over the rows, and how few columns hold the variance (claim C02)."""
     shown = pair(params)
     moved = [measures.movement(one.table()) for one in shown]
@@ -26,15 +47,18 @@ def movement(params: Params) -> Figure:
             for one, m in zip(shown, moved, strict=True)
         ).reset_index(drop=True)
 
-    scale = "Both are on one scale." if together else "The scales differ, for the values differ in kind."
+    scale = "Both are on one scale." if together else "The scales differ, because the values differ in kind."
     return Figure(
         name="encoding_movement",
         title="How much each dimension moves",
-        finding="; ".join(
-            f"{one.title}: {_half(m)} of {one.dim} dimensions hold half of the variance"
+        finding="Half of the variance lies in "
+        + " and ".join(
+            f"{_half(m)} of {one.dim} {one.column}s ({one.title})"
             for one, m in zip(shown, moved, strict=True)
             if m.sd.any()
-        ),
+        )
+        if any(m.sd.any() for m in moved)
+        else "",
         frame=frame,
         caption=sentences(
             "Range (largest minus smallest value) and standard deviation of every column over the rows; at the right, "
@@ -48,11 +72,11 @@ def movement(params: Params) -> Figure:
         provenance=origins(shown),
         citation_keys=keys(shown),
         columns=len(shown) + 1,
-        content={
-            "shown": shown,
-            "highest": [max(float(m.range.max()) for m in moved) if together else float(m.range.max()) for m in moved],
-            "held": _held(shown, moved),
-        },
+        content=MovementContent(
+            shown=shown,
+            highest=[max(float(m.range.max()) for m in moved) if together else float(m.range.max()) for m in moved],
+            held=_held(shown, moved),
+        ),
     )
 
 
@@ -89,8 +113,8 @@ def _moved_alt(one: Sized, m: measures.Movement) -> str:
     )
 
 
-@figure("encoding_spectrum")
-def spectrum(params: Params) -> Figure:
+@figure("encoding_spectrum", PairParameters)
+def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     """How fast each column turns: the share of its variance at each frequency."""
     shown = pair(params)
     spectra = [measures.spectrum(one.table()) for one in shown]
@@ -119,7 +143,7 @@ def spectrum(params: Params) -> Figure:
     return Figure(
         name="encoding_spectrum",
         title="How fast the dimensions turn",
-        finding="Mean frequency: "
+        finding="The mean frequency is "
         + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),
         frame=frame,
         caption=sentences(
@@ -134,20 +158,20 @@ def spectrum(params: Params) -> Figure:
         provenance=origins(shown),
         citation_keys=keys(shown),
         columns=len(shown) + 1,
-        content={
-            "shown": shown,
-            "power": [match.power for match in spectra],
-            "mean": mean,
-            "top": float(np.quantile(known, 0.98)) if known.size else 1.0,
-        },
+        content=SpectrumContent(
+            shown=shown,
+            power=[match.power for match in spectra],
+            mean=mean,
+            top=float(np.quantile(known, 0.98)) if known.size else 1.0,
+        ),
     )
 
 
 def _frequency(one: Sized, result: measures.Spectrum) -> str:
     mean = result.mean()
     if np.isnan(mean).all():
-        return f"{one.title} is constant and has none"
-    return f"{one.title} {result.frequency @ mean:.3f} cycles per token"
+        return f"none for {one.title}, which is constant"
+    return f"{result.frequency @ mean:.3f} cycles per token for {one.title}"
 
 
 def _speed(one: Sized, result: measures.Spectrum) -> str:

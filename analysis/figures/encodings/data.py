@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.core.formatting import significant
 from analysis.encodings import ENCODINGS, Encoding
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 
 CLIP_QUANTILE = 0.99
 CLIP_FROM = 2.0  # a scale is cut only where the largest value is more than this many times that quantile
@@ -72,10 +72,11 @@ def sized(name: str, length: int, dim: int) -> Sized:
     if (result.length, result.dim) == (length, dim):
         return result
     if result.column == "head":
-        why = f"{result.title} has a column a head, not a dimension; {result.dim} heads are shown."
+        why = f"{result.title} has one column for each head, not for each dimension; {result.dim} heads are shown."
         return Sized(encoding, result.length, result.dim, why)
     why = (
-        f"{result.title} does not come at {length} positions × {dim} dimensions; the nearest, {result.size}, is shown."
+        f"{result.title} is not available at {length} positions × {dim} dimensions; the nearest size, {result.size}, "
+        "is shown."
     )
     return Sized(encoding, result.length, result.dim, why)
 
@@ -87,10 +88,27 @@ def _table(name: str, length: int, dim: int) -> np.ndarray:
     return table
 
 
-def pair(params: Params) -> list[Sized]:
+class PairParameters(Parameters):
+    """An encoding, the one that it is compared with (empty for none), and the size of both."""
+
+    encoding: str
+    other: str
+    length: int
+    dim: int
+
+
+@dataclass(frozen=True)
+class HeatContent:
+    """reach: for each encoding shown, half the width of its colour scale."""
+
+    shown: list[Sized]
+    reach: list[float]
+
+
+def pair(params: PairParameters) -> list[Sized]:
     """The encodings to show: the chosen one and, unless it is the same or "", the one beside it."""
-    names = [str(params["encoding"]), str(params["other"])]
-    return [sized(name, int(params["length"]), int(params["dim"])) for name in dict.fromkeys(names) if name]
+    names = dict.fromkeys((params.encoding, params.other))
+    return [sized(name, params.length, params.dim) for name in names if name]
 
 
 def reach(values: np.ndarray) -> tuple[float, int]:
@@ -106,9 +124,9 @@ def reach(values: np.ndarray) -> tuple[float, int]:
     return chosen, int((size > chosen).sum())
 
 
-def export_command(name: str, params: Params, *more: str) -> str:
+def export_command(name: str, params: PairParameters, *more: str) -> str:
     """The command that makes one of these figures' numbers anew, with the fields that it rests on."""
-    link = urlencode({field: params[field] for field in ("encoding", "other", "length", "dim", *more)})
+    link = urlencode(params.values("encoding", "other", "length", "dim", *more))
     return f"python -m analysis export '/encodings?{link}' --figure {name} -o {name}.csv"
 
 
@@ -127,8 +145,8 @@ def sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-@figure("encoding_heat")
-def heat(params: Params) -> Figure:
+@figure("encoding_heat", PairParameters)
+def heat(params: PairParameters) -> Figure[HeatContent]:
     """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
     shown = pair(params)
     scales = [reach(one.table()) for one in shown]
@@ -166,7 +184,7 @@ def heat(params: Params) -> Figure:
         ),
         provenance=origins(shown),
         citation_keys=keys(shown),
-        content={"shown": shown, "reach": [scale for scale, _ in scales]},
+        content=HeatContent(shown=shown, reach=[scale for scale, _ in scales]),
     )
 
 
@@ -188,7 +206,7 @@ def _between(one: Sized) -> str:
     low, high = float(one.table().min()), float(one.table().max())
     if low == high:
         return f"{one.title}: every value is {significant(low)}"
-    return f"{one.title}: values from {significant(low)} to {significant(high)}"
+    return f"{one.title}: values between {significant(low)} and {significant(high)}"
 
 
 def _extremes(one: Sized) -> str:

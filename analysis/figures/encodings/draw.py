@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.encodings.data import Sized
+from analysis.figures.encodings.data import HeatContent, Sized
 from analysis.figures.heatmap import heatmap
 from analysis.figures.marks import heading
 
@@ -32,7 +32,7 @@ def empty(one: Sized, *lines: str, look: Look, height: int = 240, number: str = 
 
 
 @drawing("encoding_heat", columns=2)
-def heat(figure: Figure, look: Look) -> list[Chart]:
+def heat(figure: Figure[HeatContent], look: Look) -> list[Chart]:
     """One heat map an encoding, on its own symmetric scale."""
     return [
         heatmap(
@@ -47,5 +47,5 @@ def heat(figure: Figure, look: Look) -> list[Chart]:
             height=300,
             look=look,
         ).properties(title=name(one, look=look))
-        for one, reach in zip(figure.content["shown"], figure.content["reach"], strict=True)
+        for one, reach in zip(figure.content.shown, figure.content.reach, strict=True)
     ]

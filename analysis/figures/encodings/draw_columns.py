@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.encodings.columns import MovementContent, SpectrumContent
 from analysis.figures.encodings.data import Sized
 from analysis.figures.encodings.draw import WIDE, colours, empty, name
 from analysis.figures.heatmap import heatmap
@@ -15,11 +16,11 @@ from analysis.figures.marks import heading
 
 
 @drawing("encoding_movement", columns=3)
-def movement(figure: Figure, look: Look) -> list[Chart]:
+def movement(figure: Figure[MovementContent], look: Look) -> list[Chart]:
     """Range and deviation by column, one panel an encoding; then the share of variance that the top columns hold."""
-    frame, shown, held = figure.frame(), figure.content["shown"], figure.content["held"]
+    frame, shown, held = figure.frame(), figure.content.shown, figure.content.held
     panels = []
-    for one, highest, colour in zip(shown, figure.content["highest"], colours(look), strict=False):
+    for one, highest, colour in zip(shown, figure.content.highest, colours(look), strict=False):
         own = frame.loc[frame.encoding == one.name]
         if not own["range"].to_numpy().any():
             panels.append(empty(one, f"No {one.column} moves.", look=look))
@@ -78,11 +79,11 @@ def _by_title(shown: Sequence[Sized], look: Look) -> alt.Color:
 
 
 @drawing("encoding_spectrum", columns=3)
-def spectrum(figure: Figure, look: Look) -> list[Chart]:
+def spectrum(figure: Figure[SpectrumContent], look: Look) -> list[Chart]:
     """Every column's spectrum, one map an encoding on one scale; then the mean spectra on one pair of axes."""
-    shown, top, mean = figure.content["shown"], figure.content["top"], figure.content["mean"].dropna()
+    shown, top, mean = figure.content.shown, figure.content.top, figure.content.mean.dropna()
     panels = []
-    for one, power in zip(shown, figure.content["power"], strict=True):
+    for one, power in zip(shown, figure.content.power, strict=True):
         if np.isnan(power).all():
             panels.append(empty(one, "Constant: it has no frequencies.", look=look))
             continue

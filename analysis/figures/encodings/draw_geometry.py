@@ -8,19 +8,19 @@ from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.encodings.data import Sized
 from analysis.figures.encodings.draw import WIDE, colours, empty, name
-from analysis.figures.encodings.geometry import Likeness, related
+from analysis.figures.encodings.geometry import Likeness, ShiftContent, SimilarityContent, related
 from analysis.figures.encodings.measures import in_words
 from analysis.figures.heatmap import heatmap
 
 
 @drawing("encoding_similarity", columns=2)
-def similarity(figure: Figure, look: Look) -> list[Chart]:
+def similarity(figure: Figure[SimilarityContent], look: Look) -> list[Chart]:
     """Mean and spread against distance, then position by position; one column an encoding."""
-    shown, likes = figure.content["shown"], figure.content["likeness"]
+    shown, likes = figure.content.shown, figure.content.likeness
     cosines = [like.profile for like in likes if like.kind.startswith("cosine") and like.profile.distance.size]
     floor = min((float((result.mean - result.sd).min()) for result in cosines), default=0.0)
     lines, maps = [], []
-    for one, like, reach, colour in zip(shown, likes, figure.content["reach"], colours(look), strict=False):
+    for one, like, reach, colour in zip(shown, likes, figure.content.reach, colours(look), strict=False):
         if not like.profile.distance.size:
             lines.append(empty(one, "Every row is zero:", "there is nothing to compare.", look=look))
             maps.append(empty(one, "", look=look))
@@ -71,11 +71,11 @@ def _profile(one: Sized, like: Likeness, colour: str, floor: float | None, look:
 
 
 @drawing("encoding_shift", columns=2)
-def shift(figure: Figure, look: Look) -> list[Chart]:
+def shift(figure: Figure[ShiftContent], look: Look) -> list[Chart]:
     """The shift matrix where there is a closed form; else in words how well one matrix would do."""
-    k, panels = figure.content["k"], []
-    height = WIDE if any(result.matrix is not None for result in figure.content["found"]) else 160
-    for one, result in zip(figure.content["shown"], figure.content["found"], strict=True):
+    k, panels = figure.content.k, []
+    height = WIDE if any(result.matrix is not None for result in figure.content.found) else 160
+    for one, result in zip(figure.content.shown, figure.content.found, strict=True):
         if result.why:
             panels.append(empty(one, *(result.why[0].upper() + result.why[1:]).split("; "), look=look, height=height))
         elif result.matrix is None:

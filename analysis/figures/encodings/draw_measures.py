@@ -7,23 +7,23 @@ import pandas as pd
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.encodings.draw import colours
-from analysis.figures.encodings.measures import MEASURES, in_words
+from analysis.figures.encodings.measures import MEASURES, MeasuresContent, in_words
 from analysis.figures.marks import heading
 
 ROW = 20
 
 
 @drawing("encoding_measures", columns=3)
-def scalar_measures(figure: Figure, look: Look) -> list[Chart]:
+def scalar_measures(figure: Figure[MeasuresContent], look: Look) -> list[Chart]:
     """One panel a measure, one row an encoding, one dot a size; the picked encodings' rows are shaded."""
-    rows = figure.content["rows"]
+    rows = figure.content.rows
     sizes = [f"about {about} rows" for about in sorted(rows.about.unique())]
     rows = rows.assign(size=[f"about {about} rows" for about in rows.about])
     panels = []
     for name in MEASURES:
         own = rows.loc[rows.measure == name]
         if len(own):
-            panels.append(_panel(name, own, sizes, figure.content["order"], figure.content["picked"], look))
+            panels.append(_panel(name, own, sizes, figure.content.order, figure.content.picked, look))
     return panels
 
 

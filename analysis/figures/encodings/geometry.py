@@ -1,5 +1,6 @@
 """Figures of how an encoding's rows lie to each other: similarity against distance, and shifts."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,9 +10,9 @@ import pandas as pd
 from analysis.core.errors import AddendError
 from analysis.core.formatting import fixed, plural
 from analysis.encodings import ENCODINGS, measures
-from analysis.figures.encodings.data import Sized, export_command, keys, origins, pair, reach, sentences
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, reach, sentences
 from analysis.figures.encodings.measures import MEASURES, in_words
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 
 COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
 NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
@@ -60,11 +61,26 @@ def _likeness(name: str, length: int, dim: int, compare: str) -> Likeness:
     return Likeness(values, kind, measures.by_distance(values), numbers)
 
 
-@figure("encoding_similarity")
-def similarity(params: Params) -> Figure:
+class CompareParameters(PairParameters):
+    """By what rows are compared, of `COMPARISONS`."""
+
+    compare: str
+
+
+@dataclass(frozen=True)
+class SimilarityContent:
+    """reach: for each encoding shown, half the width of its colour scale."""
+
+    shown: list[Sized]
+    likeness: list[Likeness]
+    reach: list[float]
+
+
+@figure("encoding_similarity", CompareParameters)
+def similarity(params: CompareParameters) -> Figure[SimilarityContent]:
     """Similarity against distance, and position by position."""
     shown = pair(params)
-    likes = [likeness(one, str(params["compare"])) for one in shown]
+    likes = [likeness(one, params.compare) for one in shown]
 
     def frame() -> pd.DataFrame:
         return pd.concat(
@@ -87,11 +103,11 @@ def similarity(params: Params) -> Figure:
         command=export_command("encoding_similarity", params, "compare"),
         provenance=origins(shown),
         citation_keys=keys(shown, "wang2021position"),
-        content={
-            "shown": shown,
-            "likeness": likes,
-            "reach": [1.0 if like.kind.startswith("cosine") else reach(like.values)[0] for like in likes],
-        },
+        content=SimilarityContent(
+            shown=shown,
+            likeness=likes,
+            reach=[1.0 if like.kind.startswith("cosine") else reach(like.values)[0] for like in likes],
+        ),
     )
 
 
@@ -165,10 +181,25 @@ def related(matrix: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([whole[place] for place in picked]))
 
 
-@figure("encoding_shift")
-def shift(params: Params) -> Figure:
+class ShiftParameters(PairParameters):
+    """By how many positions encodings are shifted."""
+
+    shift: int
+
+
+@dataclass(frozen=True)
+class ShiftContent:
+    """found: what a shift by k does to each encoding shown."""
+
+    shown: list[Sized]
+    found: list[Shifted]
+    k: int
+
+
+@figure("encoding_shift", ShiftParameters)
+def shift(params: ShiftParameters) -> Figure[ShiftContent]:
     """What turns the row of a position into that of the position k further on (claim C03)."""
-    shown, k = pair(params), int(params["shift"])
+    shown, k = pair(params), params.shift
     items = [shifted(one, k) for one in shown]
 
     def frame() -> pd.DataFrame:
@@ -194,7 +225,7 @@ def shift(params: Params) -> Figure:
         command=export_command("encoding_shift", params, "shift"),
         provenance=origins(shown),
         citation_keys=keys(shown),
-        content={"shown": shown, "found": items, "k": k},
+        content=ShiftContent(shown=shown, found=items, k=k),
     )
 
 

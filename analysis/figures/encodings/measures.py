@@ -1,5 +1,6 @@
 """The scalar measures of all encodings side by side, as stored by `python -m analysis measure encodings`."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 from analysis.core.errors import AddendError
 from analysis.encodings import ENCODINGS
 from analysis.figures.encodings.data import sentences
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
 COMMAND = "python -m analysis measure encodings"
@@ -30,7 +31,7 @@ MEASURES = {
         "Moving dimensions",
         "those ranging over more than 0.5",
         "share of columns",
-        "The share of the columns whose values range over more than 0.5 (largest less smallest, over the rows).",
+        "The share of the columns whose values range over more than 0.5 (largest minus smallest, over the rows).",
     ),
     "top_half_share": Measure(
         "Variance in the top half",
@@ -117,8 +118,24 @@ def stored() -> pd.DataFrame:
     return known
 
 
-@figure("encoding_measures")
-def scalar_measures(params: Params) -> Figure:
+class PickedParameters(Parameters):
+    """The two encodings whose rows are shaded."""
+
+    encoding: str
+    other: str
+
+
+@dataclass(frozen=True)
+class MeasuresContent:
+    """rows: a row an encoding, size and measure. order: the encodings' titles. picked: the ids of those shaded."""
+
+    rows: pd.DataFrame
+    order: list[str]
+    picked: list[str]
+
+
+@figure("encoding_measures", PickedParameters)
+def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
     """Every registered encoding by every scalar measure."""
     rows = stored()
     moving = rows.loc[rows.measure == "moving_dims"].assign(measure="moving_share")
@@ -143,7 +160,7 @@ def scalar_measures(params: Params) -> Figure:
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
             "The sizes are those stored, not those picked above.",
-            "Words stand where a measure is undefined, or never comes to pass.",
+            "A word stands in place of a number where a measure is undefined, or where what it measures never happens.",
             "Similarity is the dot product of rows, or the encoding's own score.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
             "structure counts."
@@ -159,11 +176,11 @@ def scalar_measures(params: Params) -> Figure:
             for run, created, sha in zip(frame.run_id, frame.created, frame.git_sha, strict=True)
         },
         citation_keys=("wang2021position",),
-        content={
-            "rows": every,
-            "picked": [name for name in (str(params["encoding"]), str(params["other"])) if name],
-            "order": [ENCODINGS[name].title for name in names],
-        },
+        content=MeasuresContent(
+            rows=every,
+            picked=[name for name in (params.encoding, params.other) if name],
+            order=[ENCODINGS[name].title for name in names],
+        ),
     )
 
 

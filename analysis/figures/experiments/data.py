@@ -80,9 +80,9 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
             f"Losses and plateaus: masked words, preset {preset} with its own settings."
             if gap is not None
             else f"No training of preset {preset} is stored.",
-            f"GLUE: models of preset {SCORED}, too small to be ranked by it; shown because they were measured.",
+            f"GLUE: models of preset {SCORED}, which are too small for GLUE to rank them.",
             "Published: Ke et al. 2021 (TUPE), Table 1, other models on other data, no spread printed.",
-            f"Costs: preset {COSTED}, measured in turns on one machine. Where nothing stands, nothing was measured.",
+            f"Costs: preset {COSTED}, measured in turns on one machine. A row without a dot was not measured.",
         ),
         alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel a measure."
         + (f" {counted(gap, BASELINE)}." if gap is not None else ""),

@@ -96,8 +96,8 @@ def _angle(model: str, dim: int) -> str:
     if row is None:
         return ""
     return (
-        f"A word and a position of {model} have a mean |cosine| of {row.value:.3f}, two random vectors of {dim} "
-        f"dimensions {expected_abs_cosine(dim):.3f}"
+        f"A word and a position of {model} have a mean |cosine| of {row.value:.3f}; two random vectors of {dim} "
+        f"dimensions have {expected_abs_cosine(dim):.3f}"
     )
 
 
@@ -117,9 +117,9 @@ def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
     if row is not None:
         like = as_random(row.value)
         text = (
-            f"The words and positions of {model}, each less their mean, have a mean |cosine| of {row.value:.3f} in "
-            f"{whole:,.0f} dimensions, and random vectors {row.baseline:.3f}"
-            + (f"; random vectors have {row.value:.3f} in {like:,.0f} dimensions." if like is not None else ".")
+            f"With their means taken away, the words and positions of {model} have a mean |cosine| of {row.value:.3f}, "
+            f"and random vectors of {whole:,.0f} dimensions {row.baseline:.3f}"
+            + (f"; random vectors of {like:,.0f} dimensions have {row.value:.3f} too." if like is not None else ".")
         )
     return geometry_figure(
         "geometry_dimension",

@@ -142,8 +142,8 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
     text = (
         ""
         if row is None or angle is None
-        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
-        f"directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
+        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy, 20 random "
+        f"directions {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
         f"{percent(row.baseline_high, 1)}). The smallest angle between the two is {angle.value:.0f} degrees; of random "
         f"subspaces {angle.baseline:.0f}."
     )
@@ -153,7 +153,7 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
         rows,
         caption=(
             f"{text} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
-            "words and positions share directions more than chance has it; below: they keep apart. "
+            "words and positions share more directions than by chance; below: they keep apart. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
@@ -181,8 +181,8 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
     inside = rows[rows.measure == "word_energy_in_position"].sort_values("layer")
     first, last = inside.iloc[0], inside.iloc[-1]
     text = (
-        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the energy of the "
-        f"rest where the first layer begins and {percent(last.value, 1)} where the last ends; random ones "
+        f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the words' energy "
+        f"before the first layer and {percent(last.value, 1)} after the last, random directions "
         f"{percent(first.baseline, 1)}."
     )
     return geometry_figure(
@@ -191,8 +191,8 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
         rows,
         caption=(
             f"{text} {model}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over windows of a "
-            "reference text; words: what is left of the hidden states of the probe set, put together into windows "
-            f"({first.samples:,} tokens), without mean and position: word and context. "
+            f"reference text; words: the hidden states of the probe set, put together into windows ({first.samples:,} "
+            "tokens), minus mean and position, which leaves word and context. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
@@ -237,9 +237,9 @@ def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
         rows,
         caption=(
             f"{text} {model}: each dot is one dimension of the model, with its share of the variance of all words and "
-            "of all positions. If words had learnt to leave positions their dimensions, dots would fall from left to "
-            "right. Dashed: the share that every dimension has in a random table. Interval by resampling dimensions; a "
-            "share of single dimensions says nothing of other directions."
+            "of all positions. If words had learnt to leave some dimensions to positions, the dots would fall from "
+            "left to right. Dashed: the share that every dimension has in a random table. Interval by resampling "
+            "dimensions; a share of single dimensions says nothing about other directions."
         ),
         alt=text,
         finding=(

@@ -86,8 +86,8 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
             f"{text} Word + position against all {config['vocabulary']:,} words (Euclidean distance, tables before any "
             f"normalisation). Positions {config['spoken'][0]} to {config['spoken'][1] - 1} can hold words; the others "
             "are special tokens' own. Shaded: 95 % interval for a sample of the vocabulary (Wilson). Grey: random "
-            f"directions of the same lengths, {min(config['baseline_words'], row.samples)} words. A word that is lost "
-            "here can still be told apart by a model that knows the position."
+            f"directions of the same lengths, {min(config['baseline_words'], row.samples)} words. A model "
+            "that knows the position can still recognise a word that is lost here."
         ),
         alt=text,
         content=PanelsContent([Panel("", "share of words kept", shown, "position added", domain=(least, 1))]),
@@ -119,8 +119,8 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         finding=f"A position makes {(rows.margin < 0).sum():,} of {len(rows):,} words look like another word",
         caption=(
             f"{text} {len(rows):,} words of {model}, each at the position, of those that a word can hold, that brings "
-            f"another word nearest; {(rows.margin < 0).sum():,} fall below zero, where the word is lost at one "
-            "position at least. Margin: distance of word + position to the nearest other word less that to the word "
+            f"another word nearest; {(rows.margin < 0).sum():,} fall below zero: the word is lost at one position at "
+            "least. Margin: the distance of word + position to the nearest other word minus the distance to the word "
             "itself, in the units of the table."
         ),
         alt=text,
@@ -156,8 +156,8 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
     first, ratio, config = cases.iloc[0], estimate(rows, "collision_ratio", "nearest"), run_settings(rows)
     text = (
         f"The nearest: “{first.word}” at {first.position} and “{first.other_word}” at {first.other_position:.0f}, "
-        f"{first.distance:.3f} apart, the next {first.margin:.4f} farther. That is {ratio.value:.2f} times the least "
-        f"distance of two words at one position (rotated: {ratio.baseline:.2f})."
+        f"{first.distance:.3f} apart, the next {first.margin:.4f} farther. That is {ratio.value:.2f} times the "
+        f"smallest distance between two words at one position (rotated: {ratio.baseline:.2f})."
     )
     return geometry_figure(
         "geometry_collisions",
@@ -166,13 +166,12 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
         table=cases[["word", "position", "other_word", "other_position", "distance", "margin"]],
         finding=(
             f"{'No two sums meet' if first.distance > 0 else 'Sums meet'}: the nearest two are {first.distance:.3f} "
-            f"apart, {ratio.value:.2f} times the least distance of two words"
+            f"apart, {ratio.value:.2f} times the smallest distance between two words"
         ),
         caption=(
             f"{text} {_exact(rows, ratio.samples, model, _searched(config))} Grey: the position table rotated at "
-            f"random, {config['rotations']} times: mean and 95 % range, which of so few is about the smallest and the "
-            "largest. "
-            "The table (Data) lists the words."
+            f"random, {config['rotations']} times: mean and 95 % range, which for so few is about the smallest and the "
+            "largest. The table (Data) lists the words."
         ),
         alt=text,
         content=PanelsContent([Panel("", "distance of the sums", shown, "pair of sums, nearest first", domain=domain)]),
@@ -193,16 +192,15 @@ def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
     text = (
         f"From the sums of {model}, the nearest mean vector names {percent(exact.value)} of the positions and "
         f"{percent(word.value)} of the words (chance {percent(exact.baseline, 1)} and {percent(word.baseline, 1)}); a "
-        f"linear map reads the position to {error.value:.1f} places on average (chance {error.baseline:.1f})."
+        f"linear map reads the position to within {error.value:.1f} places on average (chance {error.baseline:.1f})."
     )
     return geometry_figure(
         "geometry_decoded",
         "Can word and position be read from their sum?",
         rows,
         caption=(
-            f"{text} Sums of made-up texts, {run_settings(rows)['texts']} of them, of words drawn at random from "
-            "300, at 64 "
-            "positions spread over those that a word can hold, a third of the texts held out. Bars: 95 % bootstrap "
+            f"{text} {run_settings(rows)['texts']} made-up texts of words drawn at random from 300, at 64 positions "
+            "spread over those that a word can hold; a third of the texts is held out. Bars: 95 % bootstrap "
             "intervals over texts. Grey: chance, a guess that ignores the sum."
         ),
         alt=text,
@@ -229,12 +227,12 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
     own = own.assign(series=series)
     row = next(iter(frames.rows(own[own.measure == "relative_order"])))
     text = (
-        f"{row.series}: of two rows of the table, the first is told in {percent(row.value, 1)} of pairs (rows "
-        f"permuted: {percent(row.baseline, 1)})."
+        f"{row.series}: which of two rows of the table comes first is decoded correctly in {percent(row.value, 1)} of "
+        f"pairs (rows permuted: {percent(row.baseline, 1)})."
     )
     return geometry_figure(
         "geometry_order",
-        "What position tables say of position and order",
+        "What position tables say about position and order",
         own,
         caption=(
             f"{text} The probes of Wang & Chen 2020, regularised, in 5 folds: ridge regression from a row to its "
@@ -274,20 +272,20 @@ def heads(params: GeometryParameters) -> Figure[PanelsContent]:
     overlap = rows[rows.measure == "head_overlap"]
     below = int((overlap.value < overlap.baseline_low).sum())
     text = (
-        f"In {below} of {len(overlap)} heads word and position share less of the directions than random heads with the "
-        f"same singular values do; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
+        f"In {below} of {len(overlap)} heads, word and position share fewer directions than in random heads with the "
+        f"same singular values; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
     )
     return geometry_figure(
         "geometry_heads",
         "How heads divide their directions between word and position",
         rows,
         caption=(
-            f"{text} {model}, dots are heads. A head scores by W_Q W_K^T, whose singular directions are shared out by "
-            "the mean square of what each gives to word → word and to position → position (keys centred, over the "
-            "probe set). Overlap: sum of the smaller share, 1 if both use the same. Lost: what goes with the fewest "
-            "directions that hold 90 % of the other's term. Layer 0: the sources of method frozen; deeper: method "
-            f"mean, the rest (word and context) against position. Grey: 95 % range of {run_settings(rows)['draws']} "
-            "random "
+            f"{text} {model}, dots are heads. A head scores by W_Q W_K^T. Each of its singular directions has a share "
+            "in word → word and one in position → position, by the mean square of what it adds (keys centred, over the "
+            "probe set). Overlap: the sum of the smaller of the two shares, 1 if both use the same directions. Lost: "
+            "what a term loses without the fewest directions that hold 90 % of the other term. Layer 0: the sources of "
+            f"method frozen; deeper: method mean, the rest (word and context) against position. Grey: 95 % range of "
+            f"{run_settings(rows)['draws']} random "
             "heads with the same singular values."
         ),
         alt=text,

@@ -212,7 +212,7 @@ def _own(name: str, study: Study, shows: str) -> str:
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{run_owner(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
-        f"{span(cells.seeds)} {seeds_are(study)}, on dev sets, at the best learning rate of each variant and task"
+        f"{span(cells.seeds)} {seeds_are(study)}, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
         f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")
@@ -223,18 +223,21 @@ def _own(name: str, study: Study, shows: str) -> str:
     ]
     apart = [study.title(task) for task in study.tasks if task not in study.glue]
     if shows == "scores":
-        parts.append("Panels of GLUE tasks span as many points each; dashed: the majority class, where it is in reach.")
+        parts.append(
+            "All panels of GLUE tasks span the same number of points; dashed: the majority class, where it is in range."
+        )
     if apart:
-        parts.append(f"{words(apart)}: our own, not GLUE, never averaged, on an axis of its own.")
+        parts.append(f"{words(apart)}: a task of our own, outside GLUE; it is in no average and has its own axis.")
     if shows == "difference" and len(study.contrasts):
         least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         parts += [
             "Differences are paired by seed. Thin bars: 95 % bootstrap over dev examples, trained models held fixed.",
-            "Blue, different: p below 5 % after Holm's correction, of averages over the variants, of tasks over the "
-            f"tasks of a variant. Green square, equivalent: within {study.margin:g} point"
-            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither, which "
-            "does not show that the two are the same.",
-            f"With these seeds, a difference in averages is detected 80 % of the time from {span(least, 1)} points on."
+            "Blue, different: p below 5 % after Holm's correction (for averages, over the variants; for tasks, over "
+            f"the tasks of a variant). Green square, equivalent: within {study.margin:g} point"
+            f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither of the "
+            "two, which does not show that the scores are the same.",
+            f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
+            f"{span(least, 1)} points, depending on the variant."
             if len(least)
             else "",
         ]
@@ -359,4 +362,4 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     if means.empty:
         return ""
     low, high = means.iloc[0], means.iloc[-1]
-    return f"Averages reach from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"
+    return f"Averages range from {low.value:.1f} points ({low.title}) to {high.value:.1f} ({high.title})"

@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed
 from analysis.core.provenance import model_options
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.one_run import head_of, map_frame, run_facts
+from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.one_run import checked_head, map_frame, run_facts
+from analysis.figures.terms.maps import HeadParameters
+from analysis.links import Values
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
 from analysis.measurements.terms.result import Provenance
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
@@ -27,14 +31,65 @@ OUTCOMES = {
 """What the stored figure shows, where a model has it."""
 
 
-def run(params: Params) -> InterventionResult:
+class PermutationParameters(Parameters):
+    """The seed of the permutation."""
+
+    seed: int
+
+
+class EffectsParameters(Parameters):
+    """The model that was intervened on."""
+
+    model: str
+
+
+@dataclass(frozen=True)
+class TokensContent:
+    """losses: whether the model predicts tokens, so that there are losses. labels: the tokens."""
+
+    losses: bool
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class PatternChangeContent:
+    """kl: (layer, head), how far the attention pattern changes, in nats."""
+
+    kl: ndarray
+
+
+@dataclass(frozen=True)
+class PatternsContent:
+    """maps: name -> attention (query, key) of the tokens in `labels`, on a scale up to `reach`."""
+
+    maps: dict[str, ndarray]
+    labels: Sequence[str]
+    reach: float
+
+
+@dataclass(frozen=True)
+class PermutationContent:
+    """labels: the tokens, as they were permuted."""
+
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class EffectsContent:
+    """order: the interventions, that of the largest effect first. outcomes: name -> what it is, of those measured."""
+
+    order: list[str]
+    outcomes: dict[str, str]
+
+
+def run(values: Values) -> InterventionResult:
     """The run that a link asks for."""
-    return InterventionRequest.of(params).run()
+    return InterventionRequest.of(values).run()
 
 
-def permuted(params: Params) -> PermutationTest:
+def permuted(values: Values) -> PermutationTest:
     """The permutation test that a link asks for."""
-    return PermutationRequest.of(params).run()
+    return PermutationRequest.of(values).run()
 
 
 def _command(about: Provenance, options: Sequence[str]) -> str:
@@ -57,8 +112,8 @@ def _where(outcome: InterventionResult | PermutationTest) -> str:
     return f"{about.model}, one text of {len(outcome.token_info)} tokens{cut} ({about.dtype}, {about.device})"
 
 
-@figure("intervention_tokens", live=run)
-def intervention_tokens(params: Params, outcome: InterventionResult) -> Figure:
+@figure("intervention_tokens", Parameters, live=run)
+def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figure[TokensContent]:
     """The outcome: losses of predicted tokens where there is a head, else how far each output moved."""
     frame = pd.DataFrame({"place": range(len(outcome.tokens)), "token": outcome.tokens, "cosine": outcome.cosine})
     mean = f"mean cosine of the output hidden states before and after {outcome.cosine.mean():.4f}"
@@ -100,13 +155,18 @@ def intervention_tokens(params: Params, outcome: InterventionResult) -> Figure:
         command=_did(outcome),
         provenance=run_facts(outcome.provenance),
         citation_keys=CITE,
-        content={"losses": text is not None, "labels": list(frame.token)},
+        content=TokensContent(losses=text is not None, labels=list(frame.token)),
     )
 
 
-@figure("intervention_kl", live=run)
-def intervention_kl(params: Params, outcome: InterventionResult) -> Figure:
+@figure("intervention_kl", Parameters, live=run)
+def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure[PatternChangeContent]:
     """Every head's attention, before against after."""
+    return pattern_change(outcome)
+
+
+def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
+    """How far the attention of every head changes, of a text or an image."""
     layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
     frame = pd.DataFrame(
         [(i, j, outcome.kl[i, j]) for i, j in np.ndindex(outcome.kl.shape)], columns=["layer", "head", "kl"]
@@ -128,14 +188,14 @@ def intervention_kl(params: Params, outcome: InterventionResult) -> Figure:
         command=_did(outcome),
         provenance=run_facts(outcome.provenance),
         citation_keys=CITE,
-        content={"kl": outcome.kl},
+        content=PatternChangeContent(kl=outcome.kl),
     )
 
 
-@figure("intervention_maps", live=run)
-def intervention_maps(params: Params, outcome: InterventionResult) -> Figure:
+@figure("intervention_maps", HeadParameters, live=run)
+def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Figure[PatternsContent]:
     """One head's pattern before and after, and the difference, on one scale."""
-    head = head_of(params, outcome.heads)
+    head = checked_head(params.head, outcome.heads)
     before, after = outcome.before[head], outcome.after[head]
     maps = {"before": before, "after": after, "after − before": after - before}
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
@@ -153,12 +213,12 @@ def intervention_maps(params: Params, outcome: InterventionResult) -> Figure:
         command=_did(outcome),
         provenance=run_facts(outcome.provenance),
         citation_keys=CITE,
-        content={"maps": maps, "labels": outcome.tokens, "reach": float(max(before.max(), after.max()))},
+        content=PatternsContent(maps=maps, labels=outcome.tokens, reach=float(max(before.max(), after.max()))),
     )
 
 
-@figure("intervention_permutation", live=permuted)
-def intervention_permutation(params: Params, outcome: PermutationTest) -> Figure:
+@figure("intervention_permutation", PermutationParameters, live=permuted)
+def intervention_permutation(params: PermutationParameters, outcome: PermutationTest) -> Figure[PermutationContent]:
     """Whether the order of tokens shows in the output, positions off and on."""
     off, on = float(outcome.off.max()), float(outcome.on.max())
     tokens = [outcome.token_info[index].text for index in outcome.order]
@@ -178,13 +238,13 @@ def intervention_permutation(params: Params, outcome: PermutationTest) -> Figure
             f"{verdict}: largest difference {off:.1e}. Positions on: {on:.2g}. Both are |output of the permuted text − "
             f"permuted output|, where the largest output is {outcome.reach:.2g}; tokens, segments and mask are "
             "permuted "
-            f"together (seed {int(params['seed'])}). {_where(outcome)}."
+            f"together (seed {params.seed}). {_where(outcome)}."
         ),
         alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
-        command=_command(outcome.provenance, [f"--permute {int(params['seed'])}"]),
+        command=_command(outcome.provenance, [f"--permute {params.seed}"]),
         provenance=run_facts(outcome.provenance),
         citation_keys=CITE,
-        content={"labels": tokens},
+        content=PermutationContent(labels=tokens),
     )
 
 
@@ -196,10 +256,10 @@ def _left_out(spec: str, why: str, measured: Any, texts: int) -> str:
     return f" {result.texts.iloc[0]} of {texts} texts leave room for {result.done.iloc[0]}."
 
 
-@figure("intervention_effects")
-def intervention_effects(params: Params) -> Figure:
+@figure("intervention_effects", EffectsParameters)
+def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
     """The effect of every intervention over a corpus."""
-    model = str(params["model"])
+    model = params.model
     rows = read.query(
         "SELECT * FROM newest_interventions WHERE model = ? AND layer IS NULL AND intervention <> '' "
         "ORDER BY created DESC, run_id, texts DESC",
@@ -254,10 +314,10 @@ def intervention_effects(params: Params) -> Figure:
             "versions": first.versions,
         },
         citation_keys=CITE,
-        content={
-            "order": list(kl.done),
-            "outcomes": {name: label for name, label in OUTCOMES.items() if (long.outcome == name).any()},
-        },
+        content=EffectsContent(
+            order=list(kl.done),
+            outcomes={name: label for name, label in OUTCOMES.items() if (long.outcome == name).any()},
+        ),
     )
 
 

@@ -8,22 +8,30 @@ import numpy as np
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap, token_axis
+from analysis.figures.interventions.data import (
+    EffectsContent,
+    PatternChangeContent,
+    PatternsContent,
+    PermutationContent,
+    TokensContent,
+)
+from analysis.figures.vision.interventions import MovedContent
 
 SHAPES: dict[str, Any] = {"domain": ["before", "after"], "range": ["circle", "diamond"]}
 
 
-def _places(figure: Figure) -> alt.X:
+def _places(labels: list[str]) -> alt.X:
     """Tokens across, by their order: a token may come twice."""
-    return alt.X("order:O", axis=token_axis(figure.content["labels"], "token", angle=-60))
+    return alt.X("order:O", axis=token_axis(labels, "token", angle=-60))
 
 
 @drawing("intervention_tokens")
-def tokens(figure: Figure, look: Look) -> list[Chart]:
+def tokens(figure: Figure[TokensContent], look: Look) -> list[Chart]:
     """Losses before and after joined by a line; or a cosine's distance from 1."""
     frame = figure.frame()
     frame = frame.assign(order=range(len(frame)))
-    base = alt.Chart(frame).encode(x=_places(figure))
-    if not figure.content["losses"]:
+    base = alt.Chart(frame).encode(x=_places(figure.content.labels))
+    if not figure.content.losses:
         tooltip = [alt.Tooltip("token:N"), alt.Tooltip("cosine:Q", format=".4f")]
         low = min(0.0, float(frame.cosine.min()))
         y = alt.Y("cosine:Q", scale=alt.Scale(domain=[low, 1]), axis=alt.Axis(title="cosine, before and after"))
@@ -61,9 +69,10 @@ def tokens(figure: Figure, look: Look) -> list[Chart]:
     return [alt.layer(lines, *dots).properties(width=820, height=220)]
 
 
-def kl(figure: Figure, look: Look) -> list[Chart]:
+@drawing("intervention_kl", "vision_kl")
+def kl(figure: Figure[PatternChangeContent], look: Look) -> list[Chart]:
     """Layers down, heads across."""
-    values = figure.content["kl"]
+    values = figure.content.kl
     layers, heads = values.shape
     return [
         heatmap(
@@ -82,14 +91,10 @@ def kl(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-drawing("intervention_kl")(kl)
-drawing("vision_kl")(kl)
-
-
 @drawing("vision_moved")
-def moved(figure: Figure, look: Look) -> list[Chart]:
+def moved(figure: Figure[MovedContent], look: Look) -> list[Chart]:
     """Patches where they stand; those that were hidden are left out."""
-    values = figure.content["values"]
+    values = figure.content.values
     rows, columns = values.shape
     return [
         heatmap(
@@ -109,9 +114,9 @@ def moved(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("intervention_maps", columns=3)
-def maps(figure: Figure, look: Look) -> list[Chart]:
+def maps(figure: Figure[PatternsContent], look: Look) -> list[Chart]:
     """Before, after and the difference; one scale, which the difference has on both sides of zero."""
-    labels, reach = figure.content["labels"], figure.content["reach"]
+    labels, reach = figure.content.labels, figure.content.reach
     return [
         heatmap(
             values,
@@ -126,12 +131,12 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             side=330,
             look=look,
         )
-        for name, values in figure.content["maps"].items()
+        for name, values in figure.content.maps.items()
     ]
 
 
 @drawing("intervention_permutation")
-def permutation(figure: Figure, look: Look) -> list[Chart]:
+def permutation(figure: Figure[PermutationContent], look: Look) -> list[Chart]:
     """Each token's error, positions off and on, on a logarithmic scale."""
     wide = figure.frame()
     wide = wide.assign(order=range(len(wide)))
@@ -145,7 +150,7 @@ def permutation(figure: Figure, look: Look) -> list[Chart]:
         alt.Chart(frame)
         .mark_point(filled=True, size=70, opacity=1)
         .encode(
-            x=_places(figure),
+            x=_places(figure.content.labels),
             y=alt.Y(
                 "drawn:Q",
                 scale=alt.Scale(type="log", nice=True),
@@ -164,12 +169,12 @@ def permutation(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("intervention_effects", columns=2)
-def effects(figure: Figure, look: Look) -> list[Chart]:
+def effects(figure: Figure[EffectsContent], look: Look) -> list[Chart]:
     """One panel an outcome: a dot and an interval for each intervention."""
     frame: Any = figure.frame()
-    order = figure.content["order"]
+    order = figure.content.order
     panels = []
-    for outcome, label in figure.content["outcomes"].items():
+    for outcome, label in figure.content.outcomes.items():
         base = alt.Chart(frame[frame.outcome == outcome]).encode(
             y=alt.Y("done:N", sort=order, axis=alt.Axis(title=None, labelLimit=240, ticks=False, domain=False)),
             tooltip=[

@@ -1,26 +1,56 @@
 """Figures of every layer of a model on one text: a term by layer and head, and all terms against depth."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 
 from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, run_facts
 from analysis.figures.terms.data import (
     CITE,
     HELD,
     MEASURES,
     ORDER,
-    known_value,
     leading_by_layer,
     reading,
     term_label,
 )
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
+
+
+class LayersParameters(Parameters):
+    """The term that is shown."""
+
+    term: Annotated[str, one_of((*TERMS, *ADDED_TERMS))]
+
+
+@dataclass(frozen=True)
+class LayerHeadsContent:
+    """values: (layer, head) of a measure, which `label` says in words."""
+
+    values: ndarray
+    measure: str
+    label: str
+
+
+@dataclass(frozen=True)
+class DepthContent:
+    """scores, states: layer, series, value of the terms of the scores and of the sources of the hidden states.
+
+    label: what the values of the scores are. order: of their series.
+    """
+
+    scores: pd.DataFrame
+    states: pd.DataFrame
+    label: str
+    order: list[str]
 
 
 def _assumed(run: Layers) -> str:
@@ -41,10 +71,10 @@ def present(run: Layers) -> list[str]:
     return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
 
 
-@figure("probe_layers", live=text_probe.obtain_layers)
-def probe_layers(params: Params, run: Layers) -> Figure:
+@figure("probe_layers", LayersParameters, live=text_probe.obtain_layers)
+def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsContent]:
     """One term's share or effect, layer by head."""
-    term = known_value(params, "term", (*TERMS, *ADDED_TERMS))
+    term = params.term
     if term not in run.terms:
         values = np.zeros((len(run.values), run.values.shape[2]))
     else:
@@ -69,12 +99,12 @@ def probe_layers(params: Params, run: Layers) -> Figure:
         command=text_probe.layers_command(run.provenance, run.freeze, run.measure),
         provenance=run_facts(run.provenance),
         citation_keys=CITE,
-        content={"values": values, "measure": run.measure, "label": MEASURES[run.measure]},
+        content=LayerHeadsContent(values=values, measure=run.measure, label=MEASURES[run.measure]),
     )
 
 
-@figure("probe_depth", live=text_probe.obtain_layers)
-def probe_depth(params: Params, run: Layers) -> Figure:
+@figure("probe_depth", Parameters, live=text_probe.obtain_layers)
+def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
     """The mean over heads of every term against depth, and what carries each source on."""
     terms = present(run)
     named = [term for term in (*FOUR, *ADDED_TERMS) if term in terms]
@@ -114,12 +144,12 @@ def probe_depth(params: Params, run: Layers) -> Figure:
         command=text_probe.layers_command(run.provenance, run.freeze, run.measure),
         provenance=run_facts(run.provenance),
         citation_keys=CITE,
-        content={
-            "scores": frame,
-            "states": carried,
-            "label": MEASURES[run.measure],
-            "order": [*(term_label(term) for term in named), "all others"],
-        },
+        content=DepthContent(
+            scores=frame,
+            states=carried,
+            label=MEASURES[run.measure],
+            order=[*(term_label(term) for term in named), "all others"],
+        ),
     )
 
 

@@ -9,15 +9,17 @@ from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap
+from analysis.figures.layers.data import DepthContent, LayerHeadsContent
 from analysis.figures.terms.data import term_label
+from analysis.figures.terms.maps import LinesContent
 
 COLOURS = {term_label(term): of_term(term) for term in FOUR} | {source: of_term(source) for source in SOURCES}
 
 
 @drawing("probe_layers")
-def layer_heads(figure: Figure, look: Look) -> list[Chart]:
+def layer_heads(figure: Figure[LayerHeadsContent], look: Look) -> list[Chart]:
     """Layers down, heads across."""
-    values, share = figure.content["values"], figure.content["measure"] == "share"
+    values, share = figure.content.values, figure.content.measure == "share"
     reach = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 0.0
     reach = reach or 1.0
     return [
@@ -28,7 +30,7 @@ def layer_heads(figure: Figure, look: Look) -> list[Chart]:
             domain=(-reach, reach) if share else (0, reach),
             row_title="layer",
             column_title="head",
-            value_title=figure.content["label"],
+            value_title=figure.content.label,
             diverging=share,
             side=max(420, 30 * values.shape[1]),
             height=max(160, 26 * values.shape[0]),
@@ -62,10 +64,10 @@ def _lines(frame: pd.DataFrame, order: list[str], title: str, look: Look) -> Cha
 
 
 @drawing("probe_distance")
-def distance(figure: Figure, look: Look) -> list[Chart]:
+def distance(figure: Figure[LinesContent], look: Look) -> list[Chart]:
     """Lines against distance; the total is drawn darker."""
-    order = figure.content["order"]
-    base = alt.Chart(figure.content["frame"]).encode(
+    order = figure.content.order
+    base = alt.Chart(figure.content.frame).encode(
         x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
         y=alt.Y("mean:Q", axis=alt.Axis(title="key-centred score, mean")),
         color=alt.Color(
@@ -87,9 +89,9 @@ def distance(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("probe_depth", columns=2)
-def depth(figure: Figure, look: Look) -> list[Chart]:
+def depth(figure: Figure[DepthContent], look: Look) -> list[Chart]:
     """The terms of the scores, and the sources of the hidden states."""
     return [
-        _lines(figure.content["scores"], figure.content["order"], figure.content["label"], look),
-        _lines(figure.content["states"], list(SOURCES), "part of the hidden states", look),
+        _lines(figure.content.scores, figure.content.order, figure.content.label, look),
+        _lines(figure.content.states, list(SOURCES), "part of the hidden states", look),
     ]

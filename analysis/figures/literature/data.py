@@ -20,7 +20,7 @@ PARSER, DETECTOR = "kitaev2018constituency|sec 3", "meng2021conditional|README m
 CAUSAL, MASKED = "haviv2022nopos|Table 1", "haviv2022nopos|Table 4"
 SHAW, CONVOLUTION = "shaw2018relative|Table 3", "gehring2017convs2s|Table 4"
 
-UNTIED, REMOVED, CONCATENATED = "No cross terms (GLUE)", "One cross term less (DeBERTa)", "Concatenated"
+UNTIED, REMOVED, CONCATENATED = "No cross terms (GLUE)", "One cross term removed (DeBERTa)", "Concatenated"
 NO_POSITION, NO_POSITION_BLEU = "No positions: language models", "No positions: translation"
 PANELS = (UNTIED, CONCATENATED, REMOVED, NO_POSITION, NO_POSITION_BLEU)
 

@@ -1,11 +1,13 @@
 """One cell of the position map: a band of wavelengths, or another source, in one layer: its heads, kernel and pairs."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.one_run import run_facts
 from analysis.figures.positions.data import CITE, named_source
 from analysis.measurements.positions.result import PARTS, PositionMap
@@ -16,12 +18,28 @@ PAIRS = 8
 """Pairs of tokens that are named."""
 
 
-def cell_of(params: Params, made: PositionMap) -> tuple[int, int]:
+class CellParameters(Parameters):
+    """A layer of the map, and one of its columns; -1: the one by which most of the layer's position comes."""
+
+    layer: int
+    band: int = STRONGEST
+
+
+@dataclass(frozen=True)
+class CellContent:
+    """heads: head, part, share. kernel: head, distance, score. pairs: the pairs of tokens that are joined most."""
+
+    heads: pd.DataFrame
+    kernel: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def cell_of(params: CellParameters, made: PositionMap) -> tuple[int, int]:
     """The layer and the source that a link asks for; STRONGEST: the source by which most of the layer's position comes.
 
     Raises LinkError for one that this map does not have.
     """
-    layer, source = int(params["layer"]), int(params.get("band", STRONGEST))
+    layer, source = params.layer, params.band
     if not 0 <= layer < len(made.power):
         raise LinkError(f"The link says layer={layer}; this model has layers 0 to {len(made.power) - 1}.")
     if source == STRONGEST:
@@ -31,8 +49,8 @@ def cell_of(params: Params, made: PositionMap) -> tuple[int, int]:
     return layer, source
 
 
-@figure("position_cell", live=position_probe.obtain_with_baseline)
-def position_cell(params: Params, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+@figure("position_cell", CellParameters, live=position_probe.obtain_with_baseline)
+def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[CellContent]:
     """Of one source in one layer: what each head owes to it, its mean score at every distance, and whom it joins."""
     made = run[0]
     layer, source = cell_of(params, made)
@@ -59,7 +77,7 @@ def position_cell(params: Params, run: tuple[PositionMap, PositionMap | None]) -
     else:
         top = int(np.nanargmax(by_head))
         finding = (
-            f"{where}: {percent(whole)} of the layer's variation by position, most in head {top} "
+            f"{where}: position makes up {percent(whole)} of the layer's variation, most in head {top} "
             f"({percent(by_head[top])})"
         )
     joined = "" if pairs.empty else f" It joins “{pairs.query_token[0]}” to “{pairs.key_token[0]}” most."
@@ -78,7 +96,7 @@ def position_cell(params: Params, run: tuple[PositionMap, PositionMap | None]) -
         command=position_probe.command(made),
         provenance=run_facts(made.provenance),
         citation_keys=CITE,
-        content={"heads": heads, "kernel": kernel, "pairs": pairs},
+        content=CellContent(heads=heads, kernel=kernel, pairs=pairs),
     )
 
 

@@ -1,6 +1,6 @@
 """Where position is in a model: every layer's scores by what they depend on, and the kernels of rotary bands."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -8,8 +8,8 @@ import pandas as pd
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
 from analysis.core.wavelengths import BANDS
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.one_run import head_of, run_facts
+from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.one_run import checked_head, run_facts
 from analysis.measurements.positions.result import PARTS, PositionMap, Unturned
 from analysis.probes import position_probe
 from analysis.probes.position_probe import BASELINES
@@ -26,11 +26,51 @@ SHOWN = 0.0005
 """A source whose part by position is smaller than this at every layer has no column."""
 
 
-@figure("position_map", live=position_probe.obtain_with_baseline)
-def position_map(params: Params, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+class BaselineParameters(Parameters):
+    """What the map stands beside, of `BASELINES`; empty for nothing."""
+
+    baseline: str
+
+
+class LayerHeadParameters(Parameters):
+    """One head of one layer."""
+
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class MapContent:
+    """frame: a row a run, layer, source and part. sources: the columns of the maps. runs: the names of the runs."""
+
+    frame: pd.DataFrame
+    sources: list[str]
+    runs: list[str]
+    layers: int
+
+
+@dataclass(frozen=True)
+class KernelsContent:
+    """frame: band, distance, score. bands: in their order."""
+
+    frame: pd.DataFrame
+    bands: list[str]
+
+
+@dataclass(frozen=True)
+class UnturnedContent:
+    """frame: layer, band, outcome, which `label` says in words. bands: in their order."""
+
+    frame: pd.DataFrame
+    bands: list[str]
+    label: str
+
+
+@figure("position_map", BaselineParameters, live=position_probe.obtain_with_baseline)
+def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[MapContent]:
     """Layer by source: what depends on position; and what each layer's scores depend on in all."""
     made, baseline = run
-    runs = {_title(made): made} | ({BASELINES[str(params["baseline"])]: baseline} if baseline else {})
+    runs = {_title(made): made} | ({BASELINES[params.baseline]: baseline} if baseline else {})
     frame = pd.concat([_frame(one).assign(of=name) for name, one in runs.items()], ignore_index=True)
     columns = [
         source
@@ -64,19 +104,21 @@ def position_map(params: Params, run: tuple[PositionMap, PositionMap | None]) ->
                 _how(made),
                 f"{made.provenance.model}, one text of {made.tokens} tokens ({made.provenance.dtype}, "
                 f"{made.provenance.device}); another text gives other shares.",
-                _baseline_note(params, baseline),
+                _baseline_note(params.baseline, baseline),
             ]
         ).strip(),
         alt=f"Heat map of {len(made.power)} layers by {len(columns)} sources, and stacked bars by layer. {finding}.",
         command=position_probe.command(made),
         provenance=run_facts(made.provenance),
         citation_keys=CITE,
-        content={"frame": frame, "sources": columns, "runs": list(runs), "layers": len(made.power)},
+        content=MapContent(frame=frame, sources=columns, runs=list(runs), layers=len(made.power)),
     )
 
 
-@figure("position_kernels", live=position_probe.obtain_with_baseline)
-def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]) -> Figure:
+@figure("position_kernels", LayerHeadParameters, live=position_probe.obtain_with_baseline)
+def position_kernels(
+    params: LayerHeadParameters, run: tuple[PositionMap, PositionMap | None]
+) -> Figure[KernelsContent]:
     """The mean score of each band at every distance, in one head: what the head would do with average content."""
     made = run[0]
     if made.kernels is None:
@@ -84,7 +126,7 @@ def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]
             f"{made.provenance.model} turns no queries and keys, so it has no bands and no kernels over distance."
         )
     layers, bands, heads, _ = made.kernels.shape
-    layer, head = int(params["layer"]), head_of(params, heads)
+    layer, head = params.layer, checked_head(params.head, heads)
     if not 0 <= layer < layers:
         raise LinkError(f"The link says layer={layer}; this model has layers 0 to {layers - 1}.")
     kernels = made.kernels[layer, :, head]
@@ -106,9 +148,8 @@ def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]
         summed = frame.groupby("distance").score.sum()
         farthest = abs(summed.index.tolist()[summed.argmax()])
         text = (
-            f"Head {head} of layer {layer}: average content scores highest {farthest} tokens away; "
-            "the "
-            f"band of {strongest} tokens moves most"
+            f"Head {head} of layer {layer}: average content scores highest {farthest} tokens away; the band of "
+            f"{strongest} tokens varies most"
         )
     return Figure(
         name="position_kernels",
@@ -116,20 +157,20 @@ def position_kernels(params: Params, run: tuple[PositionMap, PositionMap | None]
         finding=text,
         frame=lambda: frame,
         caption=(
-            "A band's mean score at each distance over all queries and keys of the text, less its mean over distances: "
-            "what distance does by itself. Bands are named by the wavelengths of their turns, in tokens. "
+            "A band's mean score at each distance over all queries and keys of the text, minus its mean over "
+            "distances: what distance does by itself. Bands are named by the wavelengths of their turns, in tokens. "
             f"{made.provenance.model}, layer {layer}, head {head}, one text of {made.tokens} tokens."
         ),
         alt=f"Lines against distance, one a band. {text}.",
         command=position_probe.command(made),
         provenance=run_facts(made.provenance),
         citation_keys=CITE,
-        content={"frame": frame, "bands": [made.sources[band] for band in there]},
+        content=KernelsContent(frame=frame, bands=[made.sources[band] for band in there]),
     )
 
 
-@figure("position_unturned", live=position_probe.obtain_unturned)
-def position_unturned(params: Params, run: Unturned) -> Figure:
+@figure("position_unturned", Parameters, live=position_probe.obtain_unturned)
+def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedContent]:
     """Layer by band: what the model does otherwise once that band of that layer is not turned."""
     names = [*BANDS, ALL_BANDS]
     layer, column = (index.ravel() for index in np.indices(run.values.shape))
@@ -168,7 +209,9 @@ def position_unturned(params: Params, run: Unturned) -> Figure:
         command=position_probe.command(run),
         provenance=run_facts(run.provenance),
         citation_keys=CITE,
-        content={"frame": frame, "bands": [name for name in names if (frame.band == name).any()], "label": run.measure},
+        content=UnturnedContent(
+            frame=frame, bands=[name for name in names if (frame.band == name).any()], label=run.measure
+        ),
     )
 
 
@@ -214,7 +257,7 @@ def _how(made: PositionMap) -> str:
         return (
             f"Queries and keys are turned, in {turned} dimensions of a head{layers}: each band's part is split into "
             "its mean over the distances of the text (content), its mean over the text's queries and keys (distance), "
-            f"and the rest (both). What hidden states know of position by other ways counts as content. {error}"
+            f"and the rest (both). What hidden states know of position in other ways counts as content. {error}"
         )
     return (
         "Positions are not turned but added, to words or to scores: the parts are terms of the scores, exact at "
@@ -223,9 +266,9 @@ def _how(made: PositionMap) -> str:
     )
 
 
-def _baseline_note(params: Params, baseline: Any) -> str:
+def _baseline_note(kind: str, baseline: PositionMap | None) -> str:
     if baseline is None:
         return ""
-    if params["baseline"] == "random":
-        return "Beside it the same architecture with random weights (seed 0), which has learned nothing."
-    return "Beside it the same model on the same words in another order (seed 0)."
+    if kind == "random":
+        return "For comparison, the same architecture with random weights (seed 0), which has learned nothing."
+    return "For comparison, the same model on the same words in another order (seed 0)."

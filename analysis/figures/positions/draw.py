@@ -9,6 +9,8 @@ from analysis.core.wavelengths import BANDS
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing, printable
 from analysis.figures.heatmap import heatmap, token_axis
+from analysis.figures.positions.cell import CellContent
+from analysis.figures.positions.data import KernelsContent, MapContent, UnturnedContent
 
 ORDER = ("content alone", "position or distance alone", "both together")
 PARTS = ("word", "position", "word_to_position")
@@ -16,16 +18,16 @@ PARTS = ("word", "position", "word_to_position")
 
 
 @drawing("position_map", columns=2)
-def position_map(figure: Figure, look: Look) -> list[Chart]:
+def position_map(figure: Figure[MapContent], look: Look) -> list[Chart]:
     """For each run a map of what depends on position, and bars of everything; one scale for all maps."""
-    frame, columns, layers = figure.content["frame"], figure.content["sources"], figure.content["layers"]
+    frame, columns, layers = figure.content.frame, figure.content.sources, figure.content.layers
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
     reach = max(float(np.nanmax(np.abs(by_position))), 0.01)
     height = max(180, 24 * layers)
     turned = any(source in BANDS for source in columns)
     enters = "wavelength (tokens), or where position enters" if turned else "where position enters"
     panels: list[Chart] = []
-    for name in figure.content["runs"]:
+    for name in figure.content.runs:
         values = np.array([[by_position[name, layer, source] for source in columns] for layer in range(layers)])
         negative = bool(np.nanmin(values) < -0.005)
         panels.append(
@@ -80,12 +82,12 @@ def _bars(frame: pd.DataFrame, name: str, height: int, look: Look) -> Chart:
 
 
 @drawing("position_kernels")
-def kernels(figure: Figure, look: Look) -> list[Chart]:
+def kernels(figure: Figure[KernelsContent], look: Look) -> list[Chart]:
     """A line a band."""
-    bands = figure.content["bands"]
-    base = alt.Chart(figure.content["frame"]).encode(
-        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
-        y=alt.Y("score:Q", axis=alt.Axis(title="mean score, less its mean over distances")),
+    bands = figure.content.bands
+    base = alt.Chart(figure.content.frame).encode(
+        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
+        y=alt.Y("score:Q", axis=alt.Axis(title="mean score minus its mean over distances")),
         color=alt.Color(
             "band:N",
             sort=bands,
@@ -105,9 +107,9 @@ def kernels(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("position_unturned")
-def unturned(figure: Figure, look: Look) -> list[Chart]:
+def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
     """Layers down, bands across; empty where a layer has none."""
-    frame, bands = figure.content["frame"], figure.content["bands"]
+    frame, bands = figure.content.frame, figure.content.bands
     layers = int(frame.layer.max()) + 1
     table = frame.pivot(index="layer", columns="band", values="outcome").reindex(index=range(layers), columns=bands)
     return [
@@ -118,7 +120,7 @@ def unturned(figure: Figure, look: Look) -> list[Chart]:
             domain=(0, max(float(frame.outcome.max()), 1e-6)),
             row_title="layer",
             column_title="wavelength that is not turned (tokens)",
-            value_title=figure.content["label"],
+            value_title=figure.content.label,
             diverging=False,
             level=True,
             side=680,
@@ -129,9 +131,9 @@ def unturned(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("position_cell", columns=3)
-def cell(figure: Figure, look: Look) -> list[Chart]:
+def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
     """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens that it joins."""
-    heads, kernel, pairs = (figure.content[name] for name in ("heads", "kernel", "pairs"))
+    heads, kernel, pairs = (figure.content.heads, figure.content.kernel, figure.content.pairs)
     panels = [_heads(heads, look)]
     if len(kernel):
         panels.append(_lines(kernel, look))
@@ -140,7 +142,7 @@ def cell(figure: Figure, look: Look) -> list[Chart]:
     return panels
 
 
-def _heads(heads, look: Look) -> Chart:
+def _heads(heads: pd.DataFrame, look: Look) -> Chart:
     names = dict(zip(("content", "position", "both"), ORDER, strict=True))
     frame = heads.dropna(subset="value").assign(depends=heads.part.map(names), order=heads.part.map(list(names).index))
     return (
@@ -165,14 +167,14 @@ def _heads(heads, look: Look) -> Chart:
     )
 
 
-def _lines(kernel, look: Look) -> Chart:
+def _lines(kernel: pd.DataFrame, look: Look) -> Chart:
     heads = sorted(kernel["head"].unique())
     return (
         alt.Chart(kernel)
         .mark_line(strokeWidth=1.8)
         .encode(
-            x=alt.X("distance:Q", axis=alt.Axis(title="distance, key less query (tokens)", tickMinStep=1, format="d")),
-            y=alt.Y("value:Q", axis=alt.Axis(title="mean score, less its mean")),
+            x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
+            y=alt.Y("value:Q", axis=alt.Axis(title="mean score minus its mean")),
             color=alt.Color(
                 "head:O",
                 scale=alt.Scale(domain=heads, scheme="viridis") if len(heads) > 1 else alt.value(look.series),
@@ -188,7 +190,7 @@ def _lines(kernel, look: Look) -> Chart:
     )
 
 
-def _joined(pairs, look: Look) -> Chart:
+def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
     labels = [
         f"{query} {printable(asks)} \u2192 {key} {printable(answers)}"
         for query, asks, key, answers in pairs[["query", "query_token", "key", "key_token"]].itertuples(index=False)

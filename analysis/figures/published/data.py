@@ -353,5 +353,5 @@ def _gained(others: pd.DataFrame, baseline: str, left: Sequence[str]) -> str:
     if others.empty:
         return ""
     best = others.iloc[others.difference_all.argmax()]
-    text = f"{best.variant} gains most on {baseline}: {signed(best.difference_all)} points"
+    text = f"{best.variant} gains most over {baseline}: {signed(best.difference_all)} points"
     return f"{text}, and {signed(best.difference_ticked)} without {words(left)}" if left else text

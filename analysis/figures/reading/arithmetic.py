@@ -1,14 +1,14 @@
 """Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.core.errors import LinkError
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 STEPS = 8
 """Words, and positions, in the plane."""
@@ -23,14 +23,6 @@ def command(name: str, **values: int) -> str:
     return f"python -m analysis export '/read?{link}' --figure {name} -o {name}.csv"
 
 
-def whole_number(params: Params, field: str, least: int, most: int) -> int:
-    """A link's whole number. Raises LinkError where it is none of those meant."""
-    value = int(params[field])
-    if not least <= value <= most:
-        raise LinkError(f"The link says {field}={value}; expected a whole number from {least} to {most}.")
-    return value
-
-
 def plane(degrees: float) -> Float[ndarray, "word position 2"]:
     """word * u + position * v, for words and positions 1 to 8, u along x, v at an angle to it."""
     angle = np.radians(degrees)
@@ -39,10 +31,24 @@ def plane(degrees: float) -> Float[ndarray, "word position 2"]:
     return count[:, None, None] * u + count[None, :, None] * v
 
 
-@figure("reading_plane")
-def reading_plane(params: Params) -> Figure:
+class PlaneParameters(Parameters):
+    """The angle between the words' axis and the positions', in degrees."""
+
+    angle: Annotated[int, whole_number(0, 90)]
+
+
+@dataclass(frozen=True)
+class PlaneContent:
+    """frame: word, position, x, y, and how many pairs share the sum. reach: of the axes, in steps."""
+
+    frame: pd.DataFrame
+    reach: float
+
+
+@figure("reading_plane", PlaneParameters)
+def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
     """Sums of a word and a position in a plane: which of them coincide."""
-    degrees = whole_number(params, "angle", 0, 90)
+    degrees = params.angle
     sums = plane(degrees).reshape(-1, 2)
     distinct, which, counts = np.unique(np.round(sums, 9), axis=0, return_inverse=True, return_counts=True)
     pairs = counts[which]
@@ -69,7 +75,7 @@ def reading_plane(params: Params) -> Figure:
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
         command=command("reading_plane", angle=degrees),
         provenance=COMPUTED,
-        content={"frame": frame, "reach": 2.0 * STEPS},
+        content=PlaneContent(frame=frame, reach=2.0 * STEPS),
     )
 
 
@@ -104,10 +110,26 @@ def concatenated(split: int) -> Concatenation:
     return Concatenation(vector[: WIDTH - split], vector[WIDTH - split :], rng.standard_normal((WIDTH, OUTPUTS)))
 
 
-@figure("reading_concatenation")
-def reading_concatenation(params: Params) -> Figure:
+class SplitParameters(Parameters):
+    """The dimensions that the position gets."""
+
+    split: Annotated[int, whole_number(1, WIDTH - 1)]
+
+
+@dataclass(frozen=True)
+class ConcatenationContent:
+    """frame: a row an output. rows: the names of the vector's dimensions, the last `split` of them the position's."""
+
+    frame: pd.DataFrame
+    rows: list[str]
+    split: int
+    made: Concatenation
+
+
+@figure("reading_concatenation", SplitParameters)
+def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationContent]:
     """A matrix applied to a concatenation, beside the sum of its two blocks applied to the parts."""
-    split = whole_number(params, "split", 1, WIDTH - 1)
+    split = params.split
     result = concatenated(split)
     word, position = result.parts
     error = float(np.abs(result.mapped - (word + position)).max())
@@ -133,12 +155,12 @@ def reading_concatenation(params: Params) -> Figure:
         finding=f"Concatenating and then multiplying, or multiplying and then adding: the same to within {error:.0e}",
         frame=lambda: frame,
         caption=(
-            f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line parts the "
-            "rows that meet the word from those that meet the position. Bars: what each part gives of every output; "
+            f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line separates "
+            "the rows that meet the word from those that meet the position. Bars: what each part adds to every output; "
             "dots: what the concatenation gives. Standard normal numbers, seed 0."
         ),
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
         command=command("reading_concatenation", split=split),
         provenance=COMPUTED,
-        content={"frame": frame, "rows": rows, "split": split, "made": result},
+        content=ConcatenationContent(frame=frame, rows=rows, split=split, made=result),
     )

@@ -7,12 +7,16 @@ import pandas as pd
 from analysis.core.colours import TERMS
 from analysis.figures import Figure
 from analysis.figures.drawing import VERMILION, Chart, Look, drawing
+from analysis.figures.reading.order import OrderContent
+from analysis.figures.reading.orthogonal import CosinesContent
+from analysis.figures.reading.shift import ShiftContent
+from analysis.figures.reading.sum import SumContent
 
 
 @drawing("reading_sum")
-def strips(figure: Figure, look: Look) -> list[Chart]:
+def strips(figure: Figure[SumContent], look: Look) -> list[Chart]:
     """A strip a summand, one for the sum, on one scale."""
-    values, names, reach = (figure.content[key] for key in ("values", "names", "reach"))
+    values, names, reach = (figure.content.values, figure.content.names, figure.content.reach)
     row, column = np.indices(values.shape)
     frame = pd.DataFrame({"part": np.array(names)[row.ravel()], "dimension": column.ravel(), "value": values.ravel()})
     width = values.shape[1]
@@ -42,9 +46,9 @@ def strips(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("reading_order", columns=2)
-def order(figure: Figure, look: Look) -> list[Chart]:
+def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
     """A bar a word; a panel with every word in sight, and one with those before alone."""
-    frame, masks, words, top = (figure.content[key] for key in ("frame", "masks", "words", "top"))
+    frame, masks, words, top = (figure.content.frame, figure.content.masks, figure.content.words, figure.content.top)
     results = []
     for mask, colour in zip(masks, look.many(2), strict=True):
         base = alt.Chart(frame[frame["mask"] == mask]).encode(
@@ -70,9 +74,9 @@ def order(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("reading_shift")
-def shift(figure: Figure, look: Look) -> list[Chart]:
+def shift(figure: Figure[ShiftContent], look: Look) -> list[Chart]:
     """A line a head; the chosen one stands out and is named at its end."""
-    frame, head = figure.content["frame"], figure.content["head"]
+    frame, head = figure.content.frame, figure.content.head
     axes = {
         "x": alt.X("shift:Q", title="positions that the sentence is moved by", scale=alt.Scale(nice=False)),
         "y": alt.Y("change:Q", title="attention that goes elsewhere", axis=alt.Axis(format="%")),
@@ -98,9 +102,9 @@ def shift(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("reading_orthogonal")
-def orthogonal(figure: Figure, look: Look) -> list[Chart]:
+def orthogonal(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     """Bars of the cosine's distribution, and the mean of its size on both sides."""
-    frame, mean, top = (figure.content[key] for key in ("frame", "mean", "top"))
+    frame, mean, top = (figure.content.frame, figure.content.mean, figure.content.top)
     bars = (
         alt.Chart(frame)
         .mark_bar(color=look.series, binSpacing=0)

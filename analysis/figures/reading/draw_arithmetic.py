@@ -7,14 +7,15 @@ import pandas as pd
 from analysis.core.colours import TERMS
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.reading.arithmetic import ConcatenationContent, PlaneContent
 
 
 @drawing("reading_plane")
-def plane(figure: Figure, look: Look) -> list[Chart]:
+def plane(figure: Figure[PlaneContent], look: Look) -> list[Chart]:
     """One dot a sum, larger and of another colour where several pairs meet."""
-    reach = figure.content["reach"]
-    kinds = ["one pair: its parts are known", "several pairs: their parts cannot be told"]
-    frame = figure.content["frame"].assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
+    reach = figure.content.reach
+    kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered"]
+    frame = figure.content.frame.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
     # A dot at which several pairs meet names them all.
     frame = (
         frame.assign(both=[f"{w} + {p}" for w, p in zip(frame.word, frame.position, strict=True)])
@@ -43,13 +44,13 @@ def plane(figure: Figure, look: Look) -> list[Chart]:
 
 
 @drawing("reading_concatenation", columns=2)
-def concatenation(figure: Figure, look: Look) -> list[Chart]:
+def concatenation(figure: Figure[ConcatenationContent], look: Look) -> list[Chart]:
     """The vector and the matrix as cells; and bars of the parts with dots of the whole."""
     return [_cells(figure, look), _bars(figure, look)]
 
 
-def _cells(figure: Figure, look: Look) -> Chart:
-    result, rows, split = (figure.content[key] for key in ("made", "rows", "split"))
+def _cells(figure: Figure[ConcatenationContent], look: Look) -> Chart:
+    result, rows, split = (figure.content.made, figure.content.rows, figure.content.split)
     table = np.column_stack([result.both, result.matrix])
     columns = ["vector", *(f"to {k + 1}" for k in range(result.matrix.shape[1]))]
     row, column = np.indices(table.shape)
@@ -84,8 +85,8 @@ def _cells(figure: Figure, look: Look) -> Chart:
     return (cells + line).properties(width=380, height=300, title="[word ; position] and the matrix")
 
 
-def _bars(figure: Figure, look: Look) -> Chart:
-    frame = figure.content["frame"]
+def _bars(figure: Figure[ConcatenationContent], look: Look) -> Chart:
+    frame = figure.content.frame
     parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
     long = frame.melt("output", list(parts), var_name="part", value_name="value")
     # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.

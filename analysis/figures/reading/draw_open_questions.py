@@ -7,6 +7,7 @@ import altair as alt
 from analysis.figures import Figure
 from analysis.figures.claims.draw import VERDICTS
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.reading.open_questions import StatementsContent
 
 
 def _broken(question: str) -> str:
@@ -15,9 +16,9 @@ def _broken(question: str) -> str:
 
 
 @drawing("reading_open")
-def tiles(figure: Figure, look: Look) -> list[Chart]:
+def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
     """A tile a statement with its id on it."""
-    frame, questions, verdicts = (figure.content[key] for key in ("frame", "questions", "verdicts"))
+    frame, questions, verdicts = (figure.content.frame, figure.content.questions, figure.content.verdicts)
     base = alt.Chart(frame.assign(question=frame.question.map(_broken))).encode(
         x=alt.X("place:O", axis=None),
         y=alt.Y(

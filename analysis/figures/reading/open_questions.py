@@ -1,23 +1,39 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 import pandas as pd
 
 from analysis.claims import QUESTIONS
 from analysis.claims.statements import WORDS, stored
 from analysis.core.errors import NoResults
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.terms.data import known_value
+from analysis.figures.figure import Figure, Parameters, figure, one_of
 
 ALL = "all"
 FIRST = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
 
-@figure("reading_open")
-def reading_open(params: Params) -> Figure:
+class VerdictParameters(Parameters):
+    """The verdict whose statements stand out, or all."""
+
+    verdict: Annotated[str, one_of((ALL, *WORDS, *FIRST))]
+
+
+@dataclass(frozen=True)
+class StatementsContent:
+    """frame: a row a statement. questions, verdicts: in the order in which they are drawn."""
+
+    frame: pd.DataFrame
+    questions: list[str]
+    verdicts: list[str]
+
+
+@figure("reading_open", VerdictParameters)
+def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
     """One tile a statement, by the question it belongs to; those of one verdict stand out."""
-    request = known_value(params, "verdict", (ALL, *WORDS, *FIRST))
-    chosen = FIRST.get(request, request)
+    chosen = FIRST.get(params.verdict, params.verdict)
     headings = stored.headings()
     rows = [
         {
@@ -51,5 +67,5 @@ def reading_open(params: Params) -> Figure:
         alt=f"Tiles, one a statement, coloured by verdict: {text}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2" --csv',
         provenance={"verdicts": "computed from the store by the rules of analysis/rules"},
-        content={"frame": frame, "questions": list(QUESTIONS.values()), "verdicts": list(WORDS)},
+        content=StatementsContent(frame=frame, questions=list(QUESTIONS.values()), verdicts=list(WORDS)),
     )

@@ -1,6 +1,8 @@
 """What shuffling does to attention without positions: a random network, with and without a causal mask."""
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -8,8 +10,8 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.special import softmax
 
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.reading.arithmetic import COMPUTED, command, whole_number
+from analysis.figures.figure import Figure, Parameters, figure, whole_number
+from analysis.figures.reading.arithmetic import COMPUTED, command
 
 WORDS = ("we", "saw", "her", "dog", "run", "home")
 SHUFFLED = (3, 0, 4, 2, 1, 5)
@@ -51,14 +53,30 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     return result
 
 
-def _by(change: float) -> str:
-    return "not at all" if change < ROUNDING else f"by {change:.2g} of its length"
+def _changed(change: float) -> str:
+    return "does not change" if change < ROUNDING else f"changes by {change:.2g} of its length"
 
 
-@figure("reading_order")
-def reading_order(params: Params) -> Figure:
+class DepthParameters(Parameters):
+    """The layers of the random network."""
+
+    depth: Annotated[int, whole_number(DEPTHS[0], DEPTHS[-1])]
+
+
+@dataclass(frozen=True)
+class OrderContent:
+    """frame: a row a mask and word, with the change and its range. top: the largest change."""
+
+    frame: pd.DataFrame
+    masks: list[str]
+    words: list[str]
+    top: float
+
+
+@figure("reading_order", DepthParameters)
+def reading_order(params: DepthParameters) -> Figure[OrderContent]:
     """The change of every word's output, with and without a causal mask."""
-    depth = whole_number(params, "depth", DEPTHS[0], DEPTHS[-1])
+    depth = params.depth
     matches = changes(depth)
     rows = [
         {
@@ -80,11 +98,11 @@ def reading_order(params: Params) -> Figure:
     return Figure(
         name="reading_order",
         title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
-        finding="Shuffling the others, the last word's output changes "
-        + ", and ".join(f"{_by(matches[number, :, -1].mean())} where {mask}" for number, mask in enumerate(MASKS)),
+        finding="When the other words are shuffled, the last word's output "
+        + ", and ".join(f"{_changed(matches[number, :, -1].mean())} where {mask}" for number, mask in enumerate(MASKS)),
         frame=lambda: frame,
         caption=(
-            f"{text} Change of each word's output when the others are shuffled, over the output's own length; bars: "
+            f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "
             f"mean over {SEEDS} random networks of {many} of attention, {DIM} dimensions, no positions; lines: "
             f"smallest to largest of them. A change below {ROUNDING:.0e} is rounding."
         ),
@@ -92,5 +110,5 @@ def reading_order(params: Params) -> Figure:
         command=command("reading_order", depth=depth),
         provenance=COMPUTED,
         citation_keys=("haviv2022nopos",),
-        content={"frame": frame, "masks": list(MASKS), "words": list(WORDS), "top": float(matches.max())},
+        content=OrderContent(frame=frame, masks=list(MASKS), words=list(WORDS), top=float(matches.max())),
     )

@@ -1,5 +1,8 @@
 """How the angle between random vectors narrows to a right one as dimensions are added: exact."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -7,8 +10,8 @@ from numpy import ndarray
 from scipy.special import betainc, gammaln
 
 from analysis.core.formatting import first_sentence, percent
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.reading.arithmetic import COMPUTED, command, whole_number
+from analysis.figures.figure import Figure, Parameters, figure, whole_number
+from analysis.figures.reading.arithmetic import COMPUTED, command
 
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 384, 768)
 BINS = 100
@@ -30,16 +33,31 @@ def mean_size(dim: int) -> float:
     return float(np.exp(gammaln(dim / 2) - gammaln((dim + 1) / 2)) / np.sqrt(np.pi))
 
 
-@figure("reading_orthogonal")
-def reading_orthogonal(params: Params) -> Figure:
+class DimensionParameters(Parameters):
+    """The dimensions of the random vectors."""
+
+    dim: Annotated[int, whole_number(DIMENSIONS[0], DIMENSIONS[-1])]
+
+
+@dataclass(frozen=True)
+class CosinesContent:
+    """frame: the share of pairs in each bin of the cosine. mean: of |cosine|; top: the largest share."""
+
+    frame: pd.DataFrame
+    mean: float
+    top: float
+
+
+@figure("reading_orthogonal", DimensionParameters)
+def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
     """The distribution of the cosine of two random vectors."""
-    dim = whole_number(params, "dim", DIMENSIONS[0], DIMENSIONS[-1])
+    dim = params.dim
     ends = np.linspace(-1, 1, BINS + 1)
     frame = pd.DataFrame({"low": ends[:-1], "high": ends[1:], "share": np.diff(below(ends, dim))})
     low, high = below(np.array([-WIDEST, WIDEST]), dim)
     text = (
         f"In {dim} dimensions the mean size of the cosine is {mean_size(dim):.3f}, and {percent(high - low, 1)} of all "
-        f"pairs have one within ±{WIDEST:g}, an angle within 6° of a right one."
+        f"pairs are within 6° of a right angle (cosine within ±{WIDEST:g})."
     )
     return Figure(
         name="reading_orthogonal",
@@ -55,9 +73,5 @@ def reading_orthogonal(params: Params) -> Figure:
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        content={
-            "frame": frame,
-            "mean": mean_size(dim),
-            "top": float(frame.share.max()),
-        },
+        content=CosinesContent(frame=frame, mean=mean_size(dim), top=float(frame.share.max())),
     )

@@ -1,7 +1,9 @@
 """A sentence moved to later positions: what a real model's first layer then attends to, computed from its weights."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,7 @@ from scipy.special import softmax
 
 from analysis.core import embedded
 from analysis.core.formatting import percent
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.reading.arithmetic import whole_number
+from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 SENTENCE = ("[CLS]", "the", "keys", "to", "the", "old", "cabinet", "are", "on", "the", "table", ".", "[SEP]")
 SHIFTS = range(101)
@@ -80,10 +81,24 @@ def summary(head: int) -> str:
     )
 
 
-@figure("reading_shift")
-def reading_shift(params: Params) -> Figure:
+class ShiftParameters(Parameters):
+    """The head that stands out."""
+
+    head: Annotated[int, whole_number(0, HEADS - 1)]
+
+
+@dataclass(frozen=True)
+class ShiftContent:
+    """frame: shift, head, and the share of its attention that goes elsewhere. head: the one that stands out."""
+
+    frame: pd.DataFrame
+    head: int
+
+
+@figure("reading_shift", ShiftParameters)
+def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
     """How much of every head's attention goes elsewhere when the sentence is moved."""
-    head = whole_number(params, "head", 0, HEADS - 1)
+    head = params.head
     rows = changes()
     shift, number = (index.ravel() for index in np.indices(rows.shape))
     frame = pd.DataFrame({"shift": shift, "head": number, "change": rows.ravel()})
@@ -103,5 +118,5 @@ def reading_shift(params: Params) -> Figure:
         command=f"python -m analysis export '/read?step=shift&head={head}' --figure reading_shift -o reading_shift.csv",
         provenance={"model": f"{embedded.NAME} ({embedded.REVISION})", "computed": "in float64 from the weights"},
         citation_keys=embedded.CITATION_KEYS,
-        content={"frame": frame, "head": head},
+        content=ShiftContent(frame=frame, head=head),
     )

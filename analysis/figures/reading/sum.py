@@ -1,6 +1,8 @@
 """The sum that enters a real model: a word's vector, a position's, a segment's, and what they make."""
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,7 @@ from safetensors import safe_open
 from analysis.core import embedded
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.reading.arithmetic import whole_number
+from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 WORDS = ("king", "queen", "dog", "river", "run", "the")
 RETIRED = ("slave",)
@@ -35,10 +36,26 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
     return rows
 
 
-@figure("reading_sum")
-def reading_sum(params: Params) -> Figure:
+class SumParameters(Parameters):
+    """A word and the position that it stands at."""
+
+    word: str
+    position: Annotated[int, whole_number(0, POSITIONS - 1)]
+
+
+@dataclass(frozen=True)
+class SumContent:
+    """values: (part, dimension) of the parts in `names`, on a colour scale from -reach to reach."""
+
+    values: Float[ndarray, "part dim"]
+    names: list[str]
+    reach: float
+
+
+@figure("reading_sum", SumParameters)
+def reading_sum(params: SumParameters) -> Figure[SumContent]:
     """The three summands and their sum, dimension by dimension."""
-    word, position = str(params["word"]), whole_number(params, "position", 0, POSITIONS - 1)
+    word, position = params.word, params.position
     if word not in (*WORDS, *RETIRED):
         raise LinkError(f"The link says word={word!r}; expected one of: {', '.join(WORDS)}.")
     parts = summands(word, position)
@@ -74,5 +91,5 @@ def reading_sum(params: Params) -> Figure:
         "-o reading_sum.csv",
         provenance={"model": f"{embedded.NAME} ({embedded.REVISION})", "weights": ", ".join(TABLES)},
         citation_keys=embedded.CITATION_KEYS,
-        content={"values": values, "names": names, "reach": float(np.quantile(np.abs(values), 0.995))},
+        content=SumContent(values=values, names=names, reach=float(np.quantile(np.abs(values), 0.995))),
     )

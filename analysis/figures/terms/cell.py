@@ -1,14 +1,24 @@
 """One cell of a head's maps: what each term adds to the score of one query on one key."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, figure
 from analysis.figures.one_run import run_facts
-from analysis.figures.terms.data import CITE, known_value, term_label
-from analysis.figures.terms.maps import GROUPS, WAYS, method_assumption, rows_of, viewed_head, visible_terms, with_rest
+from analysis.figures.terms.data import CITE, term_label
+from analysis.figures.terms.maps import (
+    MapParameters,
+    ViewParameters,
+    method_assumption,
+    rows_of,
+    viewed_head,
+    visible_terms,
+    with_rest,
+)
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
 from analysis.probes import text_probe
@@ -16,13 +26,25 @@ from analysis.probes import text_probe
 STRONGEST = -1
 
 
-def place(params: Params, view: TokenView) -> tuple[int, int]:
+@dataclass(frozen=True)
+class CellContent:
+    """frame: part, label, value: what each term adds to one score, and the total. kind: what the score is.
+
+    decimals: of the numbers beside the bars.
+    """
+
+    frame: pd.DataFrame
+    kind: str
+    decimals: int = 4
+
+
+def place(params: ViewParameters, view: TokenView) -> tuple[int, int]:
     """The query and the key that a link asks for, by index; STRONGEST: where the attention of those shown is strongest.
 
     Raises LinkError for one that is not among the rows shown.
     """
     first, last = rows_of(params, len(view.labels))
-    request = {name: int(params.get(name, STRONGEST)) for name in ("query", "key")}
+    request = {"query": params.query, "key": params.key}
     for name, index in request.items():
         if index != STRONGEST and not first <= index <= last:
             raise LinkError(f"The link says {name}={index}; the rows shown are {first} to {last}.")
@@ -32,8 +54,8 @@ def place(params: Params, view: TokenView) -> tuple[int, int]:
     return inside[0].start + int(query), inside[1].start + int(key)
 
 
-@figure("probe_cell", live=text_probe.obtain)
-def probe_cell(params: Params, decomposition: Decomposition) -> Figure:
+@figure("probe_cell", MapParameters, live=text_probe.obtain)
+def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[CellContent]:
     """The score of one query on one key as the sum of its terms."""
     terms = visible_terms(decomposition)
     head, view = viewed_head(params, decomposition, terms)
@@ -43,9 +65,8 @@ def probe_cell(params: Params, decomposition: Decomposition) -> Figure:
     frame = pd.DataFrame({"part": [*values, "total", "pattern"], "value": [*values.values(), total, pattern]})
     frame = frame.assign(query=query, key=key, query_token=view.labels[query], key_token=view.labels[key])
     asks, answers = f"{query} “{view.labels[query]}”", f"{key} “{view.labels[key]}”"
-    kind = "key-centred score" if params.get("centred", WAYS["centred"]) else "score before centring"
-    every = known_value({"group": params.get("group", "four")}, "group", GROUPS) == "all"
-    drawn = {**(values if every else with_rest(decomposition, values)), "total": total}
+    kind = "key-centred score" if params.centred else "score before centring"
+    drawn = {**(values if params.group == "all" else with_rest(decomposition, values)), "total": total}
     largest = max(values, key=lambda term: abs(values[term]))
     text = f"The largest term is {term_label(largest)}, {signed(values[largest], 4)}; the total is {signed(total, 4)}."
     return Figure(
@@ -62,10 +83,10 @@ def probe_cell(params: Params, decomposition: Decomposition) -> Figure:
         command=text_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
-        content={
-            "frame": pd.DataFrame(
+        content=CellContent(
+            frame=pd.DataFrame(
                 {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
             ),
-            "kind": kind,
-        },
+            kind=kind,
+        ),
     )

@@ -1,9 +1,9 @@
 """Figures of attention's terms over a corpus: stored statistics, per head and over heads."""
 
 import json
-from collections.abc import Collection
+from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, ranges
 from analysis.core.provenance import model_options
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.store import read
 
 NOTHING = 0.005
@@ -31,37 +31,55 @@ def term_label(term: str) -> str:
     return term.replace("_to_", " → ").replace("_", " ")
 
 
-def measure_of(params: Params) -> str:
-    """The measure that a link asks for."""
-    return known_value(params, "measure", MEASURES)
+class MeasureParameters(Parameters):
+    """measure: a term's share of the scores or its effect on the pattern."""
+
+    measure: Annotated[str, one_of(MEASURES)]
 
 
-def known_value(params: Params, name: str, known: Collection[str]) -> str:
-    """A link's value, if it is a known one. Raises LinkError otherwise."""
-    value = str(params[name])
-    if value not in known:
-        raise LinkError(f"The link says {name}={value!r}; expected one of: {', '.join(known)}.")
-    return value
+class StoredTermsParameters(MeasureParameters):
+    """The model and the corpus that terms were measured over, and one layer."""
+
+    model: str
+    corpus: str
+    layer: int = 0
 
 
-def stored_terms(params: Params, aggregations: tuple[str, ...], *, every_layer: bool = False) -> pd.DataFrame:
+@dataclass(frozen=True)
+class TermTable:
+    """table: a row a head (or layer), a column a term, the values of a measure. label: what the measure is."""
+
+    table: pd.DataFrame
+    measure: str
+    label: str
+
+
+@dataclass(frozen=True)
+class AggregatesContent:
+    """rows: term, aggregation, value and interval, of the terms in `order`. two: whether both aggregations differ."""
+
+    label: str
+    rows: pd.DataFrame
+    order: list[str]
+    two: bool
+
+
+def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple[str, ...]) -> pd.DataFrame:
     """Rows of the newest measurement of a model over a corpus, under some aggregations; of one revision.
 
-    Of the link's layer alone, unless every one is asked for.
+    layer: None for all. Raises LinkError where the store has none.
     """
-    layer = None if every_layer else int(params.get("layer", 0))
     marks = ", ".join("?" for _ in aggregations)
     rows = read.query(
         f"SELECT * FROM newest_terms WHERE model = ? AND corpus = ? AND layer = coalesce(?, layer) "
-        f"AND aggregation IN ({marks})",
-        [str(params["model"]), str(params["corpus"]), layer, *aggregations],
+        f"AND aggregation IN ({marks}) ORDER BY layer, head, term, aggregation",
+        [model, corpus, layer, *aggregations],
     )
     if rows.empty:
         raise LinkError(
-            f"The store has no terms of the model {params['model']!r}{'' if layer is None else f' at layer {layer}'} "
-            f"over {params['corpus']!r}. "
-            f"Run: python -m analysis measure terms {model_options(str(params['model']))} "
-            f"--corpus {quote(str(params['corpus']))}"
+            f"The store has no terms of the model {model!r}{'' if layer is None else f' at layer {layer}'} "
+            f"over {corpus!r}. "
+            f"Run: python -m analysis measure terms {model_options(model)} --corpus {quote(corpus)}"
         )
     return rows[rows.run_id == rows.sort_values("created").run_id.iloc[-1]]
 
@@ -124,11 +142,11 @@ def _errors(row: pd.Series) -> str:
     )
 
 
-@figure("terms_heads")
-def terms_heads(params: Params) -> Figure:
+@figure("terms_heads", StoredTermsParameters)
+def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
     """Every head's sixteen terms, over a corpus."""
-    measure = measure_of(params)
-    result = stored_terms(params, ("head",))
+    measure = params.measure
+    result = stored_terms(params.model, params.corpus, params.layer, ("head",))
     order = visible_terms(result)
     table: Any = result.pivot(index="head", columns="term", values=measure)[order].sort_index()
     first = result.iloc[0]
@@ -163,7 +181,7 @@ def terms_heads(params: Params) -> Figure:
         ),
         provenance=provenance(first),
         citation_keys=CITE,
-        content={"table": folded(table), "measure": measure, "label": MEASURES[measure]},
+        content=TermTable(table=folded(table), measure=measure, label=MEASURES[measure]),
     )
 
 
@@ -175,13 +193,13 @@ def reading(measure: str, *, coloured: bool = True) -> str:
     return "Mean over queries of KL(pattern ‖ pattern without the term); effects do not add up over terms."
 
 
-@figure("terms_aggregates")
-def terms_aggregates(params: Params) -> Figure:
+@figure("terms_aggregates", StoredTermsParameters)
+def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]:
     """The same, over heads: the mean over heads beside the pooled value."""
-    measure = measure_of(params)
+    measure = params.measure
     # Every head has the same queries, so a mean over heads of effects is the pooled one: show it once.
     wanted = tuple(AGGREGATIONS) if measure == "share" else ("mean_over_heads",)
-    result = stored_terms(params, wanted)
+    result = stored_terms(params.model, params.corpus, params.layer, wanted)
     sizes = result.assign(size=result[measure].abs()).groupby("term")["size"].max()
     present = visible_terms(result)
     # The four are drawn always; of the others those that are printed as more than 0.00.
@@ -218,13 +236,12 @@ def terms_aggregates(params: Params) -> Figure:
         ),
         provenance=provenance(first),
         citation_keys=CITE,
-        content={
-            "label": MEASURES[measure],
-            "rows": frame[frame.term.isin(order)],
-            "order": [term_label(term) for term in order],
-            "two": len(wanted) == 2,
-            "told": text,
-        },
+        content=AggregatesContent(
+            label=MEASURES[measure],
+            rows=frame[frame.term.isin(order)],
+            order=[term_label(term) for term in order],
+            two=len(wanted) == 2,
+        ),
     )
 
 

@@ -12,8 +12,10 @@ from analysis.core.formatting import UNDEFINED, signed
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap
-from analysis.figures.terms.data import FOUR, term_label
-from analysis.figures.terms.maps import REST
+from analysis.figures.terms.cell import CellContent
+from analysis.figures.terms.data import FOUR, AggregatesContent, TermTable, term_label
+from analysis.figures.terms.maps import REST, MapsContent, TotalContent
+from analysis.figures.terms.patterns import PatternContent
 
 
 def measured_colours(reach: float, measure: str, label: str, look: Look) -> tuple[alt.Color, Any]:
@@ -31,12 +33,13 @@ def measured_colours(reach: float, measure: str, label: str, look: Look) -> tupl
     return colour, look.ink_on_cells(strong)
 
 
-def _heads(figure: Figure, look: Look) -> list[Chart]:
+@drawing("terms_heads", "probe_heads", "vision_heads")
+def _heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
     """Heads by terms, the number in every cell."""
-    table, label = figure.content["table"], figure.content["label"]
+    table, label = figure.content.table, figure.content.label
     values = table.to_numpy()
     reach = float(np.abs(np.nan_to_num(values)).max()) or 1.0
-    colour, ink = measured_colours(reach, figure.content["measure"], label, look)
+    colour, ink = measured_colours(reach, figure.content.measure, label, look)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame["label"] = frame.term.map(term_label)
     # Adding 0 takes the sign off what rounds to nothing.
@@ -73,21 +76,17 @@ def _heads(figure: Figure, look: Look) -> list[Chart]:
     return [(cells + numbers + line).properties(width=820, height=26 * len(table) + names)]
 
 
-drawing("terms_heads")(_heads)
-drawing("probe_heads")(_heads)
-drawing("vision_heads")(_heads)
-
-
-def _aggregates(figure: Figure, look: Look) -> list[Chart]:
+@drawing("terms_aggregates")
+def _aggregates(figure: Figure[AggregatesContent], look: Look) -> list[Chart]:
     """A dot and an interval for each term; the two aggregations in two colours and two shapes."""
-    order, label, two = (figure.content[key] for key in ("order", "label", "two"))
+    order, label, two = (figure.content.order, figure.content.label, figure.content.two)
     names = ["mean over heads", "pooled over heads"]
     colour = alt.Color(
         "over:N",
         scale=alt.Scale(domain=names, range=look.many(2)),
         legend=alt.Legend(title=None, orient="top", direction="vertical") if two else None,
     )
-    base = alt.Chart(figure.content["rows"]).encode(
+    base = alt.Chart(figure.content.rows).encode(
         y=alt.Y("term_label:N", sort=order, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
         yOffset=alt.YOffset("over:N", sort=names) if two else alt.Undefined,
         color=colour,
@@ -109,9 +108,6 @@ def _aggregates(figure: Figure, look: Look) -> list[Chart]:
     )
     zero = alt.Chart().mark_rule(color=look.faint).encode(x=alt.XDatum(0))
     return [(zero + bars + spans + dots).properties(width=620, height=(34 if two else 22) * len(order))]
-
-
-drawing("terms_aggregates")(_aggregates)
 
 
 def token_map(values: ndarray, labels: Sequence[str], reach: float, look: Look, **more: Any) -> Chart:
@@ -138,11 +134,11 @@ def _nats(effect: float) -> str:
 
 
 @drawing("probe_maps")
-def maps(figure: Figure, look: Look) -> list[Chart]:
+def maps(figure: Figure[MapsContent], look: Look) -> list[Chart]:
     """One map a term, all on the scale of the head."""
-    labels, reach = figure.content["labels"], figure.content["reach"]
-    share, effect = figure.content["share"], figure.content["effect"]
-    last_row = len(figure.content["maps"]) - figure.columns
+    labels, reach = figure.content.labels, figure.content.reach
+    share, effect = figure.content.share, figure.content.effect
+    last_row = len(figure.content.maps) - figure.columns
     return [
         token_map(
             values,
@@ -152,17 +148,22 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
             title=[term_label(term), f"share {_share(share[term])}, effect {_nats(effect[term])}"],
             legend=number >= last_row,
             side=330 if figure.columns == 2 else 260,
-            first=figure.content["first"],
+            first=figure.content.first,
         )
-        for number, (term, values) in enumerate(figure.content["maps"].items())
+        for number, (term, values) in enumerate(figure.content.maps.items())
     ]
 
 
 @drawing("probe_total", columns=3)
-def total(figure: Figure, look: Look) -> list[Chart]:
+def total(figure: Figure[TotalContent], look: Look) -> list[Chart]:
     """The rest and the total on the scale of the terms; the pattern on its own."""
-    labels, reach, pattern, first = (figure.content[key] for key in ("labels", "reach", "pattern", "first"))
-    scores = figure.content["scores"].items()
+    labels, reach, pattern, first = (
+        figure.content.labels,
+        figure.content.reach,
+        figure.content.pattern,
+        figure.content.first,
+    )
+    scores = figure.content.scores.items()
     drawn = [token_map(values, labels, reach, look, title=name, side=330, first=first) for name, values in scores]
     softmax = heatmap(
         pattern,
@@ -181,17 +182,18 @@ def total(figure: Figure, look: Look) -> list[Chart]:
     return [*drawn, softmax]
 
 
-def _cell(figure: Figure, look: Look) -> list[Chart]:
+@drawing("probe_cell", "depth_cell", "vision_cell", "vision_head")
+def _cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
     """One bar a term and one for the total, with its number beside it."""
-    frame = figure.content["frame"]
-    frame = frame.assign(shown=[signed(value, figure.content.get("decimals", 4)) for value in frame.value])
+    frame = figure.content.frame
+    frame = frame.assign(shown=[signed(value, figure.content.decimals) for value in frame.value])
     reach = float(frame.value.abs().max()) or 1.0
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
         x=alt.X(
             "value:Q",
             scale=alt.Scale(domain=[-1.3 * reach, 1.3 * reach], nice=False),
-            axis=alt.Axis(title=figure.content["kind"]),
+            axis=alt.Axis(title=figure.content.kind),
         ),
     )
     parts = list(frame.part)
@@ -212,16 +214,10 @@ def _cell(figure: Figure, look: Look) -> list[Chart]:
     return [(zero + bars + numbers["up"] + numbers["down"]).properties(width=620, height=22 * len(frame))]
 
 
-drawing("probe_cell")(_cell)
-drawing("depth_cell")(_cell)
-drawing("vision_cell")(_cell)
-drawing("vision_head")(_cell)
-
-
 @drawing("probe_patterns")
-def pattern_map(figure: Figure, look: Look) -> list[Chart]:
+def pattern_map(figure: Figure[PatternContent], look: Look) -> list[Chart]:
     """One head's attention probabilities."""
-    pattern, labels = figure.content["pattern"], figure.content["labels"]
+    pattern, labels = figure.content.pattern, figure.content.labels
     return [
         heatmap(
             pattern,

@@ -1,25 +1,29 @@
 """Figures of one text: the maps of its terms, and every head's shares and effects on it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
+from pydantic import Field
 
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed, signed
 from analysis.core.term_names import ADDED_TERMS, TERMS
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.one_run import cancellation_note, head_of, map_frame, run_facts, unknown_tokens_note
+from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
 from analysis.figures.terms.data import (
     CITE,
     MEASURES,
     ORDER,
+    MeasureParameters,
+    TermTable,
     folded,
     folded_note,
     held_fixed,
-    known_value,
     leading_in_most,
-    measure_of,
     reading,
     term_label,
 )
@@ -28,8 +32,6 @@ from analysis.measurements.terms.token_view import TokenView, token_view
 from analysis.probes import text_probe
 
 GROUPS = {"four": FOUR, "all": TERMS}
-WAYS = {"words": False, "specials": True, "centred": True}
-"""How maps are arranged where a link does not say: pieces averaged to words, special tokens shown, keys centred."""
 NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
 
 
@@ -44,10 +46,73 @@ NO_SOURCE = {
 """Why there is no position among the sources, by how positions enter."""
 
 
-@figure("probe_distance", live=text_probe.obtain)
-def probe_distance(params: Params, decomposition: Decomposition) -> Figure:
+class HeadParameters(Parameters):
+    """One head."""
+
+    head: int
+
+
+class ViewParameters(HeadParameters):
+    """How the maps of a head are arranged, and which of their rows are shown.
+
+    words: whether pieces are averaged to words. specials: whether special tokens are shown. centred: whether each row
+    is shown minus its mean. first_row, last_row: by index, -1 for the last there is; query, key: one cell of them, -1
+    where attention is strongest.
+    """
+
+    words: bool = False
+    specials: bool = True
+    centred: bool = True
+    first_row: int = Field(0, alias="from")
+    last_row: int = Field(-1, alias="to")
+    query: int = -1
+    key: int = -1
+
+
+class MapParameters(ViewParameters):
+    """group: whether the four terms of word and position are shown, or all."""
+
+    group: Annotated[str, one_of(GROUPS)] = "four"
+
+
+@dataclass(frozen=True)
+class LinesContent:
+    """frame: a row a point of a line, with its `series`. order: the names of the series."""
+
+    frame: pd.DataFrame
+    order: list[str]
+
+
+@dataclass(frozen=True)
+class MapsContent:
+    """maps: term -> scores (query, key) of one head, on a scale from -reach to reach.
+
+    labels: the tokens of rows and columns; first: the index of the first. share, effect: of each term in this head.
+    """
+
+    maps: Mapping[str, ndarray]
+    labels: Sequence[str]
+    first: int
+    reach: float
+    share: dict[str, float]
+    effect: dict[str, float]
+
+
+@dataclass(frozen=True)
+class TotalContent:
+    """scores: name -> (query, key), on a scale from -reach to reach; pattern: their softmax. See `MapsContent`."""
+
+    scores: dict[str, ndarray]
+    pattern: ndarray
+    labels: Sequence[str]
+    first: int
+    reach: float
+
+
+@figure("probe_distance", HeadParameters, live=text_probe.obtain)
+def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
     """The scores of one head against how far the key stands from the query."""
-    head = head_of(params, decomposition.heads)
+    head = checked_head(params.head, decomposition.heads)
     seen = (
         np.ones(decomposition.scores.shape[1:], dtype=bool)
         if decomposition.attended is None
@@ -85,10 +150,9 @@ def probe_distance(params: Params, decomposition: Decomposition) -> Figure:
         command=text_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
-        content={
-            "frame": frame.assign(series=frame.term.map(term_label)),
-            "order": [term_label(x) for x in frame.term.unique()],
-        },
+        content=LinesContent(
+            frame=frame.assign(series=frame.term.map(term_label)), order=[term_label(x) for x in frame.term.unique()]
+        ),
     )
 
 
@@ -148,10 +212,10 @@ def method_assumption(decomposition: Decomposition) -> str:
     )
 
 
-@figure("probe_heads", live=text_probe.obtain)
-def probe_heads(params: Params, decomposition: Decomposition) -> Figure:
+@figure("probe_heads", MeasureParameters, live=text_probe.obtain)
+def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figure[TermTable]:
     """Every head's terms, on one text."""
-    measure = measure_of(params)
+    measure = params.measure
     by_term = decomposition.shares() if measure == "share" else decomposition.effects()
     table = pd.DataFrame(by_term)[list(visible_terms(decomposition))]
     table.index.name = "head"
@@ -171,36 +235,30 @@ def probe_heads(params: Params, decomposition: Decomposition) -> Figure:
         command=text_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
-        content={"table": folded(table), "measure": measure, "label": MEASURES[measure]},
+        content=TermTable(table=folded(table), measure=measure, label=MEASURES[measure]),
     )
 
 
-def _arranged(params: Params, decomposition: Decomposition) -> tuple[int, TokenView, float]:
+def _arranged(params: MapParameters, decomposition: Decomposition) -> tuple[int, TokenView, float]:
     """The head, its maps of the rows that the link asks for, and the scale of all its rows: parts of a map compare."""
     every = visible_terms(decomposition)
-    terms = (
-        every
-        if known_value(params, "group", GROUPS) == "all"
-        else [term for term in four(decomposition) if term in every]
-    )
+    terms = every if params.group == "all" else [term for term in four(decomposition) if term in every]
     head, view = viewed_head(params, decomposition, terms)
     return head, view.part(*rows_of(params, len(view.labels))), _reach(view)
 
 
-def rows_of(params: Params, rows: int) -> tuple[int, int]:
+def rows_of(params: ViewParameters, rows: int) -> tuple[int, int]:
     """The first and the last row that a link asks for, of so many. Raises LinkError where there are no such rows."""
-    first, last = int(params.get("from", 0)), int(params.get("to", -1))
-    last = rows - 1 if last == -1 else last
+    first, last = params.first_row, rows - 1 if params.last_row == -1 else params.last_row
     if not 0 <= first <= last < rows:
         raise LinkError(f"The link says from={first} and to={last}; this map has the rows 0 to {rows - 1}.")
     return first, last
 
 
-def viewed_head(params: Params, decomposition: Decomposition, terms: Sequence[str]) -> tuple[int, TokenView]:
+def viewed_head(params: ViewParameters, decomposition: Decomposition, terms: Sequence[str]) -> tuple[int, TokenView]:
     """The head that a link asks for, and its maps of some terms, arranged as the link says."""
-    head = head_of(params, decomposition.heads)
-    ways = {name: bool(params.get(name, default)) for name, default in WAYS.items()}
-    view = token_view(decomposition, head, terms, **ways)
+    head = checked_head(params.head, decomposition.heads)
+    view = token_view(decomposition, head, terms, words=params.words, specials=params.specials, centred=params.centred)
     if not view.labels:
         raise LinkError("Nothing is left to show: the text has special tokens only. Show the special tokens.")
     return head, view
@@ -211,19 +269,19 @@ def _reach(view: TokenView) -> float:
     return float(max(np.abs(x).max() for x in (*view.terms.values(), view.rest, view.total))) or 1.0
 
 
-def _drawn(params: Params, view: TokenView) -> str:
-    sentences = ["key-centred (each row minus its mean)" if params["centred"] else "as they are, before centring"]
-    if params["words"]:
+def _drawn(params: ViewParameters, view: TokenView) -> str:
+    sentences = ["key-centred (each row minus its mean)" if params.centred else "as they are, before centring"]
+    if params.words:
         sentences.append("word pieces averaged to words")
-    if not params["specials"]:
+    if not params.specials:
         sentences.append("special tokens hidden")
-    if params.get("from", 0) or params.get("to", -1) != -1:
+    if (params.first_row, params.last_row) != (0, -1):
         sentences.append(f"rows and columns {view.first} to {view.first + len(view.labels) - 1}")
     return ", ".join(sentences)
 
 
-@figure("probe_maps", live=text_probe.obtain)
-def probe_maps(params: Params, decomposition: Decomposition) -> Figure:
+@figure("probe_maps", MapParameters, live=text_probe.obtain)
+def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[MapsContent]:
     """The terms of one head, side by side on one scale."""
     head, view, reach = _arranged(params, decomposition)
     maps = view.terms
@@ -245,19 +303,12 @@ def probe_maps(params: Params, decomposition: Decomposition) -> Figure:
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
         columns=2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
-        content={
-            "maps": maps,
-            "labels": view.labels,
-            "first": view.first,
-            "reach": reach,
-            "share": share,
-            "effect": effect,
-        },
+        content=MapsContent(maps=maps, labels=view.labels, first=view.first, reach=reach, share=share, effect=effect),
     )
 
 
-@figure("probe_total", live=text_probe.obtain)
-def probe_total(params: Params, decomposition: Decomposition) -> Figure:
+@figure("probe_total", MapParameters, live=text_probe.obtain)
+def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[TotalContent]:
     """What the terms add up to: the rest, the total, and the pattern after softmax."""
     head, view, reach = _arranged(params, decomposition)
     rest = {"the other terms": view.rest} if len(view.terms) < len(decomposition.present) else {}
@@ -284,11 +335,11 @@ def probe_total(params: Params, decomposition: Decomposition) -> Figure:
         command=text_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance),
         citation_keys=CITE,
-        content={
-            "scores": {**rest, "total": view.total},
-            "pattern": view.pattern,
-            "labels": view.labels,
-            "first": view.first,
-            "reach": reach,
-        },
+        content=TotalContent(
+            scores={**rest, "total": view.total},
+            pattern=view.pattern,
+            labels=view.labels,
+            first=view.first,
+            reach=reach,
+        ),
     )

@@ -1,19 +1,37 @@
 """The figure of a model without terms: what its attention is, one layer and head at a time."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 
 from analysis.core.errors import LinkError
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.one_run import run_facts
 from analysis.measurements.terms.result import Patterns
 from analysis.probes import text_probe
 
 
-@figure("probe_patterns", live=text_probe.obtain_patterns)
-def probe_patterns(params: Params, run: Patterns) -> Figure:
+class PatternParameters(Parameters):
+    """One head of one layer."""
+
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class PatternContent:
+    """pattern: attention probabilities (query, key) of the tokens in `labels`."""
+
+    pattern: ndarray
+    labels: list[str]
+
+
+@figure("probe_patterns", PatternParameters, live=text_probe.obtain_patterns)
+def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternContent]:
     """The attention probabilities of one head, (query, key)."""
-    layer, head = int(params["layer"]), int(params["head"])
+    layer, head = params.layer, params.head
     layers, heads = run.patterns.shape[:2]
     if not (0 <= layer < layers and 0 <= head < heads):
         raise LinkError(
@@ -42,5 +60,5 @@ def probe_patterns(params: Params, run: Patterns) -> Figure:
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
         command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",
         provenance=run_facts(about),
-        content={"pattern": pattern, "labels": labels},
+        content=PatternContent(pattern=pattern, labels=labels),
     )

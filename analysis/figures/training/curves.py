@@ -110,7 +110,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     crossings = _crossings(mean, variants, target, axis, trainings.baseline) if target is not None else {}
     rows = every[every.variant.isin(variants)]
     if rows[axis].isna().all():
-        raise NoResults(f"These runs do not say their {UNITS[axis]}. Choose another axis.")
+        raise NoResults(f"These runs did not record their {UNITS[axis]}. Choose another axis.")
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = title(trainings.baseline)
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
@@ -121,11 +121,10 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
         frame=lambda: rows[columns].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
-            "every "
-            "run.",
+            "every run.",
             "Thin: one seed; thick: the mean over seeds.",
             f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
-            f"between evaluations by a straight line. Final losses elsewhere are of {trainings.sample}."
+            f"by a straight line between evaluations. Final losses elsewhere are those on {trainings.sample}."
             if target is not None
             else "",
             " ".join(_crossed(crossings, axis)),
@@ -214,7 +213,7 @@ def longer(params: VariantsParameters) -> Figure[CurvesContent]:
         frame=lambda: rows[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT} after the last step, at 1, 2 and 4 times the training length; the windows "
-            "differ from length to length, so compare down a column. Thin: one seed; thick: the mean.",
+            "differ from length to length, so compare variants at one length. Thin: one seed; thick: the mean.",
             f"Learned tables have rows for the longer texts that no training step reached, so their loss there says "
             f"what untrained rows do: {'; '.join(untrained)}."
             if untrained
@@ -254,14 +253,14 @@ def score_scale(params: TrainingParameters) -> Figure[CurvesContent]:
         )
     runs = trainings.curves(*(f"score_variance_{layer}" for layer in range(64)), variants=variants)
     if runs.empty:
-        raise NoResults("These runs do not say the variance of their scores; run them again.")
+        raise NoResults("These runs did not record the variance of their scores; run them again.")
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
     mean = means(rows, "layer")
     text = _scaled(trainings, mean) if masked else ""
     return Figure(
         name="training_scores",
         title="The scale of the scores through training",
-        finding=(text.split(", by layer")[0] if ", by layer" in text else _grown(mean, BASELINES[trainings.objective])),
+        finding=(text.split(", by layer")[0] if ", by layer" in text else _grown(mean, trainings.baseline)),
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],
         caption=sentences(
             "Variance of a query's scores over the keys it attends to, before softmax; mean over queries and heads. "
@@ -334,7 +333,6 @@ def _lengthened(mean: pd.DataFrame) -> str:
         return ""
     growth = (table.iloc[:, -1] - table.iloc[:, 0]).sort_values()
     least, most = str(growth.index[0]), str(growth.index[-1])
-    text = (
-        f"At {table.columns[-1]} times the training length the loss rises by {growth.iloc[0]:.2f} nats ({title(least)})"
-    )
-    return text if least == most else f"{text} up to {growth.iloc[-1]:.2f} nats ({title(most)})"
+    text = f"At {table.columns[-1]} times the training length the loss changes by {signed(growth.iloc[0])} nats "
+    text += f"({title(least)})"
+    return text if least == most else f"{text} to {signed(growth.iloc[-1])} nats ({title(most)})"

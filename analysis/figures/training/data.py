@@ -27,8 +27,8 @@ STAND_INS = {CAUSAL: "causal_rotary"}
 ORDERLESS = {MASKED: "no_position", CAUSAL: "causal_no_position"}
 """The variants that are told nothing of position."""
 APART = (
-    "Causal and masked models are never on one axis: a causal model predicts every next token from its left alone, "
-    "a masked one 15 % of the tokens from both sides. Their losses are of different tasks."
+    "Causal and masked models never share an axis: a causal model predicts every next token from those before it, a "
+    "masked one predicts only masked tokens, from both sides. Their losses are of different tasks."
 )
 UNIT = "nats per predicted token"
 UNLIKE_PACE = 1.2
@@ -170,8 +170,8 @@ class Trained:
             return ""
         name = apart.idxmax()
         return (
-            f"Seconds tell of the machine and the code, too: {title(str(name))} took {took['min'][name]:.0f} ms a step "
-            f"in one run and {took['max'][name]:.0f} in another. Steps compare better, and step times measured in "
+            f"Seconds also depend on the machine and the code: {title(str(name))} took {took['min'][name]:.0f} ms a "
+            f"step in one run and {took['max'][name]:.0f} in another. Steps compare better, and step times measured in "
             "turns are under Costs."
         )
 

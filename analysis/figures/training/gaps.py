@@ -173,7 +173,7 @@ def _resolution(table: pd.DataFrame) -> str:
     if rows.empty:
         return "With one seed in common nothing can be resolved."
     return (
-        "The smallest difference that so many seeds find four times out of five, at the spread seen: "
+        "The smallest difference that so many seeds detect four times out of five, at the spread seen: "
         f"{rows.min():.2f} to {rows.max():.2f} nats, {rows.median():.2f} in the median (per variant in the data)."
     )
 
@@ -256,21 +256,22 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
         finding=_soonest(steps, trainings.baseline),
         frame=lambda: table,
         caption=sentences(
-            f"The share of {title(trainings.baseline)}'s training that each variant needs to reach its final loss; 0.5 "
-            "is half of it.",
-            f"A variant's steps (or seconds) until its validation loss is first at or below "
-            f"{title(trainings.baseline)}'s final one, divided by those of {title(trainings.baseline)}'s whole run of "
-            "the same seed. Small dots are seeds, diamonds their geometric mean with its 95 % t interval over the "
-            "logarithms.",
-            "Triangles: at one seed or more the loss was not reached, so the ratio is at least what is shown, and "
-            "has no interval."
+            f"How much of {title(trainings.baseline)}'s training each variant needs to reach "
+            f"{title(trainings.baseline)}'s final loss; 0.5 is half of it.",
+            f"This is the number of steps (or seconds) until a variant's validation loss first reaches that loss, "
+            f"divided by those of {title(trainings.baseline)}'s whole run of the same seed. Small dots are seeds; "
+            "diamonds are their geometric mean, with a 95 % t interval over the logarithms.",
+            "Triangles: at least one seed did not reach the loss, so the ratio is a lower bound and has no interval."
             if table.censored.any()
             else "",
-            "Dotted: 0.3, TUPE's claim." if claimed else "",
-            "All runs follow one learning-rate schedule to the end: a run stopped where it crosses has not had its "
-            "decay.",
-            "Seconds: steps times what one costs, measured in turns (Costs)." if priced else "",
-            f"Cost not measured, so seconds are as recorded: {', '.join(map(title, unpriced))}." if unpriced else "",
+            "Dotted line: 0.3, as TUPE's paper claims." if claimed else "",
+            "All runs follow one learning-rate schedule to its end: where a run reaches the loss, its learning rate "
+            "has not yet decayed.",
+            "Seconds are steps times the cost of a step, measured in turns (see Costs)." if priced else "",
+            f"Seconds are as recorded, because the cost of a step was not measured, for: "
+            f"{', '.join(map(title, unpriced))}."
+            if unpriced
+            else "",
             trainings.pace([trainings.baseline, *unpriced]) if unpriced else "",
             trainings.about(),
         ),
@@ -332,7 +333,7 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
     ends = f"95 % interval {percent(ratio.low)} to {percent(ratio.high)}, {seeds}"
     if ratio.low <= TUPE_SHARE <= ratio.high:
         return f"{start} ({ends}): {percent(TUPE_SHARE)} lies within it."
-    return f"{start} ({ends}): {'fewer' if ratio.high < TUPE_SHARE else 'more'} than claimed."
+    return f"{start} ({ends}), {'fewer' if ratio.high < TUPE_SHARE else 'more'} than claimed."
 
 
 # ---- The plateau ----
@@ -410,13 +411,12 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
 
 
 def counted(table: pd.DataFrame, base: str) -> str:
-    """How many variants end lower or higher than the baseline, or are not told apart from it."""
+    """How many variants end lower or higher than the baseline, and how many are not resolved."""
     apart = table[table.told_apart & (table.variant != base)]
     rest = len(table) - len(apart) - int((table.variant == base).any())
-    return (
-        f"Against {title(base)}, {plural(int((apart.gap < 0).sum()), 'variant')} ended with a lower loss, "
-        f"{int((apart.gap > 0).sum())} with a higher one, and {rest} cannot be told apart"
-    )
+    lower, higher = int((apart.gap < 0).sum()), int((apart.gap > 0).sum())
+    text = f"{plural(lower, 'variant')} ended at a lower loss than {title(base)}, {higher} at a higher one"
+    return f"{text}, and {rest} {'is' if rest == 1 else 'are'} not resolved" if rest else text
 
 
 def _soonest(steps: pd.DataFrame, baseline: str) -> str:

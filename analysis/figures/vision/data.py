@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,19 @@ from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, signed
 from analysis.core.provenance import model_options
 from analysis.figures.depth import terms as depth_terms
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.one_run import cancellation_note, head_of, run_facts
-from analysis.figures.terms.cell import STRONGEST
-from analysis.figures.terms.data import MEASURES, ORDER, known_value, leading_in_most, measure_of, reading, term_label
-from analysis.figures.terms.maps import GROUPS, with_rest
+from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.one_run import cancellation_note, checked_head, run_facts
+from analysis.figures.terms.cell import STRONGEST, CellContent
+from analysis.figures.terms.data import (
+    MEASURES,
+    ORDER,
+    MeasureParameters,
+    TermTable,
+    leading_in_most,
+    reading,
+    term_label,
+)
+from analysis.figures.terms.maps import GROUPS, HeadParameters, with_rest
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
@@ -34,6 +42,75 @@ SOURCES_ARE = (
     "Word is what a patch shows and, for [CLS], its learned vector; bias holds every constant, that of the patch "
     "projection included."
 )
+
+
+class StoredModelParameters(Parameters):
+    """stored: the model whose results are shown."""
+
+    stored: str
+
+
+class StoredVisionParameters(StoredModelParameters, MeasureParameters):
+    """group: whether the four terms of word and position are shown, or all."""
+
+    group: Annotated[str, one_of(GROUPS)]
+
+
+class StoredHeadParameters(StoredModelParameters, MeasureParameters):
+    """One head of one layer; -1: where the term is largest."""
+
+    at_layer: int = STRONGEST
+    at_head: int = STRONGEST
+
+
+class PatchParameters(HeadParameters):
+    """patch: the token that asks. key: the one that answers, -1 for the one that it scores highest.
+
+    centred: whether scores are shown minus their mean over keys. group: which terms are shown.
+    """
+
+    patch: int
+    key: int = STRONGEST
+    centred: bool
+    group: Annotated[str, one_of(GROUPS)]
+
+
+@dataclass(frozen=True)
+class LayersContent:
+    """maps: term -> values of a measure, (layer, head)."""
+
+    maps: dict[str, np.ndarray]
+    measure: str
+    label: str
+
+
+@dataclass(frozen=True)
+class PositionsContent:
+    """picture: small maps of cosines, one a patch, with seams of NaN; down, across: the rows and columns of patches
+    that have one, of a grid of rows and columns.
+    """
+
+    picture: np.ndarray
+    down: list[int]
+    across: list[int]
+    grid: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class VisionMapsContent:
+    """maps: name -> scores of every patch as a key, (row, column), on a scale from -reach to reach.
+
+    pixels: the image, (height, width, 3). query: row and column of the patch that asks, None for a special token.
+    share, effect: of each term in this head.
+    """
+
+    pixels: np.ndarray
+    maps: dict[str, np.ndarray]
+    grid: tuple[int, int]
+    reach: float
+    query: tuple[int, int] | None
+    share: dict[str, float]
+    effect: dict[str, float]
 
 
 def _stored(sql: str, model: str) -> Any:
@@ -69,12 +146,12 @@ def _interpolation(config: str) -> str:
     return position_source((about["rows"], about["columns"]), about.get("trained") or [about["trained_side"]] * 2)
 
 
-@figure("vision_layers")
-def vision_layers(params: Params) -> Figure:
+@figure("vision_layers", StoredVisionParameters)
+def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
     """Every layer and head of a model, over the drawn images."""
-    measure = measure_of(params)
-    terms = GROUPS[known_value(params, "group", GROUPS)]
-    result = _stored(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", str(params["stored"]))
+    measure = params.measure
+    terms = GROUPS[params.group]
+    result = _stored(f"SELECT * FROM newest_terms WHERE model = ? AND corpus = '{CORPUS}'", params.stored)
     heads, means = (result[result.aggregation == kind] for kind in ("head", "mean_over_heads"))
     maps = {}
     for term in terms:
@@ -117,7 +194,7 @@ def vision_layers(params: Params) -> Figure:
         ),
         provenance=_run(first),
         citation_keys=CITE_STORED,
-        content={"maps": maps, "measure": measure, "label": MEASURES[measure]},
+        content=LayersContent(maps=maps, measure=measure, label=MEASURES[measure]),
     )
 
 
@@ -136,7 +213,16 @@ def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, li
     return picture, down, across
 
 
-def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int], **more: Any) -> Figure:
+def _positions(
+    name: str,
+    title: str,
+    cosines: np.ndarray,
+    grid: tuple[int, int],
+    *,
+    caption: str,
+    command: str,
+    provenance: dict[str, str],
+) -> Figure[PositionsContent]:
     """Cosine of every patch's position with all others, as in Dosovitskiy et al. (2021), Figure 7."""
     rows, columns = grid
     picture, down, across = mosaic(cosines, rows, columns)
@@ -162,7 +248,6 @@ def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int]
     if np.isnan(cosines).all():
         finding = "The positions are all zero, as before training"
     every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
-    caption = more.pop("caption")
     return Figure(
         name=name,
         title=title,
@@ -180,22 +265,26 @@ def _positions(name: str, title: str, cosines: np.ndarray, grid: tuple[int, int]
         ),
         alt=f"A grid of {len(down)} by {len(across)} small maps. {text}.",
         citation_keys=CITE,
-        content={"picture": picture, "down": down, "across": across, "grid": grid},
-        **more,
+        content=PositionsContent(picture=picture, down=down, across=across, grid=grid),
+        command=command,
+        provenance=provenance,
     )
 
 
-@figure("vision_head")
-def vision_head(params: Params) -> Figure:
+@figure("vision_head", StoredHeadParameters)
+def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
     """Every term of one layer and head, over the drawn images."""
-    request = {**params, "model": params["stored"], "corpus": CORPUS, "term": FOUR[-1]}
-    return replace(depth_terms.cell(request), name="vision_head", citation_keys=CITE_STORED)
+    request = params.values("measure", "at_layer", "at_head")
+    cell = depth_terms.cell(
+        depth_terms.CellParameters.of({**request, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
+    )
+    return replace(cell, name="vision_head", citation_keys=CITE_STORED)
 
 
-@figure("vision_positions")
-def vision_positions(params: Params) -> Figure:
+@figure("vision_positions", StoredModelParameters)
+def vision_positions(params: StoredModelParameters) -> Figure[PositionsContent]:
     """How alike the positions of a model's patches are, as stored."""
-    model = str(params["stored"])
+    model = params.stored
     result = _stored("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
     first = result.iloc[0]
     about = json.loads(first.config)
@@ -241,10 +330,10 @@ def _errors(decomposition: ImageDecomposition) -> str:
     )
 
 
-@figure("vision_heads", live=image_probe.obtain)
-def vision_heads(params: Params, decomposition: ImageDecomposition) -> Figure:
+@figure("vision_heads", MeasureParameters, live=image_probe.obtain)
+def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -> Figure[TermTable]:
     """Every head's terms on one image."""
-    measure = measure_of(params)
+    measure = params.measure
     by_term = decomposition.shares() if measure == "share" else decomposition.effects()
     table = pd.DataFrame(by_term)[[term for term in ORDER if term in decomposition.present]]
     table.index.name = "head"
@@ -260,18 +349,18 @@ def vision_heads(params: Params, decomposition: ImageDecomposition) -> Figure:
         command=image_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance, "image"),
         citation_keys=CITE,
-        content={"table": table, "measure": measure, "label": MEASURES[measure]},
+        content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
     )
 
 
-@figure("vision_maps", live=image_probe.obtain)
-def vision_maps(params: Params, decomposition: ImageDecomposition) -> Figure:
+@figure("vision_maps", PatchParameters, live=image_probe.obtain)
+def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[VisionMapsContent]:
     """What one patch's query scores every patch's key, term by term, laid out as the image is."""
-    head, query = head_of(params, decomposition.heads), int(params["patch"])
+    head, query = checked_head(params.head, decomposition.heads), params.patch
     if not 0 <= query < len(decomposition.tokens):
         raise LinkError(f"The link says patch={query}; this image gives tokens 0 to {len(decomposition.tokens) - 1}.")
-    centred = bool(params["centred"])
-    terms = [term for term in GROUPS[known_value(params, "group", GROUPS)] if term in decomposition.present]
+    centred = params.centred
+    terms = [term for term in GROUPS[params.group] if term in decomposition.present]
     rows = {
         "total": decomposition.scores[head, query],
         **{term: decomposition.terms_of(term, head)[query] for term in terms},
@@ -316,24 +405,22 @@ def vision_maps(params: Params, decomposition: ImageDecomposition) -> Figure:
         command=image_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance, "image"),
         citation_keys=CITE,
-        content={
-            "pixels": decomposition.pixels,
-            "maps": maps,
-            "grid": decomposition.grid,
-            "reach": reach,
-            "query": None
-            if token.special
-            else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
-            "share": {term: float(decomposition.shares()[term][head]) for term in terms},
-            "effect": {term: float(decomposition.effects()[term][head]) for term in terms},
-        },
+        content=VisionMapsContent(
+            pixels=decomposition.pixels,
+            maps=maps,
+            grid=decomposition.grid,
+            reach=reach,
+            query=None if token.special else divmod(int(decomposition.kept[query - decomposition.specials]), columns),
+            share={term: float(decomposition.shares()[term][head]) for term in terms},
+            effect={term: float(decomposition.effects()[term][head]) for term in terms},
+        ),
     )
 
 
-@figure("vision_cell", live=image_probe.obtain)
-def vision_cell(params: Params, decomposition: ImageDecomposition) -> Figure:
+@figure("vision_cell", PatchParameters, live=image_probe.obtain)
+def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[CellContent]:
     """The score of one patch's query on one patch's key as the sum of its terms."""
-    head, query, key = head_of(params, decomposition.heads), int(params["patch"]), int(params["key"])
+    head, query, key = checked_head(params.head, decomposition.heads), params.patch, params.key
     last = len(decomposition.tokens) - 1
     if not 0 <= query <= last or not STRONGEST <= key <= last:
         raise LinkError(f"The link says patch={query} and key={key}; this image gives tokens 0 to {last}.")
@@ -341,7 +428,7 @@ def vision_cell(params: Params, decomposition: ImageDecomposition) -> Figure:
         key = int(decomposition.scores[head, query].argmax())
     rows = {term: decomposition.terms_of(term, head)[query] for term in ORDER if term in decomposition.present}
     rows["total"] = decomposition.scores[head, query]
-    centred = bool(params["centred"])
+    centred = params.centred
     values = {name: float(row[key] - centred * row.mean()) for name, row in rows.items()}
     frame = pd.DataFrame({"part": list(values), "value": list(values.values())}).assign(query=query, key=key)
     parts = {part: value for part, value in values.items() if part != "total"}
@@ -365,17 +452,17 @@ def vision_cell(params: Params, decomposition: ImageDecomposition) -> Figure:
         command=image_probe.command(decomposition),
         provenance=run_facts(decomposition.provenance, "image"),
         citation_keys=CITE,
-        content={
-            "frame": pd.DataFrame(
+        content=CellContent(
+            frame=pd.DataFrame(
                 {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
             ),
-            "kind": "score",
-        },
+            kind="score",
+        ),
     )
 
 
-@figure("vision_table", live=image_probe.obtain)
-def vision_table(params: Params, decomposition: ImageDecomposition) -> Figure:
+@figure("vision_table", Parameters, live=image_probe.obtain)
+def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure[PositionsContent]:
     """How alike the positions of the picked model's patches are."""
     about = decomposition.provenance
     return _positions(

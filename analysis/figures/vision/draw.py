@@ -13,6 +13,7 @@ from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import LEGEND_PIXELS, heatmap, painted
 from analysis.figures.terms.data import term_label
+from analysis.figures.vision.data import LayersContent, PositionsContent, VisionMapsContent
 
 SIDE = 290
 """Pixels of a panel that is laid out as the image is, the longer way."""
@@ -23,9 +24,9 @@ SMALL_MAPS = 1_600
 
 
 @drawing("vision_layers", columns=2)
-def layers(figure: Figure, look: Look) -> list[Chart]:
+def layers(figure: Figure[LayersContent], look: Look) -> list[Chart]:
     """Layers by heads, a map a term, on one scale."""
-    maps, measure = figure.content["maps"], figure.content["measure"]
+    maps, measure = figure.content.maps, figure.content.measure
     reach = float(max(np.nanmax(np.abs(values)) for values in maps.values())) or 1.0
     share = measure == "share"
     reach = min(reach, 1.0) if share else reach
@@ -130,17 +131,17 @@ def _map(values: np.ndarray, scale: alt.Scale, legend: bool, title: list[str], q
 
 
 @drawing("vision_maps", columns=3)
-def maps(figure: Figure, look: Look) -> list[Chart]:
+def maps(figure: Figure[VisionMapsContent], look: Look) -> list[Chart]:
     """The image with its patches and the one that asks, the total, and the terms, on one scale."""
     content = figure.content
-    grid, query, share, effect = (content[key] for key in ("grid", "query", "share", "effect"))
-    picture = alt.layer(_image(_url(content["pixels"]), grid), *_lines(grid), *_outline(query))
+    grid, query, share, effect = content.grid, content.query, content.share, content.effect
+    picture = alt.layer(_image(_url(content.pixels), grid), *_lines(grid), *_outline(query))
     first = picture.properties(title=alt.TitleParams(["the image", "outlined: the query"], fontSize=13, anchor="start"))
     named = {
         name: ["total", "all terms together"]
         if name == "total"
         else [term_label(name), f"share {signed(share[name])}, effect {effect[name]:.2f} nats"]
-        for name in content["maps"]
+        for name in content.maps
     }
     # Read by rows of three: beside the image the queries of words, beside the total those of positions.
     order = ["total", *share]
@@ -150,7 +151,7 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
     width, height = _size(grid)
     for number, name in enumerate(order, 1):
         legend = number >= (len(order) // 3) * 3
-        drawn.append(_map(content["maps"][name], look.around_zero(content["reach"]), legend, named[name], query))
+        drawn.append(_map(content.maps[name], look.around_zero(content.reach), legend, named[name], query))
     last = (len(order) // 3) * 3
     return [
         panel.properties(width=width, height=height - (LEGEND_PIXELS if look.screen and number < last else 0))
@@ -158,10 +159,10 @@ def maps(figure: Figure, look: Look) -> list[Chart]:
     ]
 
 
-def _positions(figure: Figure, look: Look) -> list[Chart]:
+def _positions(figure: Figure[PositionsContent], look: Look) -> list[Chart]:
     """Small maps, one a patch, at the places of the patches."""
     content = figure.content
-    picture, (rows, columns) = content["picture"], content["grid"]
+    picture, (rows, columns) = content.picture, content.grid
     url = painted(picture, look.diverging, (-1.0, 1.0), sharp=SMALL_MAPS)
     height, width = picture.shape
     frame = pd.DataFrame({"url": [url], "x": [0.0], "x2": [float(width)], "y": [0.0], "y2": [float(height)]})
@@ -183,12 +184,12 @@ def _positions(figure: Figure, look: Look) -> list[Chart]:
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[0, width], nice=False),
-        axis=axis("column of the patch", content["across"], columns),
+        axis=axis("column of the patch", content.across, columns),
     )
     y = alt.Y(
         "y:Q",
         scale=alt.Scale(domain=[0, height], nice=False, reverse=True),
-        axis=axis("row of the patch", content["down"], rows),
+        axis=axis("row of the patch", content.down, rows),
     )
     image = alt.Chart(frame).mark_image(aspect=False).encode(x=x, x2="x2", y=y, y2="y2", url="url:N")
     unseen = pd.DataFrame({"cosine": [-1.0, 1.0], "x": [0, 0], "y": [0, 0]})

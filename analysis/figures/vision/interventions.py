@@ -1,23 +1,31 @@
 """Figures of interventions on a model of images: which patches' outputs move, and whose attention changes."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 
 import numpy as np
 import pandas as pd
 
 from analysis.core.provenance import model_options
-from analysis.figures.figure import Figure, Params, figure
-from analysis.figures.interventions.data import intervention_kl
+from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.interventions.data import PatternChangeContent, pattern_change
 from analysis.figures.one_run import run_facts
 from analysis.figures.vision.data import CITE
+from analysis.links import Values
 from analysis.measurements.interventions.result import ImageInterventionResult
 from analysis.probes.intervention_probe import ImageInterventionRequest
 
 
-def run(params: Params) -> ImageInterventionResult:
+@dataclass(frozen=True)
+class MovedContent:
+    """values: (row, column), the cosine of each patch's output before and after; NaN for hidden patches."""
+
+    values: np.ndarray
+
+
+def run(values: Values) -> ImageInterventionResult:
     """The run that a link asks for."""
-    return ImageInterventionRequest.of(params).run()
+    return ImageInterventionRequest.of(values).run()
 
 
 def _command(outcome: ImageInterventionResult) -> str:
@@ -27,8 +35,8 @@ def _command(outcome: ImageInterventionResult) -> str:
     return " ".join([*parts, *(f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",))])
 
 
-@figure("vision_moved", live=run)
-def vision_moved(params: Params, outcome: ImageInterventionResult) -> Figure:
+@figure("vision_moved", Parameters, live=run)
+def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure[MovedContent]:
     """The cosine of each patch's output before and after, where the patch stands."""
     rows, columns = outcome.grid
     special = len(outcome.token_info) - len(outcome.kept)
@@ -55,14 +63,14 @@ def vision_moved(params: Params, outcome: ImageInterventionResult) -> Figure:
         command=_command(outcome),
         provenance=run_facts(about, "image"),
         citation_keys=CITE,
-        content={"values": values.reshape(rows, columns)},
+        content=MovedContent(values=values.reshape(rows, columns)),
     )
 
 
-@figure("vision_kl", live=run)
-def vision_kl(params: Params, outcome: ImageInterventionResult) -> Figure:
+@figure("vision_kl", Parameters, live=run)
+def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure[PatternChangeContent]:
     """Every head's attention, before against after."""
-    of_text = intervention_kl(params, outcome)
+    of_text = pattern_change(outcome)
     return replace(
         of_text,
         name="vision_kl",

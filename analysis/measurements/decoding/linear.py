@@ -1,13 +1,12 @@
 """Regularised linear decoders whose penalty is chosen on training windows that the fit does not see."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 ALPHAS = (0.1, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)
@@ -16,12 +15,12 @@ HELD_BACK = 5
 """One training example in so many, the last ones, chooses the penalty; then all are fitted."""
 
 
-def ridge(x: Float[ndarray, "example dim"], y: Float[ndarray, "example ..."]) -> Any:
+def ridge(x: Float[ndarray, "example dim"], y: Float[ndarray, "example ..."]) -> Pipeline:
     """Ridge regression on standardised inputs. Examples of one window must stand together."""
     return _chosen([lambda a=a: make_pipeline(StandardScaler(), Ridge(alpha=a)) for a in ALPHAS], x, y)
 
 
-def logistic(x: Float[ndarray, "example dim"], y: ndarray) -> Any:
+def logistic(x: Float[ndarray, "example dim"], y: ndarray) -> Pipeline:
     """Logistic regression without an intercept, so that swapping two tokens swaps the answer."""
     results = [
         lambda c=c: make_pipeline(
@@ -32,7 +31,7 @@ def logistic(x: Float[ndarray, "example dim"], y: ndarray) -> Any:
     return _chosen(results, x, y)
 
 
-def _chosen(candidates: Sequence[Callable[[], Any]], x: ndarray, y: ndarray) -> Any:
+def _chosen(candidates: Sequence[Callable[[], Pipeline]], x: ndarray, y: ndarray) -> Pipeline:
     x = x.astype(np.float64)  # In float32 the normal equations lose too many digits for small penalties.
     cut = len(x) - len(x) // HELD_BACK
     scores = [make().fit(x[:cut], y[:cut]).score(x[cut:], y[cut:]) for make in candidates]

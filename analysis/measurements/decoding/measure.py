@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from analysis.measurements.means.states import hidden_states
 from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
+from analysis.models.submodules import word_table
 from analysis.statistics.resampling import RESAMPLES
 from analysis.store import files
 
@@ -55,8 +55,7 @@ def decode(
     """
     started = time.perf_counter()
     held_out = held(cut)
-    model: Any = loaded.model
-    embeddings = model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    embeddings = word_table(loaded.model).weight.detach().float().cpu().numpy()
     words = cut.ids[:, cut.counted]
     rows = [
         _row(layer, reading)

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
-from torch import Tensor
+from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.core.errors import NoResults, TextError
 from analysis.core.term_names import SOURCES
@@ -21,6 +21,7 @@ from analysis.measurements.means.windows import Windows, windows
 from analysis.models.families import Family, family_of
 from analysis.models.load import Loaded
 from analysis.models.source_inputs import OutputSource, WeightSource
+from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import trace_sources
 from analysis.streams.tensor import stacked
 
@@ -71,7 +72,7 @@ def read_vectors(
     )
 
 
-def _table(model: Any, family: Family, source: str) -> Float[ndarray, "row dim"] | None:
+def _table(model: PreTrainedModel, family: Family, source: str) -> Float[ndarray, "row dim"] | None:
     """The one table of a source among the family's seeds."""
     for seed in family.source_inputs(model):
         weight = None
@@ -109,7 +110,7 @@ def _positions(loaded: Loaded, family: Family) -> Float[ndarray, "P D"] | None:
     return table if table is None or family.reads == "image" or limit is None else table[-limit:]
 
 
-def _spoken(tokenizer: Any, length: int) -> tuple[int, int]:
+def _spoken(tokenizer: Tokenizer, length: int) -> tuple[int, int]:
     """Positions that a word can hold: not those of the special tokens that frame every text."""
     encoded = tokenizer("a", return_special_tokens_mask=True)["special_tokens_mask"]
     inner = [place for place, special in enumerate(encoded) if not special]
@@ -158,7 +159,7 @@ def _heads(
     loaded: Loaded, family: Family, cut: Windows, bases: Sequence[Basis], each: Callable[[str], None]
 ) -> list[Head]:
     """Of every layer whose projections are known and whose inputs have a position that varies."""
-    model: Any = loaded.model
+    model: PreTrainedModel = loaded.model
     items: list[Head] = []
     attentions = family.attentions(model)
     if family.own_attention:
@@ -178,12 +179,12 @@ def _heads(
 
 
 def _inputs(
-    model: Any, family: Family, layer: int, reads: Any, ids: Tensor, basis: Basis | None
+    model: PreTrainedModel, family: Family, layer: int, reads: nn.Module, ids: Tensor, basis: Basis | None
 ) -> Float[Tensor, "source batch token dim"]:
     """What a layer's projections are given, part by part: sources of `frozen`, or of a basis (rest first)."""
     seen: list[Tensor] = []
 
-    def listen(_module: Any, args: tuple[Any, ...]) -> None:
+    def listen(_module: nn.Module, args: tuple[Tensor, ...]) -> None:
         seen.append(stacked(args[0], len(SOURCES)))
 
     hook = reads.register_forward_pre_hook(listen)

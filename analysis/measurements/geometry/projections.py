@@ -1,7 +1,5 @@
 """The query and key projections of an attention module, head by head, and the module whose input they read."""
 
-from typing import Any
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -12,15 +10,17 @@ TOGETHER = "c_attn"
 """Where query, key and value are one weight (in, 3 out): GPT-2."""
 
 
-def projections(attention: Any, heads: int) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
+def projections(
+    attention: nn.Module, heads: int
+) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
     """None where they cannot be told apart. Keys that serve several queries' heads are repeated for each."""
     for query, key in APART:
-        items = getattr(attention, query, None), getattr(attention, key, None)
-        if all(isinstance(module, nn.Linear) for module in items):
-            q, k = (_split(module.weight.T, heads) for module in items)  # pyright: ignore[reportOptionalMemberAccess]
+        first, second = getattr(attention, query, None), getattr(attention, key, None)
+        if isinstance(first, nn.Linear) and isinstance(second, nn.Linear):
+            q, k = (_split(module.weight.T, heads) for module in (first, second))
             width = q.shape[-1]
             k = k.transpose(0, 1).flatten(1).unflatten(1, (-1, width)).transpose(0, 1)
-            return items[0], q, k.repeat_interleave(heads // len(k), 0)  # pyright: ignore[reportReturnType]
+            return first, q, k.repeat_interleave(heads // len(k), 0)
     fused = getattr(attention, TOGETHER, None)
     if fused is None:
         return None

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 import torch
@@ -214,7 +213,7 @@ def _of_text(
     return result
 
 
-def _rows(spec: str, of_texts: Sequence[Sums | None], draws: ndarray) -> list[dict[str, Any]]:
+def _rows(spec: str, of_texts: Sequence[Sums | None], draws: ndarray) -> list[dict[str, object]]:
     """One row an outcome and layer: the mean over tokens, and its interval over the draws (resample, text)."""
     outcomes = list(dict.fromkeys(key for sums in of_texts for key in sums or ()))
     rows = []

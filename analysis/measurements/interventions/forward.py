@@ -10,10 +10,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.kinds.angles import frequencies
@@ -27,8 +28,8 @@ from analysis.measurements.interventions.kinds.base import (
     Intervention,
 )
 from analysis.models.capture import DistanceLookup, query_of
-from analysis.models.families import Family
-from analysis.models.source_inputs import InputSource, OutputSource, WeightSource
+from analysis.models.families import Family, Turns
+from analysis.models.source_inputs import InputSource, OutputSource, WeightSource, replaced_weight
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import total
 
@@ -36,6 +37,12 @@ Chosen = Sequence[Intervention]
 GIVEN = "position_embeddings"
 """The argument by which transformers' models give an attention its cosine and sine."""
 Keep = Callable[[Tensor], Tensor]
+
+
+class BaseOutput(Protocol):
+    """What is used of the output of a model without its head."""
+
+    last_hidden_state: Tensor
 
 
 @dataclass(frozen=True)
@@ -49,9 +56,9 @@ class ForwardResult:
 
 
 def forward(
-    model: Any,
+    model: PreTrainedModel,
     family: Family,
-    inputs: Mapping[str, Tensor],
+    inputs: Mapping[str, object],
     chosen: Chosen = (),
     each: Callable[[Layer], None] = lambda _: None,
     keep: Keep = lambda hidden: hidden,
@@ -64,7 +71,7 @@ def forward(
     """
     seen: list[Tensor] = []
 
-    def output(_module: nn.Module, _args: Any, given: Any) -> Any:
+    def output(_module: nn.Module, _args: object, given: BaseOutput) -> BaseOutput:
         seen.append(total(given.last_hidden_state))
         given.last_hidden_state = keep(seen[-1])
         return given
@@ -86,7 +93,7 @@ def forward(
     return ForwardResult(seen[0], getattr(text, "logits", None))
 
 
-def check(model: Any, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:
+def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:
     """Refuses, with a sentence, what makes no sense for a model. biased: whether it adds a bias to its scores."""
     sources = {start.source for start in family.source_inputs(model)}
     there = {
@@ -126,7 +133,7 @@ class _Further:
     """What a model's own positions would be, k further on: by call of a module, and by layer for biases."""
 
     by: int = 0
-    given: dict[tuple[int, int], Any] = field(default_factory=dict)
+    given: dict[tuple[int, int], Turns] = field(default_factory=dict)
     """What a module gave, by its id and which of its calls that was."""
     biases: dict[int, Tensor] = field(default_factory=dict)
     distances: dict[int, Tensor] = field(default_factory=dict)
@@ -136,12 +143,13 @@ class _Further:
         return rows[..., self.by :, :]
 
 
-def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) -> _Further:
+def _further(model: PreTrainedModel, family: Family, inputs: Mapping[str, object], by: int) -> _Further:
     """Read off a pass over the text with its last token repeated k times, so that the model counts by itself."""
     result = _Further(by)
     if not by:
         return result
-    length = next(iter(inputs.values())).shape[-1]
+    tensors = {key: x for key, x in inputs.items() if isinstance(x, Tensor)}
+    length = next(iter(tensors.values())).shape[-1]
     for start in family.source_inputs(model):
         if isinstance(start, InputSource):
             raise InterventionError(
@@ -152,9 +160,9 @@ def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) 
     limit = getattr(model.config, "max_position_embeddings", None)
     if limit and length + by > limit:
         raise _beyond(length, by, limit)
-    longer = {key: torch.cat([x, x[:, -1:].expand(-1, by)], 1) for key, x in inputs.items()}
+    longer = {key: torch.cat([x, x[:, -1:].expand(-1, by)], 1) for key, x in tensors.items()}
 
-    def counted(module: nn.Module, args: tuple[Any, ...]) -> None:
+    def counted(module: nn.Module, args: tuple[Tensor, ...]) -> None:
         if isinstance(module, nn.Embedding) and int(args[0].max()) >= module.num_embeddings:
             raise _beyond(length, by, module.num_embeddings - int(args[0].min()))
 
@@ -166,7 +174,7 @@ def _further(model: Any, family: Family, inputs: Mapping[str, Tensor], by: int) 
 
     calls = _Calls()
 
-    def keep(module: nn.Module, _args: Any, output: Any) -> None:
+    def keep(module: nn.Module, _args: object, output: Turns) -> None:
         result.given[calls.next(module)] = output
 
     with ExitStack() as undo:
@@ -202,14 +210,16 @@ def _beyond(length: int, by: int, limit: int) -> InterventionError:
 
 
 @contextmanager
-def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
+def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further: _Further) -> Iterator[None]:
     """Within, positions and segments enter the model changed. Sources are followed from what enters."""
 
     calls = _Calls()
 
     def positions(module: nn.Module | None, rows: Tensor) -> Tensor:
         if module is not None and further.by:
-            rows = further.of(further.given[calls.next(module)])
+            given = further.given[calls.next(module)]
+            assert isinstance(given, Tensor)
+            rows = further.of(given)
         for one in chosen:
             rows = one.rows(rows)
         return rows
@@ -219,7 +229,7 @@ def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -
             rows = one.segments(rows)
         return rows
 
-    def turned(module: nn.Module, _args: Any, output: Any) -> Any:
+    def turned(module: nn.Module, _args: object, output: Turns) -> Turns:
         cos, sin = family.turns_of(output)
         if further.by:
             cos, sin = (further.of(x) for x in family.turns_of(further.given[calls.next(module)]))
@@ -234,7 +244,7 @@ def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -
             if change is None or isinstance(start, InputSource):
                 continue
             if isinstance(start, WeightSource):
-                undo.enter_context(_replaced(start, change))
+                undo.enter_context(replaced_weight(start.module, start.name, partial(change, None)))
             else:
                 hook = start.module.register_forward_hook(
                     lambda module, _args, output, change=change: change(module, output)
@@ -245,19 +255,7 @@ def _intervened(model: Any, family: Family, chosen: Chosen, further: _Further) -
         yield
 
 
-@contextmanager
-def _replaced(start: WeightSource, change: Callable[[None, Tensor], Tensor]) -> Iterator[None]:
-    module: Any = start.module
-    home = module._parameters if start.name in module._parameters else module._buffers
-    own = home[start.name]
-    home[start.name] = change(None, own.detach())
-    try:
-        yield
-    finally:
-        home[start.name] = own
-
-
-def _told_by_layer(model: Any, family: Family) -> bool:
+def _told_by_layer(model: PreTrainedModel, family: Family) -> bool:
     """Whether each attention is given its turns, and keys of its own to turn by them."""
     shared = getattr(model.config.get_text_config(), "num_kv_shared_layers", 0)
     told = all(GIVEN in signature(type(module).forward).parameters for module in family.attentions(model))
@@ -265,7 +263,7 @@ def _told_by_layer(model: Any, family: Family) -> bool:
 
 
 @contextmanager
-def _turned_by_layer(model: Any, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
+def _turned_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) -> Iterator[Mapping[int, Tensor]]:
     """Within, each layer turns as the interventions say. Gives, by layer, the queries that are set apart from all keys.
 
     An attention whose queries are set apart runs twice on the same states: turned by so many tokens, for its queries,
@@ -274,8 +272,12 @@ def _turned_by_layer(model: Any, family: Family, chosen: Chosen) -> Iterator[Map
     queries: dict[int, Tensor] = {}
     apart = next((one.apart for one in reversed(chosen) if one.apart is not None), None)
 
-    def before(index: int, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        cos, sin = kwargs[GIVEN]
+    def before(
+        index: int, module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> tuple[tuple[object, ...], dict[str, object]]:
+        given = kwargs[GIVEN]
+        assert isinstance(given, tuple)
+        cos, sin = given
         if apart is not None:
             queries[index] = query_of(module, args, {**kwargs, GIVEN: _at(apart, cos, sin)})
         for one in chosen:

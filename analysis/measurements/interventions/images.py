@@ -10,8 +10,8 @@ from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.measures import cosines
 from analysis.measurements.interventions.result import ImageInterventionResult
 from analysis.measurements.interventions.run import compare, provenance_of
-from analysis.measurements.terms.images import Patches, prepare, tokens
-from analysis.measurements.terms.run import check_layer, checked_family
+from analysis.measurements.terms.images import checked_patches, prepare, tokens
+from analysis.measurements.terms.run import check_layer
 from analysis.models.load import Loaded
 
 
@@ -29,7 +29,7 @@ def intervene_image(
     Positions are changed in the model's own table, before it is fitted to the size of the image.
     """
     model, chosen = loaded.model, [parse(spec) for spec in specs]
-    family: Patches = checked_family(model, loaded.source.name, reads="image")
+    family = checked_patches(model, loaded.source.name)
     check_layer(model, family, layer)
     with family.showing(model, masked=masked), torch.inference_mode():
         given = prepare(model, family, loaded.tokenizer, picture)

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 from torch.nn import functional
+from transformers import PreTrainedModel
 
 from analysis.core.errors import NoFamily, TextError
 from analysis.measurements.interventions.forward import Chosen, check, forward
@@ -22,6 +23,7 @@ from analysis.measurements.terms.run import check_layer, checked_family, encode,
 from analysis.models.families import Family
 from analysis.models.inferred_family import infer_family
 from analysis.models.load import Loaded
+from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Layer
 
 BATCH_TOKENS = 8_192
@@ -41,7 +43,7 @@ class Patterns:
     """Whether something was added to the scores."""
 
 
-def forward_text(model: Any, family: Family, inputs: Mapping[str, Tensor], chosen: Chosen = ()) -> Patterns:
+def forward_text(model: PreTrainedModel, family: Family, inputs: Mapping[str, object], chosen: Chosen = ()) -> Patterns:
     """One text's patterns, hidden states (token, width) and logits under interventions."""
     layers: list[Layer] = []
     passed = forward(model, family, inputs, chosen, layers.append)
@@ -54,7 +56,7 @@ def forward_text(model: Any, family: Family, inputs: Mapping[str, Tensor], chose
     )
 
 
-def kind_of_head(model: Any, tokenizer: Any) -> str:
+def kind_of_head(model: PreTrainedModel, tokenizer: Tokenizer) -> str:
     """What the model's head predicts: "next", "masked", or "" where there is none, or nothing to mask with."""
     if model.get_output_embeddings() is None:
         return ""
@@ -126,7 +128,7 @@ def family_for(loaded: Loaded, inputs: Mapping[str, Tensor]) -> Family:
 
 
 def compare(
-    loaded: Loaded, family: Family, inputs: Mapping[str, Any], chosen: Chosen
+    loaded: Loaded, family: Family, inputs: Mapping[str, object], chosen: Chosen
 ) -> tuple[Patterns, Patterns, Float[ndarray, "layer head"]]:
     """The model as it is, under interventions, and KL(pattern before || after) of every head, in nats."""
     model = loaded.model
@@ -138,20 +140,26 @@ def compare(
 
 
 def masked_losses(
-    model: Any, family: Family, tokenizer: Any, inputs: Mapping[str, Tensor], places: Sequence[int], chosen: Chosen
+    model: PreTrainedModel,
+    family: Family,
+    tokenizer: Tokenizer,
+    inputs: Mapping[str, Tensor],
+    places: Sequence[int],
+    chosen: Chosen,
 ) -> tuple[Tensor, Tensor]:
     """Each of these tokens masked alone: the true token's cross-entropy, and the likeliest token. (M,) each.
 
     Salazar et al. 2020, Masked Language Model Scoring; the mean is the logarithm of the pseudo-perplexity.
     """
-    ids = inputs["input_ids"]
+    ids, mask = inputs["input_ids"], tokenizer.mask_token_id
+    assert isinstance(mask, int)
     most = max(1, BATCH_TOKENS // ids.shape[1])
     losses, likeliest = [ids.new_zeros(0, dtype=torch.float32)], [ids.new_zeros(0)]
     for start in range(0, len(places), most):
         at = torch.tensor(places[start : start + most], device=ids.device)
         rows = torch.arange(len(at), device=ids.device)
         copies = {key: x.repeat(len(at), 1) for key, x in inputs.items()}
-        copies["input_ids"][rows, at] = tokenizer.mask_token_id
+        copies["input_ids"][rows, at] = mask
         # The head sees the masked tokens alone: over a whole text its logits would be gigabytes.
         passed = forward(model, family, copies, chosen, keep=lambda hidden, r=rows, a=at: hidden[r, a][:, None])
         assert passed.logits is not None
@@ -173,7 +181,7 @@ def _losses(logits: Tensor, true: Tensor) -> Tensor:
 
 
 def _predictions(
-    kind: str, tokenizer: Any, places: Sequence[int], first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
+    kind: str, tokenizer: Tokenizer, places: Sequence[int], first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
 ) -> Predictions | None:
     if not places:
         return None

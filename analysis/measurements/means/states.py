@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int64
-from torch import Tensor
+from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.models.families import Family
 from analysis.models.trace_sources import trace_sources
@@ -14,10 +14,10 @@ from analysis.streams.tensor import decomposed
 
 
 def hidden_states(
-    model: Any,
+    model: PreTrainedModel,
     family: Family,
     ids: Int64[Tensor, "batch token"],
-    run: Callable[[Mapping[str, Tensor]], Any] | None = None,
+    run: Callable[[Mapping[str, Tensor]], object] | None = None,
 ) -> list[Float[Tensor, "batch token dim"]]:
     """One tensor more than there are layers. The last is what the last layer gives, before any final norm.
 
@@ -26,10 +26,10 @@ def hidden_states(
     entering: list[Tensor] = []
     leaving: list[Tensor] = []
 
-    def before(_module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def before(_module: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor]) -> None:
         entering.append(args[0] if args else kwargs["hidden_states"])
 
-    def after(_module: Any, _args: Any, output: Any) -> None:
+    def after(_module: nn.Module, _args: object, output: Tensor | tuple[Tensor, ...]) -> None:
         leaving[:] = [output[0] if isinstance(output, tuple) else output]
 
     with ExitStack() as undo, torch.inference_mode():
@@ -42,13 +42,17 @@ def hidden_states(
 
 
 @contextmanager
-def _entering(model: Any, family: Family, layer: int, text: Callable[[Tensor], Tensor | None]) -> Iterator[None]:
+def _entering(
+    model: PreTrainedModel, family: Family, layer: int, text: Callable[[Tensor], Tensor | None]
+) -> Iterator[None]:
     """Within, `text` gets what enters a layer and may give something else in its place."""
     layers = family.layers(model)
     # A module shared by several layers is called once for each.
     calls = iter(index for index, module in enumerate(layers) if module is layers[layer])
 
-    def before(_module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def before(
+        _module: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor]
+    ) -> tuple[tuple[Tensor, ...], dict[str, Tensor]] | None:
         if next(calls) != layer:
             return None
         given = text(args[0] if args else kwargs["hidden_states"])
@@ -63,7 +67,7 @@ def _entering(model: Any, family: Family, layer: int, text: Callable[[Tensor], T
         hook.remove()
 
 
-def parts_entering(model: Any, family: Family, inputs: Mapping[str, Tensor], layer: int) -> Tensor:
+def parts_entering(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tensor], layer: int) -> Tensor:
     """What enters a layer, with the sources of method `frozen`."""
     items: list[Tensor] = []
     with _entering(model, family, layer, items.append):
@@ -73,7 +77,10 @@ def parts_entering(model: Any, family: Family, inputs: Mapping[str, Tensor], lay
 
 @contextmanager
 def split_entering(
-    model: Any, family: Family, layer: int, split: Callable[[Tensor], Float[Tensor, "source batch token dim"]]
+    model: PreTrainedModel,
+    family: Family,
+    layer: int,
+    split: Callable[[Tensor], Float[Tensor, "source batch token dim"]],
 ) -> Iterator[None]:
     """Within, what enters a layer is a sum of the parts that `split` gives of it, and is followed as such."""
     with _entering(model, family, layer, lambda hidden: decomposed(hidden, list(split(hidden)))):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int64
@@ -11,6 +10,8 @@ from numpy import ndarray
 
 from analysis.core.errors import TextError, TextTooLong
 from analysis.models.families import longest
+from analysis.models.load import Loaded
+from analysis.models.tokenizer_sandbox import Tokenizer
 
 SEED = 0
 BATCH = 8
@@ -44,12 +45,12 @@ def articles(path: Path) -> Iterator[str]:
             block = []
 
 
-def windows_of(loaded: Any, file: Path, length: int, count: int) -> Windows:
+def windows_of(loaded: Loaded, file: Path, length: int, count: int) -> Windows:
     """The windows of a text for a loaded model; see `articles` and `windows`."""
     return windows(loaded.tokenizer, list(articles(file)), length, count, longest(loaded.model.config))
 
 
-def windows(tokenizer: Any, texts: Sequence[str], length: int, count: int, limit: int | None = None) -> Windows:
+def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int, limit: int | None = None) -> Windows:
     """`count` windows of `length` tokens, special ones included, drawn with a fixed seed.
 
     Every text long enough gives one, from a random place, before any gives a second; none overlap.
@@ -67,7 +68,7 @@ def windows(tokenizer: Any, texts: Sequence[str], length: int, count: int, limit
     first: list[tuple[int, list[int]]] = []
     later: list[tuple[int, list[int]]] = []
     for number in rng.permutation(len(texts)):
-        ids = tokenizer(texts[number], add_special_tokens=False, verbose=False)["input_ids"]
+        ids = tokenizer(texts[int(number)], add_special_tokens=False, verbose=False)["input_ids"]
         whole = len(ids) // room
         if not whole:
             continue
@@ -96,7 +97,7 @@ def windows(tokenizer: Any, texts: Sequence[str], length: int, count: int, limit
     )
 
 
-def _frame(tokenizer: Any) -> tuple[list[int], list[int]]:
+def _frame(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """The special tokens that the tokenizer puts before and after a text."""
     encoded = tokenizer("a", return_special_tokens_mask=True)
     ids, special = encoded["input_ids"], encoded["special_tokens_mask"]

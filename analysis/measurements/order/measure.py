@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
 from analysis.core.provenance import model_options
@@ -25,6 +26,7 @@ from analysis.measurements.order.equivariance import LAST, MOVED, EquivarianceEr
 from analysis.measurements.order.locality import AttentionDistance, locality
 from analysis.models.families import Family, family_of
 from analysis.models.load import Loaded
+from analysis.models.submodules import move_model
 from analysis.models.trace_sources import Layer
 from analysis.statistics.resampling import INTERVAL, RESAMPLES, bootstrap
 from analysis.store import files
@@ -114,7 +116,7 @@ def equivariance_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iter
         kinds[LAST] = np.asarray([cut.ids.shape[1] - 1])
     entries: dict[tuple[str, str, int], list[EquivarianceError]] = {}
     own = loaded.model.dtype
-    model: Any = loaded.model.double()
+    model: PreTrainedModel = loaded.model.double()
     try:
         family = family_of(loaded.source.config, loaded.source.name)
         ways = {TRAINED: ()} | ({OFF: off} if (off := _off(loaded, family, cut)) else {})
@@ -127,7 +129,7 @@ def equivariance_rows(loaded: Loaded, cut: Windows, each: Iterable[int]) -> Iter
                         one = equivariance_error(*pair, order[rows], words, places)
                         entries.setdefault((positions, tokens, layer), []).append(one)
     finally:
-        model.to(own)
+        move_model(model, dtype=own)
     for (positions, tokens, layer), parts in sorted(entries.items()):
         whole = EquivarianceError(
             np.concatenate([part.error for part in parts]),

@@ -1,22 +1,26 @@
 """Every attention of a model asked twice: as it is, and with every angle at zero, on the same hidden states."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
 from analysis.measurements.positions.rotation import Rotation, no_rotation, read_rotation
 from analysis.models.capture import Call, listen
-from analysis.models.families import Family
+from analysis.models.families import Family, Turns
 from analysis.models.patterns import attention_layers, check
-from analysis.models.trace_sources import trace_sources
+from analysis.models.trace_sources import Layer, trace_sources
 
 TURNED_OTHERWISE = ("roformer", "addend")
 """Architectures whose attentions are not given their angles by the argument that transformers has for it."""
 GIVEN = "position_embeddings"
 """The argument by which transformers' models give an attention its cosine and sine."""
+Arguments = tuple[Tensor, ...]
+Keywords = dict[str, Tensor]
+"""What an attention is called with: its hidden states first, or by name."""
 SHARED = "shared_kv_states"
 """The argument by which layers of Gemma 3n and 4 leave their keys to layers above that have none."""
 
@@ -30,10 +34,10 @@ class Asked(NamedTuple):
 
     call: Call
     unturned: Call | None
-    given: Any
+    given: tuple[Tensor, Tensor] | None
 
 
-def asked_twice(model: Any, family: Family | None, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
+def asked_twice(model: PreTrainedModel, family: Family | None, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
     """Every layer of a model that turns its queries and keys; None for one without attention.
 
     Raises ModelError where attention or angles cannot be seen.
@@ -50,7 +54,7 @@ class _Asker:
         self.calls: list[Asked] = []
         self.unturned: Call | None = None
         self.asking = False
-        self.shared: Any = None
+        self.shared: dict[object, object] | None = None
 
     def scores(self, call: Call) -> Tensor:
         return call.scores
@@ -61,15 +65,20 @@ class _Asker:
         else:
             self.calls.append(Asked(call, None, None))
 
-    def ask_again(self, module: nn.Module, args: Any, kwargs: Mapping[str, Any], _output: Any) -> None:
+    def ask_again(
+        self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], _output: object
+    ) -> None:
         """After an attention has run: runs it once more on the same states, unturned."""
         given = kwargs.get(GIVEN)
         if self.asking or given is None or not self.calls or self.calls[-1].call.module is not module:
             return
+        assert isinstance(given, Tensor | tuple)
         still, turn = at_angle_zero(given)
-        changed = {GIVEN: still}
+        changed: dict[str, object] = {GIVEN: still}
         if SHARED in kwargs:  # else the layers above would be left keys without a turn
-            self.shared = type(kwargs[SHARED])() if self.shared is None else self.shared
+            shared = kwargs[SHARED]
+            assert isinstance(shared, dict)
+            self.shared = type(shared)() if self.shared is None else self.shared
             changed[SHARED] = self.shared
         self.asking, self.unturned = True, None
         try:
@@ -79,7 +88,7 @@ class _Asker:
         self.calls[-1] = Asked(self.calls[-1].call, self.unturned, turn)
 
 
-def at_angle_zero(given: Any, columns: Tensor | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
+def at_angle_zero(given: Turns, columns: Tensor | None = None) -> tuple[Turns, tuple[Tensor, Tensor]]:
     """What an attention is given for angles of zero, with the same factor, and the cosine and sine it was given.
 
     given: cosine and sine, each twice in a row; or both as one complex number for each pair of neighbouring
@@ -98,7 +107,7 @@ def at_angle_zero(given: Any, columns: Tensor | None = None) -> tuple[Any, tuple
     return (still_cos, still_sin), (cos, sin)
 
 
-def unturned_calls(model: Any, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
+def unturned_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[Asked | None]:
     """`asked_twice` of a model of any architecture that transformers' attention interface shows."""
     check(model, inputs["input_ids"], hybrid=True)
     asked = _Asker()
@@ -117,33 +126,37 @@ def unturned_calls(model: Any, inputs: Mapping[str, Tensor]) -> list[Asked | Non
     return [next(calls) if attends else None for attends in attention_layers(model.config)]
 
 
-def unturned_by_family(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> list[Asked]:
+def unturned_by_family(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tensor]) -> list[Asked]:
     """`asked_twice` of a family whose attentions are not given their angles by transformers' usual argument.
 
     A second pass, in which every angle is zero and each attention is given the hidden states of the first.
     """
-    first: list[tuple[Call, Any]] = []
+    first: list[tuple[Call, tuple[Tensor, Tensor]]] = []
     second: list[Call] = []
     states: dict[int, Tensor] = {}
-    turns: list[Any] = []
+    turns: list[tuple[Tensor, Tensor]] = []
 
-    def keep(module: nn.Module, args: Any, kwargs: Any) -> None:
+    def keep(module: nn.Module, args: Arguments, kwargs: Keywords) -> None:
         states[len(states)] = args[0] if args else kwargs["hidden_states"]
 
     count = iter(range(len(family.attentions(model))))
 
-    def give(module: nn.Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def give(module: nn.Module, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
         kept = states[next(count)]
         return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
 
-    def note(_module: nn.Module, _args: Any, output: Any) -> None:
+    def note(_module: nn.Module, _args: object, output: Turns) -> None:
         turns.append(family.turns_of(output))
 
-    def stop(_module: nn.Module, _args: Any, output: Any) -> Any:
+    def stop(_module: nn.Module, _args: object, output: Turns) -> Turns:
         cos, sin = family.turns_of(output)
         return family.turns_as_given((cos.square() + sin.square()).sqrt(), torch.zeros_like(sin))
 
-    def run(before: Any, turn: Any, each: Any) -> None:
+    def run(
+        before: Callable[[nn.Module, Arguments, Keywords], tuple[Arguments, Keywords] | None],
+        turn: Callable[[nn.Module, object, Turns], Turns | None],
+        each: Callable[[Layer], None],
+    ) -> None:
         hooks = [m.register_forward_pre_hook(before, with_kwargs=True) for m in family.attentions(model)]
         hooks += [m.register_forward_hook(turn) for m in family.rotations(model)]
         try:
@@ -159,7 +172,7 @@ def unturned_by_family(model: Any, family: Family, inputs: Mapping[str, Tensor])
 
 def layer_rotation(asked: Asked) -> Rotation:
     """What one layer turns. Raises ModelError where that is not understood."""
-    if asked.unturned is None:
+    if asked.unturned is None or asked.given is None:
         return no_rotation(asked.call.query.shape[-1])
     cos, sin = (x.reshape(-1, *x.shape[-2:])[0].float() for x in asked.given)
     return read_rotation(asked.call.query[0].float(), asked.unturned.query[0].float(), cos, sin)

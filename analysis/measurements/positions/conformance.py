@@ -7,10 +7,10 @@ Two models, such as two exports of one, are compared in the same way.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from analysis.core.errors import ModelError
@@ -53,7 +53,7 @@ class Difference:
     what: str
 
 
-def measured_turns(model: Any, inputs: Mapping[str, Tensor]) -> list[LayerTurns]:
+def measured_turns(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list[LayerTurns]:
     """What every layer of a running model turns. Raises ModelError where that cannot be seen."""
     family = known_family({"model_type": model.config.model_type}, model.name_or_path or type(model).__name__)
     kind = family.position_kind(model.config) if family else "rotated"
@@ -75,7 +75,7 @@ def turns_of(rotation: Rotation | None) -> LayerTurns:
     return LayerTurns(tuple(frequencies), rotation.width, size)
 
 
-def expected_turns(config: Any, widths: Sequence[int], tokens: int) -> list[LayerTurns]:
+def expected_turns(config: PreTrainedConfig, widths: Sequence[int], tokens: int) -> list[LayerTurns]:
     """What the config says of every layer. widths: dimensions of a head, by layer. tokens: of the text it is held to.
 
     Raises ModelError where it says nothing of rotations.
@@ -96,7 +96,7 @@ def expected_turns(config: Any, widths: Sequence[int], tokens: int) -> list[Laye
     return expected
 
 
-def _from_parameters(config: Any, width: int, kind: str | None, tokens: int) -> LayerTurns:
+def _from_parameters(config: PreTrainedConfig, width: int, kind: str | None, tokens: int) -> LayerTurns:
     parameters = getattr(config, "rope_parameters", None) or {}
     nested = kind is not None and kind in parameters
     mine = parameters[kind] if nested else parameters

@@ -3,12 +3,14 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.errors import ModelError
 from analysis.core.term_names import ADDED_TERMS, SOURCES
@@ -20,11 +22,28 @@ from analysis.measurements.positions.split import MOST_JOINED, Joined, most_join
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family
+from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
 OFF = 1e-3
 """Of the scores' range: how far the sum of the bands may be from a model's own scores before it is refused."""
+
+
+class Measured(TypedDict):
+    """What is measured of a model's layers: fields of `PositionMap`."""
+
+    sources: tuple[str, ...]
+    numerators: Float[ndarray, "layer source part head"]
+    power: Float[ndarray, "layer head"]
+    kernels: Float[ndarray, "layer band head distance"] | None
+    joined: Int[ndarray, "layer source head rank 2"]
+    joined_scores: Float[ndarray, "layer source head rank"]
+    rotations: tuple[LayerRotation, ...]
+    errors: Float[ndarray, " layer"]
+    looks_ahead: bool
+    sinks: bool
+    capped: bool
 
 
 def bands_of(rotation: Rotation, edges: Sequence[int] = EDGES) -> list[list[int]]:
@@ -37,8 +56,8 @@ def bands_of(rotation: Rotation, edges: Sequence[int] = EDGES) -> list[list[int]
 
 
 def position_map(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     text: str,
     text_pair: str | None = None,
     *,
@@ -75,7 +94,7 @@ def position_map(
     return PositionMap(**fields, kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 
-def _by_bands(layers: Sequence[Asked | None], name: str) -> dict[str, Any]:
+def _by_bands(layers: Sequence[Asked | None], name: str) -> Measured:
     made = [None if asked is None else _split(asked) for asked in layers]
     there = [one for one in made if one is not None]
     rows = max(len(one.numerators) for one in there)
@@ -195,7 +214,7 @@ TERM_PARTS = {
 """Term -> its row of the map and its part: 1 is position alone, 2 both. All other terms are content alone."""
 
 
-def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+def _by_terms(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tensor]) -> Measured:
     rows = (TABLE, BIAS, CONTENT)
     numerators, powers, errors, ahead, joined = [], [], [], [], []
 
@@ -231,6 +250,8 @@ def _by_terms(model: Any, family: Family, inputs: Mapping[str, Tensor]) -> dict[
         "rotations": (),
         "errors": np.asarray(errors),
         "looks_ahead": any(ahead),
+        "sinks": False,
+        "capped": False,
     }
 
 

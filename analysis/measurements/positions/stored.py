@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def write(made: PositionMap, corpus: str, text_id: str, *, opened: str, name: st
     return files.write("positions", {name: [row[name] for row in rows] for name in COLUMNS}, run, name=name)
 
 
-def _row(made: PositionMap, layer: int, source: int, head: int) -> dict[str, Any]:
+def _row(made: PositionMap, layer: int, source: int, head: int) -> dict[str, object]:
     numerators = made.numerators[layer, source, :, head].tolist()
     kernels = made.kernels if made.kernels is not None and source < made.kernels.shape[1] else None
     there = ~np.isnan(made.joined_scores[layer, source, head])
@@ -105,7 +106,7 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
         numerators=rows[list(PARTS)].to_numpy(float).reshape(*shape, len(PARTS)).swapaxes(2, 3),
         power=rows.power.to_numpy(float).reshape(shape)[:, 0],
         kernels=np.stack(kernels).reshape(shape[0], bands, shape[2], -1) if bands else None,
-        rotations=tuple(LayerRotation(**_with_nan(one)) for one in config["rotations"]),
+        rotations=tuple(_rotation(one) for one in config["rotations"]),
         errors=np.asarray(config["errors"]),
         kind=config["kind"],
         looks_ahead=config["looks_ahead"],
@@ -130,14 +131,17 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
     )
 
 
-def _long(lists: Any, most: int, fill: float) -> np.ndarray:
+def _long(lists: Iterable[Sequence[float]], most: int, fill: float) -> np.ndarray:
     """Lists of a column as an array, filled up where they are shorter."""
     return np.stack([np.pad(np.asarray(each, float), (0, most - len(each)), constant_values=fill) for each in lists])
 
 
-def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _with_nan(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: math.nan if value is None else value for name, value in values.items()}
+def _rotation(values: Mapping[str, float | None]) -> LayerRotation:
+    """As it was before `_without_nan`."""
+    numbers = {name: math.nan if value is None else value for name, value in values.items()}
+    turned, width = int(numbers.pop("turned")), int(numbers.pop("width"))
+    return LayerRotation(turned, width, **numbers)

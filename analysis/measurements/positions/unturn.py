@@ -5,12 +5,13 @@ The bands of a rotary layer say how much of its scores depends on position; this
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from transformers import PreTrainedModel
+from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS
@@ -20,14 +21,15 @@ from analysis.measurements.positions.measure import bands_of
 from analysis.measurements.positions.result import Unturned
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.terms.run import encode, provenance
+from analysis.models.tokenizer_sandbox import Tokenizer
 
 MOST_PASSES = 400
 """Layers times bands, above which a reader would wait too long."""
 
 
 def unturn(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     text: str,
     *,
     truncate: bool = False,
@@ -94,12 +96,18 @@ def unturn(
     )
 
 
-def _without(model: Any, inputs: Mapping[str, Tensor], module: nn.Module, rotation: Rotation, pairs: list[int]) -> Any:
+def _without(
+    model: PreTrainedModel, inputs: Mapping[str, Tensor], module: nn.Module, rotation: Rotation, pairs: list[int]
+) -> ModelOutput:
     """A pass in which one attention leaves these pairs unturned."""
     columns = rotation.columns[pairs].flatten()
 
-    def before(_module: nn.Module, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return args, {**kwargs, GIVEN: at_angle_zero(kwargs[GIVEN], columns)[0]}
+    def before(
+        _module: nn.Module, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> tuple[tuple[object, ...], dict[str, object]]:
+        given = kwargs[GIVEN]
+        assert isinstance(given, Tensor | tuple)
+        return args, {**kwargs, GIVEN: at_angle_zero(given, columns)[0]}
 
     hook = module.register_forward_pre_hook(before, with_kwargs=True)
     try:
@@ -108,7 +116,7 @@ def _without(model: Any, inputs: Mapping[str, Tensor], module: nn.Module, rotati
         hook.remove()
 
 
-def _output(output: Any) -> Tensor:
+def _output(output: ModelOutput) -> Tensor:
     """Logits, or the final hidden states, of the text: (token, width)."""
     return output[0][0].float()
 

@@ -4,8 +4,6 @@ Each change takes a layer's queries and keys, (batch head token dim), and gives 
 scores; the scale stays. P are the mean positions of what enters the layer, (slot, hidden), less their common mean.
 """
 
-from typing import Any
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -18,7 +16,7 @@ BASE = 10_000.0
 
 
 def attend(
-    module: Any,
+    module: nn.Module,
     query: Float[Tensor, "batch head query dim"],
     key: Float[Tensor, "batch head key dim"],
     value: Float[Tensor, "batch head key width"],
@@ -62,7 +60,7 @@ class Rotary(nn.Module):
         self.register_buffer("cos", torch.cat([angles.cos()] * 2, -1))
         self.register_buffer("sin", torch.cat([angles.sin()] * 2, -1))
 
-    def forward(self, module: Any, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, module: nn.Module, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Turned queries and keys."""
         return self._turned(query), self._turned(key)
 
@@ -84,11 +82,12 @@ class NoCross(nn.Module):
         super().__init__()
         self.register_buffer("positions", positions)
 
-    def forward(self, module: Any, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, module: nn.Module, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Content and position beside each other."""
         items = []
-        for x, projection in ((query, module.query), (key, module.key)):
-            at = nn.functional.linear(self.positions[: x.shape[-2]], projection.weight)
+        for x, projection in ((query, "query"), (key, "key")):
+            weight = module.get_parameter(f"{projection}.weight")
+            at = nn.functional.linear(self.positions[: x.shape[-2]], weight)
             placed = _by_head(at, x.shape[1]).to(x.dtype)
             items.append(_beside(x - placed, placed))
         return items[0], items[1]
@@ -102,12 +101,14 @@ class Untied(nn.Module):
 
     positions: Tensor
 
-    def __init__(self, positions: Float[Tensor, "slot hidden"], module: Any) -> None:
+    def __init__(self, positions: Float[Tensor, "slot hidden"], module: nn.Module) -> None:
         super().__init__()
         self.register_buffer("positions", positions)
-        self.query, self.key = (nn.Parameter(one.weight.detach().clone()) for one in (module.query, module.key))
+        self.query, self.key = (
+            nn.Parameter(module.get_parameter(f"{name}.weight").detach().clone()) for name in ("query", "key")
+        )
 
-    def forward(self, module: Any, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, module: nn.Module, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Content as it is, and position beside it."""
         items = []
         for x, weight in ((query, self.query), (key, self.key)):

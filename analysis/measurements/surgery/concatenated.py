@@ -12,13 +12,13 @@ B^T diag(gamma) W in place of diag(gamma) W. Nothing is approximated.
 Shapes: B batch, T token, V vocabulary, L positions, E hidden size, K directions.
 """
 
-from typing import Any
-
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.measurements.surgery.tables import directions, separated, tables
+from analysis.models.submodules import attribute_number, submodule_list
 
 
 class ConcatenatedInput(nn.Module):
@@ -27,32 +27,34 @@ class ConcatenatedInput(nn.Module):
     words: Tensor
     positions: Tensor
 
-    def __init__(self, model: Any, rank: int) -> None:
+    def __init__(self, model: PreTrainedModel, rank: int) -> None:
         super().__init__()
         of = tables(model)
-        embeddings, first = model.base_model.embeddings, model.base_model.encoder.layer[0].attention.self
+        base = model.base_model
+        first = submodule_list(base, "encoder.layer")[0].get_submodule("attention.self")
         width = of.words.shape[1]
         basis_position = directions(of.positions, rank)
         # The rest of an orthonormal basis: the left singular vectors that the first ones leave over.
         basis_word = torch.linalg.svd(basis_position, full_matrices=True)[0][:, rank:]
         apart = separated(of, basis_position)
-        segment = embeddings.token_type_embeddings.weight[0].detach().double()
+        segment = base.get_parameter("embeddings.token_type_embeddings.weight")[0].detach().double()
         inside, outside = apart.positions.mean(0) + segment, apart.words.mean(0)
         # Constants go where they belong: what positions share outside their directions to the words, and the reverse.
         self.register_buffer("words", apart.words @ basis_word + inside @ basis_word)
         self.register_buffer("positions", (apart.positions + segment) @ basis_position + outside @ basis_position)
         self.rotation = torch.cat([basis_word, basis_position], 1)
         self.ones = torch.ones(width, dtype=torch.float64) @ self.rotation
-        norm = embeddings.LayerNorm
-        self.eps, self.beta = norm.eps, norm.bias.detach().double()
-        self.back = self.rotation.T * norm.weight.detach().double()
+        norm = base.get_submodule("embeddings.LayerNorm")
+        self.eps, self.beta = attribute_number(norm, "eps"), norm.get_parameter("bias").detach().double()
+        self.back = self.rotation.T * norm.get_parameter("weight").detach().double()
         """B^T diag(gamma), (E, E): what every linear map after the first LayerNorm is multiplied with."""
         self.projections = {
             name: (
-                self.back @ part.weight.detach().double().T,
-                self.beta @ part.weight.detach().double().T + part.bias.detach().double(),
+                self.back @ first.get_parameter(f"{name}.weight").detach().double().T,
+                self.beta @ first.get_parameter(f"{name}.weight").detach().double().T
+                + first.get_parameter(f"{name}.bias").detach().double(),
             )
-            for name, part in (("query", first.query), ("key", first.key), ("value", first.value))
+            for name in ("query", "key", "value")
         }
 
     def concatenate(self, ids: Int64[Tensor, "B T"]) -> Float[Tensor, "B T E"]:
@@ -77,21 +79,20 @@ class ConcatenatedInput(nn.Module):
 
 @torch.inference_mode()
 def concatenated_states(
-    model: Any, rank: int, ids: Int64[Tensor, "B T"], mask: Int64[Tensor, "B T"]
+    model: PreTrainedModel, rank: int, ids: Int64[Tensor, "B T"], mask: Int64[Tensor, "B T"]
 ) -> Float[Tensor, "B T E"]:
     """The last hidden states of a BERT-like model in float64 whose first layer takes the concatenation."""
-    base = model.base_model
-    first = base.encoder.layer[0]
+    first, *rest = submodule_list(model.base_model, "encoder.layer")
     parts = ConcatenatedInput(model, rank)(ids)
-    heads = base.config.num_attention_heads
+    heads = model.config.num_attention_heads
     query, key, value = (parts[name].unflatten(-1, (heads, -1)).transpose(1, 2) for name in ("query", "key", "value"))
     scores = query @ key.mT / query.shape[-1] ** 0.5
     scores = scores.masked_fill(~mask[:, None, None].bool(), float("-inf"))
     attended = (scores.softmax(-1) @ value).transpose(1, 2).flatten(2)
-    hidden = first.attention.output(attended, parts["residual"])
-    hidden = first.output(first.intermediate(hidden), hidden)
+    hidden = first.get_submodule("attention.output")(attended, parts["residual"])
+    hidden = first.get_submodule("output")(first.get_submodule("intermediate")(hidden), hidden)
     hidden_keys = torch.zeros_like(mask, dtype=hidden.dtype).masked_fill(~mask.bool(), float("-inf"))[:, None, None]
-    for layer in base.encoder.layer[1:]:
+    for layer in rest:
         output = layer(hidden, hidden_keys)
         hidden = output[0] if isinstance(output, tuple) else output
     return hidden

@@ -4,14 +4,17 @@ A task that is done is kept in a file of its own, so that a run goes on where it
 at the end, under a name that depends on the settings alone.
 """
 
+from __future__ import annotations
+
 import copy
 import json
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import torch
@@ -28,6 +31,11 @@ from analysis.rules import surgery_rules
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from analysis.models.tokenizer_sandbox import Tokenizer
+
 PRESET = "surgery"
 DROPOUT = 0.1
 
@@ -35,7 +43,7 @@ DROPOUT = 0.1
 class Classifier(nn.Module):
     """A sentence encoder with a linear head on the mean of its tokens' last hidden states."""
 
-    def __init__(self, encoder: Any, labels: int) -> None:
+    def __init__(self, encoder: PreTrainedModel, labels: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.dropout, self.head = nn.Dropout(DROPOUT), nn.Linear(encoder.config.hidden_size, labels)
@@ -58,7 +66,7 @@ class Classifier(nn.Module):
 
 
 @cache
-def _encoder() -> tuple[Any, Any, str]:
+def _encoder() -> tuple[PreTrainedModel, Tokenizer, str]:
     """The embedded model, its tokenizer and its revision; loaded once a process."""
     from analysis.models.load import load
     from analysis.models.source import resolve
@@ -85,9 +93,25 @@ def build_classifier(arm: str, labels: int) -> Classifier:
     return Classifier(encoder, labels)
 
 
-def _recipe() -> dict[str, dict[str, Any]]:
+def _recipe() -> dict[str, Mapping[str, object]]:
     """The settings of every task."""
     return {task: surgery_rules().settings_of(task) for task in surgery_rules().tasks}
+
+
+class TaskResult(TypedDict):
+    """What one task gave, as its file keeps it."""
+
+    task: str
+    began: str
+    """The time in UTC at which the job began."""
+    steps: int
+    seconds: float
+    data: str
+    train_examples: int
+    dev_examples: Mapping[str, int]
+    metrics: dict[str, dict[str, float]]
+    predictions: dict[str, list[float]]
+    replicates: dict[str, list[float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +162,7 @@ class SurgeryJob:
             items.append(self._task(task, lambda done, task=task, share=share: report(task, share + done), began))
         self._store(items)
 
-    def _task(self, task: str, report: Any, began: str) -> dict[str, Any]:
+    def _task(self, task: str, report: Callable[[float], None], began: str) -> TaskResult:
         from analysis.ablation.glue import read_task
         from analysis.ablation.glue.finetune import FinetuneSettings, finetune
         from analysis.ablation.glue.tasks import TASKS
@@ -157,7 +181,7 @@ class SurgeryJob:
             self.seed,
             each_step=lambda step, steps, _: report(step / steps / parts) if step % 20 == 0 else None,
         )
-        entries = {
+        entries: TaskResult = {
             "task": task,
             "began": began,
             "steps": outcome.steps,
@@ -173,7 +197,7 @@ class SurgeryJob:
             partial.write_text(json.dumps(entries), encoding="utf-8")
         return entries
 
-    def _store(self, records: list[dict[str, Any]]) -> None:
+    def _store(self, records: list[TaskResult]) -> None:
         from analysis.ablation.glue.tasks import TASKS
 
         shared = {

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from jaxtyping import Float, Int64
 from numpy import ndarray
 from scipy.stats import rankdata
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.errors import TextError
 from analysis.measurements.interventions.forward import forward
@@ -82,7 +82,8 @@ def read_pairs(path: Path) -> Pairs:
 @torch.inference_mode()
 def embed(loaded: Loaded, sentences: Sequence[str], operation: Operation) -> Float[Tensor, "N E"]:
     """Mean-pooled, normalised last hidden states, as sentence-transformers computes them, under an operation."""
-    model: Any = loaded.model.base_model
+    model = loaded.model.base_model
+    assert isinstance(model, PreTrainedModel)
     specs = [parse(f"drop_terms:{operation.terms}")] if operation.terms else []
     result = torch.empty(len(sentences), model.config.hidden_size)
     with operated(model, operation.change):

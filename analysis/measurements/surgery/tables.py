@@ -6,12 +6,12 @@ Shapes: V vocabulary, L positions, E hidden size, K directions.
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
 from analysis.encodings import encode
@@ -25,7 +25,7 @@ class Tables:
     positions: Float[Tensor, "L E"]
 
 
-def weights(model: Any) -> tuple[Tensor, Tensor]:
+def weights(model: PreTrainedModel) -> tuple[Tensor, Tensor]:
     """The model's own word and position tables.
 
     Raises InterventionError where the model does not add such tables: they are of different widths or none, or our own
@@ -48,13 +48,13 @@ def weights(model: Any) -> tuple[Tensor, Tensor]:
     return words, positions
 
 
-def tables(model: Any) -> Tables:
+def tables(model: PreTrainedModel) -> Tables:
     """Copies of both tables."""
     return Tables(*(weight.detach().double() for weight in weights(model)))
 
 
 @contextmanager
-def with_tables(model: Any, new: Tables) -> Iterator[None]:
+def with_tables(model: PreTrainedModel, new: Tables) -> Iterator[None]:
     """Within, the model has these tables."""
     pairs = list(zip(weights(model), (new.words, new.positions), strict=True))
     kept = [weight.data for weight, _ in pairs]
@@ -67,7 +67,7 @@ def with_tables(model: Any, new: Tables) -> Iterator[None]:
             weight.data = data
 
 
-def operated(model: Any, change: Callable[[Tables], Tables] | None) -> AbstractContextManager[None]:
+def operated(model: PreTrainedModel, change: Callable[[Tables], Tables] | None) -> AbstractContextManager[None]:
     """Within, the model has its tables after a change of them; as they are where there is none."""
     return with_tables(model, change(tables(model))) if change else nullcontext()
 

@@ -1,21 +1,29 @@
 """The cross terms of attention: what each pair of sources adds to a score."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from analysis.measurements.terms.result import FOUR, SOURCES, TERMS, Decomposition
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from analysis.measurements.means.stored import StoredBasis
+    from analysis.models.tokenizer_sandbox import Tokenizer
 
 __all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
 
 
 def decompose(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     text: str,
     text_pair: str | None = None,
     layer: int = 0,
     *,
     method: str = "frozen",
-    basis: Any = None,
+    basis: StoredBasis | None = None,
     freeze: str = "activation",
     truncate: bool = False,
 ) -> Decomposition:

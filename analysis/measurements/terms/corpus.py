@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 import torch
@@ -119,7 +118,7 @@ class InputMeasures:
 
 
 def measure_layers(
-    loaded: Loaded, family: Family, inputs: Mapping[str, Any], freeze: str, unfinished: PartialResults, index: int
+    loaded: Loaded, family: Family, inputs: Mapping[str, object], freeze: str, unfinished: PartialResults, index: int
 ) -> list[InputMeasures]:
     """Every layer of one text or image: as an unfinished measurement has it under `index`, else measured and kept."""
     names = [field.name for field in fields(InputMeasures)]

@@ -12,9 +12,7 @@ from PIL import Image
 from analysis.core.provenance import model_options
 from analysis.measurements.terms.corpus import SEED, InputMeasures, draws_of, measure_layers, rows_of
 from analysis.measurements.terms.image_result import similarity
-from analysis.measurements.terms.images import prepare
-from analysis.measurements.terms.run import checked_family
-from analysis.models.families.patches import Patches
+from analysis.measurements.terms.images import checked_patches, prepare
 from analysis.models.load import Loaded
 from analysis.statistics.resampling import INTERVAL, RESAMPLES
 from analysis.store import files
@@ -37,7 +35,7 @@ def measure_images(
     found.
     """
     started = time.perf_counter()
-    family: Patches = checked_family(loaded.model, loaded.source.name, reads="image")
+    family = checked_patches(loaded.model, loaded.source.name)
     measured: list[list[InputMeasures]] = []
     pixels = [hashlib.sha256(image.tobytes()).hexdigest() for image in images]
     unfinished = PartialResults(kind="terms", **loaded.facts(), images=pixels)

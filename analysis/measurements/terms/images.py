@@ -1,38 +1,51 @@
 """Runs a model on an image and takes the scores between its patches apart."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 from numpy import ndarray
 from PIL import Image
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.errors import ImageError
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import TokenInfo
 from analysis.measurements.terms.run import check_layer, checked_family, decompose_layer, provenance
-from analysis.models.families.patches import Patches
+from analysis.models.families.patches import ImageInputs, Patches
 
 MOST_PATCHES = 2_500
 """Of one image: every head's scores are this squared."""
+
+
+class ImageProcessor(Protocol):
+    """What is used of an image processor of transformers."""
+
+    image_mean: Sequence[float]
+    image_std: Sequence[float]
+
+    def __call__(self, images: Image.Image, *, return_tensors: str) -> Mapping[str, Tensor]:
+        """`pixel_values`, (1, 3, height, width), and whatever else."""
+        ...
 
 
 @dataclass(frozen=True)
 class Prepared:
     """An image as a model is given it, and as a reader should see it."""
 
-    inputs: dict[str, Any]
+    inputs: ImageInputs
     grid: tuple[int, int]
     kept: Int[ndarray, " patch"]
     pixels: UInt8[ndarray, "height width 3"]
 
 
 def decompose_image(
-    model: Any,
-    processor: Any,
+    model: PreTrainedModel,
+    processor: ImageProcessor,
     picture: Image.Image,
     layer: int = 0,
     *,
@@ -48,7 +61,7 @@ def decompose_image(
     training. title: what the image is called. The rest is as in `analysis.measurements.terms.decompose`.
     Raises ModelError for a model that reads no images, ImageError for an image of too many patches.
     """
-    family: Patches = checked_family(model, name, reads="image")
+    family = checked_patches(model, name)
     check_layer(model, family, layer)
     with family.showing(model, masked=masked):
         given = prepare(model, family, processor, picture)
@@ -71,7 +84,14 @@ def decompose_image(
     )
 
 
-def prepare(model: Any, family: Patches, processor: Any, picture: Image.Image) -> Prepared:
+def checked_patches(model: PreTrainedModel, name: str | None) -> Patches:
+    """The family of a model of images that is ready. Raises ModelError as `checked_family` does."""
+    family = checked_family(model, name, reads="image")
+    assert isinstance(family, Patches)
+    return family
+
+
+def prepare(model: PreTrainedModel, family: Patches, processor: ImageProcessor, picture: Image.Image) -> Prepared:
     """An image brought to the size and range that the model takes."""
     result: Tensor = processor(picture.convert("RGB"), return_tensors="pt")["pixel_values"]
     inputs, grid = family.inputs(model, result.to(model.device, model.dtype))
@@ -81,8 +101,10 @@ def prepare(model: Any, family: Patches, processor: Any, picture: Image.Image) -
             f"The model's processor makes {grid.rows} by {grid.columns} patches of this image; expected 1 to "
             f"{MOST_PATCHES:,}. Crop the image nearer to a square."
         )
+    if "noise" in inputs:
+        inputs["noise"] = inputs["noise"].to(model.device)
     return Prepared(
-        {key: value.to(model.device) if isinstance(value, Tensor) else value for key, value in inputs.items()},
+        inputs,
         (grid.rows, grid.columns),
         grid.kept,
         visible_image(processor, result[0], grid.rows * down, grid.columns * across),
@@ -90,7 +112,7 @@ def prepare(model: Any, family: Patches, processor: Any, picture: Image.Image) -
 
 
 def visible_image(
-    processor: Any, result: Float[Tensor, "3 height width"], height: int, width: int
+    processor: ImageProcessor, result: Float[Tensor, "3 height width"], height: int, width: int
 ) -> UInt8[ndarray, "height width 3"]:
     """What the model sees, as an image again: height and width are what its whole patches cover."""
     image = result.permute(1, 2, 0).float().numpy()

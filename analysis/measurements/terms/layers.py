@@ -1,24 +1,25 @@
 """Every layer of a model on one text: each term's share or effect, and the sources of the hidden states."""
 
 import time
-from typing import Any
 
 import numpy as np
 import torch
 from numpy import ndarray
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.term_names import SOURCES
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.result import Layers
 from analysis.measurements.terms.run import checked_family, encode, error_of, provenance
+from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Layer, trace_sources
 from analysis.streams.tensor import stacked, total
 
 
 def layers(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     text: str,
     text_pair: str | None = None,
     *,

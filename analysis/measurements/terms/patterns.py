@@ -1,20 +1,21 @@
 """Attention probabilities of every layer on a text, of a model whose architecture has no terms."""
 
 import time
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from transformers import PreTrainedModel
 
 from analysis.measurements.terms.result import Patterns
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.patterns import patterns
+from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Layer
 
 
 def text_patterns(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     text: str,
     text_pair: str | None = None,
     *,

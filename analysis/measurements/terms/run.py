@@ -5,13 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from analysis.core import settings
 from analysis.core.errors import ModelError, TextError, TextTooLong, UnknownName
@@ -22,9 +23,11 @@ from analysis.measurements.means.states import split_entering
 from analysis.measurements.means.stored import StoredBasis, stored_basis
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
-from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
+from analysis.measurements.terms.result import Decomposition, LayerFields, Provenance, TokenInfo
 from analysis.measurements.terms.tokens import tokens_of
 from analysis.models.families import Family, family_of, longest
+from analysis.models.submodules import word_table
+from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
 
 HALF = (torch.float16, torch.bfloat16)
@@ -41,8 +44,8 @@ analysis/measurements/means/split.py."""
 
 
 def decompose(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     text: str,
     text_pair: str | None = None,
     layer: int = 0,
@@ -70,34 +73,36 @@ def decompose(
     if method == "frozen":
         basis = None
     elif basis is None:
-        basis = stored_basis(name or model.name_or_path, revision or "unknown", layer)
+        basis = stored_basis(name or model.name_or_path or "", revision or "unknown", layer)
     started = time.perf_counter()
     parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
     entries, dtype = decompose_layer(model, family, inputs, layer, freeze, stored, parts)
-    if basis is not None:
-        entries |= {
-            "freeze": "",
-            "sources": MEAN_SOURCES,
-            "reference": f"{basis.corpus}, {basis.windows} windows of {len(basis.basis.position)} tokens",
-            "frozen_gap": basis.frozen_gap,
-        }
     seconds = time.perf_counter() - started
     about = provenance(
         model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
     )
-    return Decomposition(**entries, token_info=tokens, provenance=about)
+    result = Decomposition(**entries, token_info=tokens, provenance=about)
+    if basis is None:
+        return result
+    return replace(
+        result,
+        freeze="",
+        sources=MEAN_SOURCES,
+        reference=f"{basis.corpus}, {basis.windows} windows of {len(basis.basis.position)} tokens",
+        frozen_gap=basis.frozen_gap,
+    )
 
 
 def decompose_layer(
-    model: Any,
+    model: PreTrainedModel,
     family: Family,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     layer: int,
     freeze: str,
     stored: torch.dtype | None = None,
     parts: Callable[[Tensor], Tensor] | None = None,
-    alone: Mapping[str, Any] | None = None,
-) -> tuple[dict[str, Any], str]:
+    alone: Mapping[str, object] | None = None,
+) -> tuple[LayerFields, str]:
     """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores.
 
     alone: what the model is given where it does as it does by itself: the scores, and so the errors, are then of that
@@ -111,7 +116,7 @@ def decompose_layer(
         max_error = (total - own).abs().max()
         pattern_error = (total.masked_fill(hidden, -torch.inf).softmax(-1) - seen.pattern[0]).abs().max()
     query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
-    fields = {
+    fields: LayerFields = {
         "query": query,
         "key": key,
         "scale": factors.scale,
@@ -129,7 +134,14 @@ def decompose_layer(
 
 
 def provenance(
-    model: Any, name: str | None, revision: str | None, dtype: str, seconds: float, text: str, **more: Any
+    model: PreTrainedModel,
+    name: str | None,
+    revision: str | None,
+    dtype: str,
+    seconds: float,
+    text: str,
+    text_pair: str | None = None,
+    truncated_from: int | None = None,
 ) -> Provenance:
     """Where a decomposition comes from; `text` is what the model was given, in words."""
     return Provenance(
@@ -139,10 +151,11 @@ def provenance(
         dtype=dtype,
         seconds=seconds,
         text=text,
+        text_pair=text_pair,
         created=now(),
         git_sha=git_sha(),
         versions=library_versions(),
-        **{"text_pair": None, **more},
+        truncated_from=truncated_from,
     )
 
 
@@ -167,14 +180,14 @@ def _parts(
 
 
 def _layer(
-    model: Any,
+    model: PreTrainedModel,
     family: Family,
-    inputs: Mapping[str, Tensor],
+    inputs: Mapping[str, object],
     layer: int,
     freeze: str,
     stored: torch.dtype | None,
     parts: Callable[[Tensor], Tensor] | None,
-    alone: Mapping[str, Any] | None = None,
+    alone: Mapping[str, object] | None = None,
 ) -> tuple[Layer, Factors]:
     """What the model did at a layer at its own precision, and its sources, in float32 where that is half.
 
@@ -211,17 +224,17 @@ def _cancels(seen: Layer) -> bool:
     return bool((result > PRECISE_FROM).any())
 
 
-def _fits(model: Any) -> bool:
+def _fits(model: PreTrainedModel) -> bool:
     return 8 * sum(weights.numel() for weights in model.parameters()) <= PRECISE_BYTES
 
 
-def _cast(inputs: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+def _cast(inputs: Mapping[str, object], dtype: torch.dtype) -> dict[str, object]:
     """Pixels at a precision; ids stay, and what is no tensor."""
     floating = {name: x.to(dtype) for name, x in inputs.items() if isinstance(x, Tensor) and x.is_floating_point()}
     return {**inputs, **floating}
 
 
-def _at(model: Any, dtype: torch.dtype) -> Any:
+def _at(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
     """The model at another precision, as transformers loads it: parameters alone, not the angles of rotations."""
     converted = {id(w): nn.Parameter(w.detach().to(dtype), requires_grad=False) for w in model.parameters()}
     return copy.deepcopy(model, converted)
@@ -250,7 +263,7 @@ READS = {
 """What to say of a model that is not of those that read text, or images."""
 
 
-def checked_family(model: Any, name: str | None, reads: str = "text") -> Any:
+def checked_family(model: PreTrainedModel, name: str | None, reads: str = "text") -> Family:
     """The family of a model that is ready. Raises ModelError where there is none, or the model is training."""
     config = model.config.to_dict() | {"model_type": model.config.model_type}
     family = family_of(config, name or "The model")
@@ -261,7 +274,7 @@ def checked_family(model: Any, name: str | None, reads: str = "text") -> Any:
     return family
 
 
-def check_layer(model: Any, family: Family, layer: int) -> None:
+def check_layer(model: PreTrainedModel, family: Family, layer: int) -> None:
     """Refuses a layer that does not exist."""
     layers = len(family.attentions(model))
     if not 0 <= layer < layers:
@@ -269,7 +282,12 @@ def check_layer(model: Any, family: Family, layer: int) -> None:
 
 
 def encode(
-    tokenizer: Any, text: str, text_pair: str | None, model: Any, truncate: bool, tokens: int | None = None
+    tokenizer: Tokenizer,
+    text: str,
+    text_pair: str | None,
+    model: PreTrainedModel,
+    truncate: bool,
+    tokens: int | None = None,
 ) -> tuple[Mapping[str, Tensor], tuple[TokenInfo, ...], int | None]:
     """Model inputs on the model's device, what each token is, and the length before truncation if any was cut.
 
@@ -296,10 +314,7 @@ def encode(
         cut_from = result
         encoded = tokenizer(text, text_pair, return_tensors="pt", truncation=True, max_length=limit)
     ids = encoded["input_ids"]
-    words = model.get_input_embeddings()
-    if not isinstance(words, nn.Embedding):
-        raise ModelError(f"{type(model).__name__} has no table of words, and reads no text. Choose a model of text.")
-    vocabulary = words.num_embeddings
+    vocabulary = word_table(model).num_embeddings
     if int(ids.max()) >= vocabulary:
         raise ModelError(
             f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "

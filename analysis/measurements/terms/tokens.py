@@ -7,19 +7,22 @@ for one, take the whole text for one word.
 """
 
 from collections.abc import Sequence
-from typing import Any
+
+from transformers import BatchEncoding
 
 from analysis.measurements.terms.result import LINE, PIECE_MARK, SPACE, TokenInfo
+from analysis.models.tokenizer_sandbox import Tokenizer
 
 
 def tokens_of(
-    tokenizer: Any, encoded: Any, texts: tuple[str, str | None], segments: Sequence[int]
+    tokenizer: Tokenizer, encoded: BatchEncoding, texts: tuple[str, str | None], segments: Sequence[int]
 ) -> tuple[TokenInfo, ...]:
     """The tokens of one text or pair; `encoded` is what the (fast) tokenizer made of it, `segments` one a token."""
     ids = encoded["input_ids"][0].tolist()
     names = tokenizer.convert_ids_to_tokens(ids)
     readable = type(tokenizer.backend_tokenizer.decoder).__name__ in ("WordPiece", "NoneType")
-    items: list[TokenInfo] = []
+    assert encoded.encodings is not None  # every tokenizer here is a fast one
+    offsets, items = encoded.encodings[0].offsets, list[TokenInfo]()
     # Up to where the text has been shown, and what the last token was of: one character may be several tokens.
     done, sequence_before, word_before, number = 0, None, None, -1
     for index, (word, sequence) in enumerate(zip(encoded.word_ids(0), encoded.sequence_ids(0), strict=True)):
@@ -29,7 +32,7 @@ def tokens_of(
         if sequence != sequence_before:
             done, sequence_before, word_before, number = 0, sequence, None, -1
         text = texts[sequence] or ""
-        start, end = encoded.encodings[0].offsets[index]
+        start, end = offsets[index]
         blank = "" if readable else _blank(tokenizer, ids[index])
         begins = word != word_before or bool(blank) or any(letter.isspace() for letter in text[done : start + 1])
         number, word_before = number + begins, word
@@ -43,7 +46,7 @@ def tokens_of(
     return tuple(items)
 
 
-def _blank(tokenizer: Any, token: int) -> str:
+def _blank(tokenizer: Tokenizer, token: int) -> str:
     """How a piece without a letter is shown; empty where it has one."""
-    means = tokenizer.decode([token])
+    means = str(tokenizer.decode([token]))
     return "" if means.strip() else LINE if "\n" in means else SPACE

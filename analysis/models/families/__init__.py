@@ -5,20 +5,39 @@ the places it names is followed by the rules of analysis/streams, through the mo
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from analysis.core.errors import ModelError, NoFamily
 from analysis.core.registry import Registry, import_all
 from analysis.core.term_names import SCORE_BIAS
-from analysis.models.source_inputs import SourceInput
+from analysis.models.source_inputs import OutputSource, SourceInput
+from analysis.models.submodules import attribute_number, submodule_list
+
+Turns = Tensor | tuple[Tensor, Tensor]
+"""What a module gives by which queries and keys are turned: cosine and sine, or both in one tensor."""
 
 
 class Family:
-    """What the rest of the code asks of an architecture. Subclasses say at least `title`, `seeds`, `layers`."""
+    """What the rest of the code asks of an architecture.
+
+    A subclass says at least `title`, `tables`, `layer_list` and `attention`; where no path says it, it overrides
+    `source_inputs`, `layers` or `attentions`. Paths are names joined by dots, as `torch.nn.Module.get_submodule`
+    takes them.
+    """
 
     title: str
+    tables: Sequence[tuple[str, str]] = ()
+    """Of every source that is a module's whole output, such as a table of embeddings: its name, and the module's path
+    from the base model."""
+    layer_list: str
+    """The path from the base model of the list of layers, whose outputs are the hidden states."""
+    attention: str
+    """The path from a layer of the module that calls the attention function."""
+    rotation: str | None = None
+    """The path from the base model of the module that gives the turns of queries and keys; None where they are not
+    turned."""
     positions: str = "added"
     """How positions enter: added, rotated, score_bias, disentangled or none."""
     loader: str = "AutoModel"
@@ -34,42 +53,43 @@ class Family:
     """Of `own_attention`: the argument of its attention modules that says how far apart query and key are, where
     `added` depends on what is compared as well as on that."""
 
-    def refusal(self, config: Mapping[str, Any]) -> str | None:
+    def refusal(self, config: Mapping[str, object]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
         return None
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
+    def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Where the sources enter."""
-        raise NotImplementedError
+        return [OutputSource(source, model.base_model.get_submodule(path)) for source, path in self.tables]
 
-    def layers(self, model: Any) -> Sequence[Any]:
+    def layers(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules whose outputs are the hidden states, in the order of the forward pass; shared ones repeat."""
-        raise NotImplementedError
+        return submodule_list(model.base_model, self.layer_list)
 
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
+    def attentions(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules that call the attention function, one per layer, in the order of the forward pass."""
-        raise NotImplementedError
+        return [layer.get_submodule(self.attention) for layer in self.layers(model)]
 
-    def position_kind(self, config: Any) -> str:
+    def position_kind(self, config: PreTrainedConfig) -> str:
         """How positions enter a model with this config: `positions`, where the family is of one kind."""
         return self.positions
 
-    def rotations(self, model: Any) -> Sequence[nn.Module]:
+    def rotations(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not.
 
         A module may be called more than once a pass, and give another turn each time.
         """
-        return ()
+        return () if self.rotation is None else (model.base_model.get_submodule(self.rotation),)
 
-    def turns_of(self, given: Any) -> tuple[Tensor, Tensor]:
+    def turns_of(self, given: Turns) -> tuple[Tensor, Tensor]:
         """The cosine and sine, (..., token, dim), in what such a module gives."""
-        return given
+        cos, sin = given
+        return cos, sin
 
-    def turns_as_given(self, cos: Tensor, sin: Tensor) -> Any:
+    def turns_as_given(self, cos: Tensor, sin: Tensor) -> Turns:
         """The same in the form in which the module gives it."""
         return cos, sin
 
-    def longest(self, config: Any) -> int | None:
+    def longest(self, config: PreTrainedConfig) -> int | None:
         """The number of tokens that it has positions for; None where there is no end."""
         if self.positions in ("score_bias", "none"):
             return None
@@ -79,11 +99,14 @@ class Family:
             rows = int(rows * turns["factor"])
         return rows if rows > 0 else None
 
-    def scale(self, module: Any) -> float:
-        """Of `own_attention`: what the product of the two factors that its code multiplies is multiplied by."""
-        raise NotImplementedError
+    def scale(self, module: nn.Module) -> float:
+        """Of `own_attention`: what the product of the two factors that its code multiplies is multiplied by.
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+        1 / sqrt(head dim), as in Vaswani et al. 2017, unless a subclass says otherwise.
+        """
+        return attribute_number(module, "attention_head_size") ** -0.5
+
+    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """Of `own_attention`: what is added to its scores, from what the module was given or its own methods.
 
         query, key: the factors that were multiplied, (batch head token dim), wholes. One tensor for each of
@@ -91,11 +114,11 @@ class Family:
         """
         return ()
 
-    def gated(self, config: Any) -> bool:
+    def gated(self, config: PreTrainedConfig) -> bool:
         """Whether its feed-forward is a gated unit, of which one factor has to be held."""
         return False
 
-    def bias_terms(self, config: Any) -> tuple[str, ...]:
+    def bias_terms(self, config: PreTrainedConfig) -> tuple[str, ...]:
         """The terms that whatever the model adds to its scores is: of `ADDED_TERMS`, or one of the sixteen."""
         return (SCORE_BIAS,)
 
@@ -103,7 +126,7 @@ class Family:
 FAMILIES: Registry[Family] = Registry("model family")
 
 
-def family_of(config: Mapping[str, Any], name: str) -> Family:
+def family_of(config: Mapping[str, object], name: str) -> Family:
     """The family of a model with this config.json. Raises NoFamily where there are no terms for it."""
     result = known_family(config, name)
     if result is None:
@@ -114,7 +137,7 @@ def family_of(config: Mapping[str, Any], name: str) -> Family:
     return result
 
 
-def known_family(config: Mapping[str, Any], name: str) -> Family | None:
+def known_family(config: Mapping[str, object], name: str) -> Family | None:
     """The family, or None where there is none; raises ModelError for a checkpoint that its family refuses."""
     architecture = str(config["model_type"])
     if architecture not in FAMILIES:
@@ -124,7 +147,7 @@ def known_family(config: Mapping[str, Any], name: str) -> Family | None:
     return FAMILIES[architecture]
 
 
-def longest(config: Any) -> int | None:
+def longest(config: PreTrainedConfig) -> int | None:
     """The number of tokens that a model, of a family or of none, has positions for."""
     family = FAMILIES[config.model_type] if config.model_type in FAMILIES else Family()
     return family.longest(config)

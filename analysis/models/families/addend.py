@@ -1,9 +1,9 @@
 """Our own encoder: every variant whose hidden states are a sum over sources."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import nn
+from transformers import PreTrainedConfig, PreTrainedModel
 
 import analysis.ablation.encoder  # noqa: F401  registers the architecture with transformers
 from analysis.core.term_names import SCORE_BIAS
@@ -21,8 +21,10 @@ class Addend(Family):
     """Models trained by `python -m analysis ablate`."""
 
     title = "Addend's encoder"
+    layer_list = "encoder.layer"
+    attention = "attention.self"
 
-    def refusal(self, config: Mapping[str, Any]) -> str | None:
+    def refusal(self, config: Mapping[str, object]) -> str | None:
         """Variants whose hidden states or scores are no sum over word, position, segment, bias and score bias."""
         for field, why in REFUSED.items():
             if config.get(field):
@@ -36,38 +38,30 @@ class Addend(Family):
             )
         return None
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
+    def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """The tables of the input, and the rows whose projections are added to every layer's queries and keys."""
-        config, tables = model.config, model.base_model.embeddings
-        items: list[SourceInput] = [OutputSource("word", tables.word_embeddings)]
+        config, encoder = model.config, model.base_model
+        paths = [("word", "embeddings.word_embeddings")]
         if config.combine != "none":
-            items.append(OutputSource("position", tables.position_embeddings))
+            paths.append(("position", "embeddings.position_embeddings"))
         if config.segments:
-            items.append(OutputSource("segment", tables.token_type_embeddings))
+            paths.append(("segment", "embeddings.token_type_embeddings"))
         if config.untied == "added":
-            items.append(OutputSource("position", model.base_model.encoder.position_scores.LayerNorm))
-        return items
+            paths.append(("position", "encoder.position_scores.LayerNorm"))
+        return [OutputSource(source, encoder.get_submodule(path)) for source, path in paths]
 
-    def layers(self, model: Any) -> Sequence[Any]:
-        """The layers of the encoder."""
-        return list(model.base_model.encoder.layer)
-
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each layer."""
-        return [layer.attention.self for layer in self.layers(model)]
-
-    def rotations(self, model: Any) -> Sequence[nn.Module]:
+    def rotations(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The angles of the rotary variant."""
-        return [model.base_model.encoder.rotation] if model.config.rotary else []
+        return [model.base_model.get_submodule("encoder.rotation")] if model.config.rotary else []
 
-    def position_kind(self, config: Any) -> str:
+    def position_kind(self, config: PreTrainedConfig) -> str:
         """By variant: rotated, a score bias alone, or added in one way or another."""
         if config.rotary:
             return "rotated"
         biased = config.alibi or config.relative_buckets
         return "score_bias" if biased and config.combine == "none" and not config.untied else self.positions
 
-    def bias_terms(self, config: Any) -> tuple[str, ...]:
+    def bias_terms(self, config: PreTrainedConfig) -> tuple[str, ...]:
         """TUPE's position scores are position_to_position; a bias for the distance is none of the sixteen."""
         return ("position_to_position",) if config.untied in ("own", "word") else (SCORE_BIAS,)
 

@@ -1,12 +1,11 @@
 """BLOOM: no position embeddings; a bias that grows with the key's place is added to the scores (ALiBi)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import Tensor, nn
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.source_inputs import OutputSource, SourceInput
+from analysis.models.submodules import attribute_number
 
 
 class Bloom(Family):
@@ -15,27 +14,20 @@ class Bloom(Family):
     title = "BLOOM"
     positions = "score_bias"
     own_attention = True
+    tables = (("word", "word_embeddings"),)
+    """Positions are in the scores, and are no summand."""
+    layer_list = "h"
+    attention = "self_attention"
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
-        """The word alone: positions are in the scores, and are no summand."""
-        return (OutputSource("word", model.base_model.word_embeddings),)
-
-    def layers(self, model: Any) -> Sequence[Any]:
-        """BloomBlock."""
-        return list(model.base_model.h)
-
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each block."""
-        return [layer.self_attention for layer in self.layers(model)]
-
-    def scale(self, module: Any) -> float:
+    def scale(self, module: nn.Module) -> float:
         """1 / sqrt(head dim)."""
-        return float(module.inv_norm_factor)
+        return attribute_number(module, "inv_norm_factor")
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """ALiBi, one row for all queries: softmax sees only differences along keys."""
-        alibi = given["alibi"].unflatten(0, query.shape[:2])
-        return [alibi.expand(*query.shape[:3], key.shape[2])]
+        alibi = given["alibi"]
+        assert isinstance(alibi, Tensor)
+        return [alibi.unflatten(0, query.shape[:2]).expand(*query.shape[:3], key.shape[2])]
 
 
 FAMILIES.add("bloom", Bloom())

@@ -8,10 +8,11 @@ it).
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from analysis.core.term_names import DISENTANGLED
 from analysis.models.families import FAMILIES, Family
@@ -21,6 +22,40 @@ KINDS = dict(zip(("c2p", "p2c"), DISENTANGLED, strict=True))
 """What the config's `pos_att_type` calls the terms, in the order in which the model adds them."""
 
 
+@runtime_checkable
+class DisentangledAttention(Protocol):
+    """What is used of DisentangledSelfAttention, of every version."""
+
+    relative_attention: bool
+    pos_att_type: list[str]
+    """The terms that it adds, as `KINDS` names them."""
+
+
+@runtime_checkable
+class DisentangledAttentionV1(DisentangledAttention, Protocol):
+    """Of version 1. Factors and what it gives are (batch head token dim) and (batch head query key)."""
+
+    def disentangled_att_bias(
+        self, query_layer: Tensor, key_layer: Tensor, relative_pos: Tensor, rel_embeddings: Tensor, scale_factor: int
+    ) -> Tensor:
+        """The sum of the terms that it adds."""
+        ...
+
+
+@runtime_checkable
+class DisentangledAttentionV2(DisentangledAttention, Protocol):
+    """Of versions 2 and 3. Batch and heads are one dimension."""
+
+    def disentangled_attention_bias(
+        self, query_layer: Tensor, key_layer: Tensor, relative_pos: Tensor, rel_embeddings: Tensor, scale_factor: int
+    ) -> Tensor:
+        """The sum of the terms that it adds."""
+        ...
+
+
+Attention = TypeVar("Attention", bound=DisentangledAttention)
+
+
 class Deberta(Family):
     """DebertaModel, version 1 (He et al. 2021)."""
 
@@ -28,48 +63,37 @@ class Deberta(Family):
     positions = "disentangled"
     own_attention = True
     distances = "relative_pos"
+    layer_list = "encoder.layer"
+    attention = "attention.self"
 
-    def refusal(self, config: Mapping[str, Any]) -> str | None:
+    def refusal(self, config: Mapping[str, object]) -> str | None:
         """What mixes the scores of heads is refused."""
         if config.get("talking_head"):
             return "its heads exchange scores before the softmax (talking_head), so no head's are products of its own"
         return None
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
+    def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """The tables that are summed; two of them may be missing."""
-        tables = model.base_model.embeddings
-        kinds = {
-            "word": tables.word_embeddings,
-            "position": tables.position_embeddings,
-            "segment": tables.token_type_embeddings,
-        }
-        return [OutputSource(source, table) for source, table in kinds.items() if table is not None]
+        tables = dict(model.base_model.get_submodule("embeddings").named_children())
+        kinds = {"word": "word_embeddings", "position": "position_embeddings", "segment": "token_type_embeddings"}
+        return [OutputSource(source, tables[name]) for source, name in kinds.items() if name in tables]
 
-    def layers(self, model: Any) -> Sequence[Any]:
-        """DebertaLayer."""
-        return list(model.base_model.encoder.layer)
-
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each layer."""
-        return [layer.attention.self for layer in self.layers(model)]
-
-    def scale(self, module: Any) -> float:
+    def scale(self, module: nn.Module) -> float:
         """1: the queries are divided before they meet the keys."""
         return 1.0
 
-    def bias_terms(self, config: Any) -> tuple[str, ...]:
+    def bias_terms(self, config: PreTrainedConfig) -> tuple[str, ...]:
         """c2p and p2c, those that the model has."""
         return tuple(term for kind, term in KINDS.items() if kind in (config.pos_att_type or ()))
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """c2p and p2c, by the module's own method."""
+        assert isinstance(module, DisentangledAttentionV1)
         if not module.relative_attention:
             return ()
         factor = 1 + len(module.pos_att_type)
-        return [
-            alone.disentangled_att_bias(query, key, given["relative_pos"], given["rel_embeddings"], factor)
-            for alone in _each_alone(module)
-        ]
+        distances, table = _distances(given)
+        return [alone.disentangled_att_bias(query, key, distances, table, factor) for alone in _each_alone(module)]
 
 
 class DebertaV2(Deberta):
@@ -77,30 +101,40 @@ class DebertaV2(Deberta):
 
     title = "DeBERTa v2/v3"
 
-    def refusal(self, config: Mapping[str, Any]) -> str | None:
+    def refusal(self, config: Mapping[str, object]) -> str | None:
         """A convolution beside the first layer is refused."""
-        if (config.get("conv_kernel_size") or 0) > 0:
+        kernel = config.get("conv_kernel_size")
+        if isinstance(kernel, int) and kernel > 0:
             return (
                 "a convolution over neighbouring tokens is added to its first layer (conv_kernel_size), whose "
                 "activation has no rule here. Choose one without, such as version 3"
             )
         return super().refusal(config)
 
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """c2p and p2c, by the module's own method, which wants the keys before they are divided."""
+        assert isinstance(module, DisentangledAttentionV2)
         if not module.relative_attention:
             return ()
         factor = 1 + sum(kind in module.pos_att_type for kind in ("c2p", "p2c"))
         whole = key * torch.tensor(key.shape[-1] * factor, dtype=torch.float).sqrt().to(key.dtype)
-        flat = [x.flatten(0, 1) for x in (query, whole)]
+        distances, table = _distances(given)
         each = [
-            alone.disentangled_attention_bias(*flat, given["relative_pos"], given["rel_embeddings"], factor)
+            alone.disentangled_attention_bias(query.flatten(0, 1), whole.flatten(0, 1), distances, table, factor)
             for alone in _each_alone(module)
         ]
         return [bias.view(*query.shape[:3], key.shape[2]) for bias in each]
 
 
-def _each_alone(module: Any) -> list[Any]:
+def _distances(given: Mapping[str, object]) -> tuple[Tensor, Tensor]:
+    """Of what an attention module was given: how far apart query and key are, and the table of distances."""
+    distances, table = given["relative_pos"], given["rel_embeddings"]
+    assert isinstance(distances, Tensor)
+    assert isinstance(table, Tensor)
+    return distances, table
+
+
+def _each_alone(module: Attention) -> list[Attention]:
     """Copies of an attention module that share its weights, each of which adds one of its terms."""
     copies = []
     for kind in KINDS:

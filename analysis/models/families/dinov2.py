@@ -1,15 +1,14 @@
 """DINOv2: a ViT with LayerScale, in its larger sizes with a SwiGLU feed-forward (Oquab et al. 2023)."""
 
-from collections.abc import Mapping, Sequence
 from math import isqrt
-from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from analysis.core.errors import ImageError
 from analysis.models.families import FAMILIES
-from analysis.models.families.patches import Grid, Patches
+from analysis.models.families.patches import Grid, ImageInputs, Patches
 
 
 class Dinov2(Patches):
@@ -21,13 +20,14 @@ class Dinov2(Patches):
 
     title = "DINOv2"
     asks_to_interpolate = False
+    layer_list = "encoder.layer"
 
-    def trained(self, model: Any) -> tuple[int, int]:
+    def trained(self, model: PreTrainedModel) -> tuple[int, int]:
         """A square, for which its own code takes any table."""
         count = len(self.table(model)) - len(self.specials)
         return isqrt(count), isqrt(count)
 
-    def inputs(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> tuple[Mapping[str, Any], Grid]:
+    def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
         """Whatever the size, as long as its code can make a square of its table."""
         given, grid = super().inputs(model, pixels)
         rows, columns = self.trained(model)
@@ -39,11 +39,7 @@ class Dinov2(Patches):
             )
         return given, grid
 
-    def layers(self, model: Any) -> Sequence[Any]:
-        """Dinov2Layer."""
-        return list(model.base_model.encoder.layer)
-
-    def gated(self, config: Any) -> bool:
+    def gated(self, config: PreTrainedConfig) -> bool:
         """The giant size has SwiGLU."""
         return bool(config.use_swiglu_ffn)
 

@@ -1,8 +1,5 @@
 """GPT-Neo: GPT-2's sum of word and position; scores are not scaled, and every other layer looks back a window."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from torch import nn
 
 from analysis.models.families import FAMILIES
@@ -14,12 +11,9 @@ class GptNeo(Gpt2):
 
     title = "GPT-Neo"
     own_attention = True
+    attention = "attn.attention"
 
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each block."""
-        return [layer.attn.attention for layer in self.layers(model)]
-
-    def scale(self, module: Any) -> float:
+    def scale(self, module: nn.Module) -> float:
         """None: its initialisation makes up for it."""
         return 1.0
 

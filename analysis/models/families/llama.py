@@ -1,12 +1,8 @@
 """Llama: rotated queries and keys, RMSNorm without a bias, a gated feed-forward, keys shared by groups of queries."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from torch import nn
+from transformers import PreTrainedConfig
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class Llama(Family):
@@ -14,24 +10,13 @@ class Llama(Family):
 
     title = "Llama"
     positions = "rotated"
+    tables = (("word", "embed_tokens"),)
+    """Positions turn queries and keys, and are no summand."""
+    layer_list = "layers"
+    attention = "self_attn"
+    rotation = "rotary_emb"
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
-        """The word alone: positions turn queries and keys, and are no summand."""
-        return (OutputSource("word", model.base_model.embed_tokens),)
-
-    def layers(self, model: Any) -> Sequence[Any]:
-        """The decoder's layers."""
-        return list(model.base_model.layers)
-
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each layer."""
-        return [layer.self_attn for layer in model.base_model.layers]
-
-    def rotations(self, model: Any) -> Sequence[nn.Module]:
-        """One for all layers."""
-        return (model.base_model.rotary_emb,)
-
-    def gated(self, config: Any) -> bool:
+    def gated(self, config: PreTrainedConfig) -> bool:
         """SwiGLU (Shazeer 2020)."""
         return True
 

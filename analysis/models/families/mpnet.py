@@ -1,12 +1,11 @@
 """MPNet: BERT's sum of word and position, and T5's bias for the distance added to the scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import Tensor, nn
+from transformers import PreTrainedConfig
 
 from analysis.models.families import FAMILIES, Family
-from analysis.models.source_inputs import OutputSource, SourceInput
 
 
 class MpNet(Family):
@@ -14,32 +13,18 @@ class MpNet(Family):
 
     title = "MPNet"
     own_attention = True
+    tables = (("word", "embeddings.word_embeddings"), ("position", "embeddings.position_embeddings"))
+    layer_list = "encoder.layer"
+    attention = "attention.attn"
 
-    def longest(self, config: Any) -> int:
+    def longest(self, config: PreTrainedConfig) -> int:
         """Rows of the position table less the first two, which no token uses."""
         return config.max_position_embeddings - 2
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
-        """The two tables that are summed."""
-        tables = model.base_model.embeddings
-        return (OutputSource("word", tables.word_embeddings), OutputSource("position", tables.position_embeddings))
-
-    def layers(self, model: Any) -> Sequence[Any]:
-        """MPNetLayer."""
-        return list(model.base_model.encoder.layer)
-
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The self-attention of each layer."""
-        return [layer.attention.attn for layer in self.layers(model)]
-
-    def scale(self, module: Any) -> float:
-        """As in Vaswani et al. 2017."""
-        return module.attention_head_size**-0.5
-
-    def added(self, module: Any, given: Mapping[str, Any], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """The bias, made once and given to every layer."""
         bias = given.get("position_bias")
-        return [] if bias is None else [bias]
+        return [bias] if isinstance(bias, Tensor) else []
 
 
 FAMILIES.add("mpnet", MpNet())

@@ -1,14 +1,15 @@
 """What families that read images share: patches in a row, special tokens before them, a table of positions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Required, TypedDict
 
 import torch
 from jaxtyping import Float, Int
 from numpy import ndarray
-from torch import Tensor, nn
+from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.core.errors import ImageError
 from analysis.core.term_names import SOURCES
@@ -26,6 +27,15 @@ class Grid:
     kept: Int[ndarray, " patch"]
 
 
+class ImageInputs(TypedDict, total=False):
+    """What a model of images is called with."""
+
+    pixel_values: Required[Float[Tensor, "1 3 height width"]]
+    interpolate_pos_encoding: bool
+    noise: Float[Tensor, "1 patch"]
+    """By whose order a model keeps patches."""
+
+
 class Patches(Family):
     """An encoder of image patches whose positions are a table that is added.
 
@@ -35,6 +45,8 @@ class Patches(Family):
     """
 
     reads = "image"
+    layer_list = "layers"
+    attention = "attention"
     specials: tuple[str, ...] = ("[CLS]",)
     """The tokens before the patches, each with a row of its own in the table of positions."""
     contents: tuple[str, ...] = ("cls_token", "mask_token")
@@ -44,9 +56,9 @@ class Patches(Family):
     hides: bool = False
     """Whether it was trained with patches hidden."""
 
-    def source_inputs(self, model: Any) -> Sequence[SourceInput]:
+    def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Pixels and learned tokens are word, the table is position."""
-        inside = model.base_model.embeddings
+        inside = model.base_model.get_submodule("embeddings")
         tokens = [name for name in self.contents if getattr(inside, name, None) is not None]
         return (
             InputSource("word", "pixel_values"),
@@ -54,24 +66,16 @@ class Patches(Family):
             WeightSource("position", inside, "position_embeddings"),
         )
 
-    def layers(self, model: Any) -> Sequence[Any]:
-        """ViTLayer and its kin."""
-        return list(model.base_model.layers)
-
-    def attentions(self, model: Any) -> Sequence[nn.Module]:
-        """The attention of each layer."""
-        return [layer.attention for layer in self.layers(model)]
-
     @contextmanager
-    def showing(self, model: Any, *, masked: bool) -> Iterator[None]:
+    def showing(self, model: PreTrainedModel, *, masked: bool) -> Iterator[None]:
         """Within, a model that hides patches hides as many as in training, or none; others see all they are given."""
         yield
 
-    def table(self, model: Any) -> Float[Tensor, "position width"]:
+    def table(self, model: PreTrainedModel) -> Float[Tensor, "position width"]:
         """The table of positions as it is stored, special tokens first."""
-        return model.base_model.embeddings.position_embeddings[0]
+        return model.base_model.get_parameter("embeddings.position_embeddings")[0]
 
-    def inputs(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> tuple[Mapping[str, Any], Grid]:
+    def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
         """What the model is called with for one image, and how that cuts the image.
 
         It is asked to interpolate its positions where it would refuse the image otherwise, and only there.
@@ -86,31 +90,34 @@ class Patches(Family):
             )
         down, across = self.patch(model)
         rows, columns = height // down, width // across
-        given: dict[str, Any] = {"pixel_values": pixels}
+        given: ImageInputs = {"pixel_values": pixels}
         if self.asks_to_interpolate and (height, width) != _pair(model.config.image_size):
             self._check_square(model, height, width)
             given["interpolate_pos_encoding"] = True
         return given, Grid(rows, columns, torch.arange(rows * columns).numpy())
 
-    def by_itself(self, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    def by_itself(self, model: PreTrainedModel, given: ImageInputs) -> ImageInputs:
         """The same inputs less what asks the model for another pass than it makes of the pixels by itself.
 
         An image of another size than its own, which it refuses by itself, it is asked to interpolate for.
         """
         own = tuple(given["pixel_values"].shape[-2:]) == _pair(model.config.image_size)
-        return {key: x for key, x in given.items() if key != "interpolate_pos_encoding" or not own}
+        result = given.copy()
+        if own:
+            result.pop("interpolate_pos_encoding", None)
+        return result
 
-    def patch(self, model: Any) -> tuple[int, int]:
+    def patch(self, model: PreTrainedModel) -> tuple[int, int]:
         """Height and width of a patch, in pixels."""
         return _pair(model.config.patch_size)
 
-    def trained(self, model: Any) -> tuple[int, int]:
+    def trained(self, model: PreTrainedModel) -> tuple[int, int]:
         """Rows and columns of the grid that the table of positions is for."""
         height, width = _pair(model.config.image_size)
         down, across = self.patch(model)
         return height // down, width // across
 
-    def _check_square(self, model: Any, height: int, width: int) -> None:
+    def _check_square(self, model: PreTrainedModel, height: int, width: int) -> None:
         """transformers' code takes the table for one of a square grid, and the side of a patch for one number."""
         rows, columns = self.trained(model)
         if rows != columns or not isinstance(model.config.patch_size, int):
@@ -121,17 +128,19 @@ class Patches(Family):
                 "Save it with a processor that brings images to its own size."
             )
 
-    def patch_positions(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> Float[Tensor, "patch width"]:
+    def patch_positions(
+        self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]
+    ) -> Float[Tensor, "patch width"]:
         """What the model adds to each patch of such an image for its place, by its own code: nothing is hidden."""
         with self.showing(model, masked=False), torch.inference_mode():
             given, _ = self.inputs(model, pixels)
             with follow_sources(model, self.source_inputs(model), given) as inputs:
-                result = model.base_model.embeddings(**inputs)
+                result = model.base_model.get_submodule("embeddings")(**inputs)
             whole = result[0] if isinstance(result, tuple) else result
             return stacked(whole, len(SOURCES))[SOURCES.index("position"), 0, len(self.specials) :].float()
 
 
-def _pair(size: Any) -> tuple[int, int]:
+def _pair(size: int | Sequence[int]) -> tuple[int, int]:
     """Height and width, of two numbers or of one for both."""
     down, across = (size, size) if isinstance(size, int) else size
     return int(down), int(across)

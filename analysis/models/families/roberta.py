@@ -1,6 +1,6 @@
 """RoBERTa and its kin: BERT with positions that count the tokens before, from padding_idx + 1, and one segment."""
 
-from typing import Any
+from transformers import PreTrainedConfig
 
 from analysis.models.families import FAMILIES
 from analysis.models.families.bert import Bert
@@ -11,7 +11,7 @@ class Roberta(Bert):
 
     title = "RoBERTa"
 
-    def longest(self, config: Any) -> int:
+    def longest(self, config: PreTrainedConfig) -> int:
         """Rows of the position table less those up to padding_idx, which no token uses."""
         return config.max_position_embeddings - config.pad_token_id - 1
 

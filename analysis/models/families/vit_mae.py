@@ -1,16 +1,16 @@
 """ViT-MAE's encoder: fixed 2-D sine-cosine positions, added before patches are hidden (He et al. 2022)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from analysis.models.families import FAMILIES
-from analysis.models.families.patches import Grid, Patches
+from analysis.models.families.patches import Grid, ImageInputs, Patches
 
 SEED = 0
 
@@ -26,7 +26,7 @@ class ViTMAE(Patches):
     contents = ("cls_token",)
     hides = True
 
-    def inputs(self, model: Any, pixels: Float[Tensor, "1 3 height width"]) -> tuple[Mapping[str, Any], Grid]:
+    def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
         """With the noise by whose order the model keeps patches."""
         given, grid = super().inputs(model, pixels)
         patches = grid.rows * grid.columns
@@ -34,10 +34,11 @@ class ViTMAE(Patches):
         kept = np.sort(np.random.default_rng(SEED).permutation(patches)[:count])
         noise = torch.ones(1, patches)
         noise[0, torch.from_numpy(kept)] = torch.arange(count) / patches
-        return {**given, "noise": noise}, Grid(grid.rows, grid.columns, kept)
+        given["noise"] = noise
+        return given, Grid(grid.rows, grid.columns, kept)
 
     @contextmanager
-    def showing(self, model: Any, *, masked: bool) -> Iterator[None]:
+    def showing(self, model: PreTrainedModel, *, masked: bool) -> Iterator[None]:
         """Within, the model hides as many patches as it did in training, or none."""
         before = model.config.mask_ratio
         model.config.mask_ratio = before if masked else 0.0

@@ -13,7 +13,7 @@ HEADS = range(12)
 def says(values: Values) -> str:
     """The four shares of the chosen head over the probe set."""
     head = int(values["head"])
-    result = stored_terms({"model": embedded.NAME, "corpus": CORPUS, "layer": 0}, ("head",))
+    result = stored_terms(embedded.NAME, CORPUS, 0, ("head",))
     rows = result[result["head"] == head].set_index("term")
     shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
     return (

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from analysis.figures.reading.arithmetic import whole_number
-from analysis.figures.reading.shift import HEADS, SENTENCE, SHIFTS, changes, patterns
+from analysis.figures.reading.shift import SENTENCE, SHIFTS, ShiftParameters, changes, patterns
 
 HERE = Path(__file__).parent
 
@@ -14,7 +13,7 @@ def picture(head: int) -> dict[str, Any]:
 
     Raises LinkError for a head that the model has not.
     """
-    whole_number({"head": head}, "head", 0, HEADS - 1)
+    ShiftParameters.of({"head": head})
     return {
         "head": head,
         "tokens": list(SENTENCE),

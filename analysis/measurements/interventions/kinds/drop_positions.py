@@ -1,9 +1,16 @@
 """No positions in one layer, or in all."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.kinds.base import LAYER_TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 EVERY = -1
 
@@ -34,7 +41,9 @@ class DropPositions(Intervention):
         """Where."""
         return "nothing turned" + ("" if self.layer == EVERY else f" in layer {self.layer}")
 
-    def turns_in(self, layer, cos, sin):
+    def turns_in(
+        self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Those of the first position, for all."""
         if self.layer not in (EVERY, layer):
             return cos, sin

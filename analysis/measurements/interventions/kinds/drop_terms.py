@@ -1,12 +1,20 @@
 """Terms taken out of the scores."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from analysis.core.errors import InterventionError
 from analysis.core.term_names import ADDED_TERMS, TERMS, term_pair
 from analysis.measurements.interventions.kinds.base import Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
+
+    from analysis.models.trace_sources import Layer
 
 
 @intervention
@@ -67,7 +75,7 @@ class DropTerms(Intervention):
         """Terms are known where the sources are followed."""
         return bool(self.terms)
 
-    def scores(self, layer):
+    def scores(self, layer: Layer) -> Float[Tensor, "B H T T"]:
         """The scores less the terms."""
         scores = layer.call.scores
         if not self.terms or (self.layers and layer.index not in self.layers):

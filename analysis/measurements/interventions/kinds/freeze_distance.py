@@ -1,9 +1,16 @@
 """Every key as far from every query."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.kinds.base import LAYER_TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -32,6 +39,8 @@ class FreezeDistance(Intervention):
         """The distance."""
         return self.distance
 
-    def turns_in(self, layer, cos, sin):
+    def turns_in(
+        self, layer: int, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Those of the first position, for all; `forward` then sets the queries apart."""
         return cos[..., :1, :].expand_as(cos), sin[..., :1, :].expand_as(sin)

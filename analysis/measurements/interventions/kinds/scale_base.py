@@ -1,11 +1,18 @@
 """Another base for the wavelengths of rotary positions."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.kinds.angles import columns_of, frequencies, turning
 from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -32,7 +39,9 @@ class ScaleBase(Intervention):
         """By what."""
         return f"base times {self.by:g}"
 
-    def turns(self, cos, sin):
+    def turns(
+        self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """Angles at the other frequencies."""
         frequency = frequencies(cos, sin)
         pairs = [columns for columns in columns_of(cos, sin) if float(frequency[columns[0]]) != 0]

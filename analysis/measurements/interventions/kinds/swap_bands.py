@@ -1,12 +1,19 @@
 """Two bands of wavelengths in each other's place."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf, tau
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.core.wavelengths import BANDS, EDGES
 from analysis.measurements.interventions.kinds.angles import columns_of, frequencies
 from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -38,7 +45,9 @@ class SwapBands(Intervention):
         one, other = (BANDS[int(number)] for number in self.bands.split("+"))
         return f"wavelengths {one} and {other} tokens swapped"
 
-    def turns(self, cos, sin):
+    def turns(
+        self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """The same columns in another order."""
         frequency = frequencies(cos, sin).abs().tolist()
         inside = [[], []]

@@ -1,12 +1,19 @@
 """Every query and key turned further by one angle."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import cos as cosine
 from math import isfinite
 from math import sin as sine
+from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 
 @intervention
@@ -30,7 +37,9 @@ class TurnAll(Intervention):
         """By how much."""
         return f"all queries and keys turned by {self.by:g} radians"
 
-    def turns(self, cos, sin):
+    def turns(
+        self, cos: Float[Tensor, "... T D"], sin: Float[Tensor, "... T D"]
+    ) -> tuple[Float[Tensor, "... T D"], Float[Tensor, "... T D"]]:
         """The sum of two angles."""
         c, s = cosine(self.by), sine(self.by)
         return cos * c - sin * s, sin * c + cos * s

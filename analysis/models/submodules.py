@@ -1,0 +1,47 @@
+"""Parts of a model by their paths: names joined by dots, as `torch.nn.Module.get_submodule` takes them."""
+
+from typing import TypeVar
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from analysis.core.errors import ModelError
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+def move_model(model: Model, device: str | None = None, dtype: torch.dtype | None = None) -> Model:
+    """The same model, moved to a device or a precision: transformers wraps `to` so that its type is lost."""
+    model.to(device=device, dtype=dtype)
+    return model
+
+
+def word_table(model: PreTrainedModel) -> nn.Embedding:
+    """The table of a model's words, (word, width). Raises ModelError where it has none."""
+    words = model.get_input_embeddings()
+    if not isinstance(words, nn.Embedding):
+        raise ModelError(f"{type(model).__name__} has no table of words, and reads no text. Choose a model of text.")
+    return words
+
+
+def submodule_list(root: nn.Module, path: str) -> list[nn.Module]:
+    """The modules of the list at a path. Raises ModelError where there is none."""
+    modules = root.get_submodule(path)
+    if not isinstance(modules, nn.ModuleList):
+        raise ModelError(
+            f"{type(root).__name__} has a {type(modules).__name__} at {path!r}, where its family expects a list of "
+            "modules. Choose a model of a supported architecture."
+        )
+    return list(modules)
+
+
+def attribute_number(module: nn.Module, name: str) -> float:
+    """A number that a module keeps under a name. Raises ModelError where it keeps none."""
+    value = getattr(module, name, None)
+    if not isinstance(value, int | float):
+        raise ModelError(
+            f"{type(module).__name__} keeps no number as {name!r}, so that its own scores cannot be read. "
+            "Choose a model of a supported architecture."
+        )
+    return value
