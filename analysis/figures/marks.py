@@ -167,10 +167,18 @@ def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int 
 
 
 def legend(
-    title: str | None = None, place: Literal["top", "bottom", "right"] = "bottom", columns: int = 1
+    title: str | None = None,
+    place: Literal["top", "bottom", "right"] = "bottom",
+    columns: int = 1,
+    *,
+    lines: bool = False,
 ) -> alt.Legend:
-    """A legend whose names are not cut and whose signs are as strong as the marks."""
-    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1)
+    """A legend whose names are not cut and whose signs are as strong as the marks.
+
+    lines: whether its signs are pieces of lines, as those of dashed lines have to be.
+    """
+    sign = "stroke" if lines else alt.Undefined
+    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, symbolType=sign)
 
 
 def key_room(look: Look, names: int, columns: int = 1) -> int:

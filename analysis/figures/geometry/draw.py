@@ -56,7 +56,8 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
 def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
     """A hue for each series, and a legend where there are several."""
     names = list(dict.fromkeys(rows.series))
-    return hues("series", dict(zip(names, look.many(len(names)), strict=True)), legend() if len(names) > 1 else None)
+    key = legend(lines=True) if len(names) > 1 else None
+    return hues("series", dict(zip(names, look.many(len(names)), strict=True)), key)
 
 
 def _legend_room(rows: pd.DataFrame, look: Look) -> int:

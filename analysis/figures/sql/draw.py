@@ -34,7 +34,7 @@ def sql_chart(figure: Figure[ChartContent], look: Look) -> list[Chart]:
     rows, names = content.rows, list(dict.fromkeys(content.rows.colour))
     x = _across(content)
     y = number(alt.Y, "y", content.y, zero=content.mark == "bar")
-    key = legend(content.colour, columns=KEY_COLUMNS) if content.colour else None
+    key = legend(content.colour, columns=KEY_COLUMNS, lines=content.mark == "line") if content.colour else None
     color = hues("colour", dict(zip(names, look.many(len(names)), strict=True)), key)
     tooltip: tuple[Tip, ...] = ((f"x:{content.kind[0].upper()}", content.x), ("y", content.y, ".4~g"))
     if content.colour:
