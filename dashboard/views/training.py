@@ -119,7 +119,7 @@ if part in ("curves", "length") and set(found.objective) == {MASKED}:
         which_variants(picked, found.variant.tolist())
 if part == "curves":
     with right:
-        picked.segments("axis", "Against", list(AXES), AXES)
+        picked.segments("axis", "Horizontal axis", list(AXES), AXES)
 values = picked.done()
 show.copy_link(PAGE, values)
 if part not in ("settings", "costs"):
