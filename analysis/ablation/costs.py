@@ -8,8 +8,8 @@ import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from multiprocessing.queues import Queue
 from statistics import median
-from typing import Any
 
 import numpy as np
 import torch
@@ -46,7 +46,7 @@ def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Ca
     adam = optimiser(model, settings, device)
     causal = model.config.causal
     batch = tensors(random_batch(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
-    losses: Any = torch.compile(model.losses) if compiled else model.losses
+    losses = torch.compile(model.losses) if compiled else model.losses
     half = half_precision(settings, device)
 
     def step() -> None:
@@ -74,7 +74,7 @@ def sizes(settings: Pretraining) -> dict[str, float]:
     }
 
 
-def _steps_alone(settings: Pretraining, device: str, answer: Any) -> None:
+def _steps_alone(settings: Pretraining, device: str, answer: "Queue[float]") -> None:
     torch.set_num_threads(1)
     step = stepper(settings, device)
     for _ in range(WARM_UP):
@@ -94,7 +94,7 @@ def peak_memory(settings: Pretraining, device: str) -> float:
     return result
 
 
-def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list[dict[str, Any]]:
+def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list[dict[str, str | float]]:
     """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them."""
     names = list(dict.fromkeys([BASELINE, *variants]))
     own = {name: replace(settings, variant=name) for name in names}

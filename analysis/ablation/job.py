@@ -5,13 +5,15 @@ file a fine-tuning). Its results files appear whole, at the end, under names tha
 alone: run twice, it is stored once.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -25,6 +27,14 @@ from analysis.rules import rules_of
 from analysis.store import checkpoints
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+    from analysis.ablation.glue.examples import Data
+    from analysis.ablation.pretrain import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +88,7 @@ class Job:
         return f"{self.pretraining.variant}, seed {self.pretraining.seed}"
 
     @property
-    def needed(self) -> "Job | None":
+    def needed(self) -> Job | None:
         """The job of the same seed whose model this one needs."""
         variant = VARIANTS[self.pretraining.variant]
         if variant.needs is None:
@@ -198,7 +208,7 @@ def _pretrained(job: Job, report: Report) -> Path:
     return folder
 
 
-def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) -> None:
+def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progress: Progress) -> None:
     from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
     settings = job.pretraining
@@ -247,7 +257,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: Any, progress: Any) ->
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
-def save(model: Any, corpus: Path, folder: Path) -> None:
+def save(model: PreTrainedModel, corpus: Path, folder: Path) -> None:
     """A checkpoint that opens with from_pretrained, tokenizer included; appears whole."""
     from transformers import PreTrainedTokenizerFast
     from transformers.utils import logging
@@ -267,7 +277,7 @@ def save(model: Any, corpus: Path, folder: Path) -> None:
     os.replace(partial, folder)
 
 
-def _tokenizer(corpus: Path) -> Any:
+def _tokenizer(corpus: Path) -> Tokenizer:
     """The corpus's tokenizer with [CLS] and [SEP] set around one text or two."""
     from tokenizers import Tokenizer, processors
 
@@ -280,7 +290,7 @@ def _tokenizer(corpus: Path) -> Any:
     return tokenizer
 
 
-def _inherited(job: Job) -> dict[str, Any] | None:
+def _inherited(job: Job) -> dict[str, Tensor] | None:
     """The weights of the run that this variant builds on, by name; None where it builds on none."""
     if (other := job.needed) is None:
         return None
@@ -341,7 +351,16 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
         write(kind, columns, Run(kind=kind, run_id=run_id, **shared), name=name)
 
 
-def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> dict[str, Any]:
+class FinetunedRows(TypedDict):
+    """The rows of one fine-tuning, as its file keeps them."""
+
+    scores: list[dict[str, object]]
+    predictions: list[dict[str, object]]
+    diverged: NotRequired[list[str]]
+    """What was lost, in words."""
+
+
+def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> FinetunedRows:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
@@ -353,7 +372,7 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
-    def make(labels: int) -> Any:
+    def make(labels: int) -> PreTrainedModel:
         result = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
         return to_device(result, job.place.device)
 
@@ -406,10 +425,10 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     }
 
 
-_data: dict[tuple[str, Path | None, Path | None], Any] = {}
+_data: dict[tuple[str, Path | None, Path | None], Data] = {}
 
 
-def task_data(task: str, plan: Finetuning, place: SweepSettings) -> Any:
+def task_data(task: str, plan: Finetuning, place: SweepSettings) -> Data:
     """A task's examples, read once a process."""
     from analysis.ablation.glue import read_task, swapped
     from analysis.ablation.glue.tasks import TASKS

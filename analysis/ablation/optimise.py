@@ -3,11 +3,13 @@
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
+Model = TypeVar("Model", bound=PreTrainedModel)
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Options of glibc's mallopt (malloc.h)."""
 
@@ -23,16 +25,16 @@ def keep_freed_memory() -> None:
         library.mallopt(M_TRIM_THRESHOLD, -1)
 
 
-def to_device(model: Any, device: str) -> Any:
+def to_device(model: Model, device: str) -> Model:
     """The model, on the device, with the attention that is fastest there."""
-    model.to(torch.device(device))
+    nn.Module.to(model, torch.device(device))  # transformers wraps `to` so that its type is lost
     if device == "cpu":
         # At short lengths plain attention is faster on a processor than the fused kind.
         model.set_attn_implementation("eager")
     return model
 
 
-def groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+def groups(model: nn.Module, weight_decay: float) -> list[dict[str, list[nn.Parameter] | float]]:
     """The trained parameters that decay, and those that do not: biases, gains of norms, all that have one axis."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [

@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from shlex import quote
-from typing import Any
+
+from analysis.ablation.variants.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ class Pretraining:
     matched: bool = False
     precision: str = "float32"
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Setting]:
         """The settings by name; one that came after the first runs is left out at its default, as those runs do."""
         return {
             field.name: getattr(self, field.name)
@@ -67,11 +68,11 @@ class Pretraining:
         """Tokens of the whole run."""
         return self.steps * self.batch * self.length
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Setting]:
         """Fields of AddendConfig."""
         from analysis.ablation.variants import VARIANTS
 
-        shape = {
+        shape: dict[str, Setting] = {
             "vocab_size": self.vocabulary,
             "hidden_size": self.hidden_size,
             "num_hidden_layers": self.layers,
@@ -99,7 +100,7 @@ class Pretraining:
         return identify({**self.described(), "corpus": corpus})
 
 
-def identify(settings: dict[str, Any]) -> str:
+def identify(settings: Mapping[str, object]) -> str:
     """Twelve hexadecimal digits that stand for these settings."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -113,7 +114,7 @@ OPTIONS = ("learning_rate", "norm", "steps", "masked_share", "to_mask", "initial
 _EVALUATION = {"evaluate_every", "valid_windows", "final_windows"}
 
 
-def recipe_of(config: Mapping[str, Any]) -> dict[str, Any]:
+def recipe_of(config: Mapping[str, object]) -> dict[str, object]:
     """The settings that runs must share to be compared; a corpus is what its digest says, wherever it lay."""
     recipe = {name: config[name] for name in RECIPE if name in config}
     corpus = recipe.get("corpus")
@@ -138,7 +139,7 @@ PRESETS = {
 }  # fmt: skip
 
 
-def preset(name: str, **changes: Any) -> Pretraining:
+def preset(name: str, **changes: Setting) -> Pretraining:
     """A preset with some settings changed. Raises AddendError for an unknown one."""
     from analysis.core.errors import UnknownName
 
@@ -147,7 +148,7 @@ def preset(name: str, **changes: Any) -> Pretraining:
     return replace(PRESETS[name], **changes)
 
 
-def changed_settings(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
+def changed_settings(recipe: Mapping[str, object], preset: str) -> dict[str, object]:
     """The settings of a recipe that are not its preset's; how often it was evaluated, and its corpus, are none."""
     usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
     return {
@@ -157,13 +158,13 @@ def changed_settings(recipe: Mapping[str, Any], preset: str) -> dict[str, Any]:
     }
 
 
-def options(config: Mapping[str, Any], preset: str) -> dict[str, Any]:
+def options(config: Mapping[str, object], preset: str) -> dict[str, object]:
     """The options of the command that give a run's settings where they are not its preset's; of none known, nothing."""
     usual = PRESETS.get(preset)
     return {name: config[name] for name in OPTIONS if usual and name in config and config[name] != getattr(usual, name)}
 
 
-def describe_changes(changes: Mapping[str, Any], preset: str) -> str:
+def describe_changes(changes: Mapping[str, object], preset: str) -> str:
     """A recipe in words, by how it differs from its preset."""
     sentences = [
         f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"

@@ -61,7 +61,8 @@ def build(settings: Pretraining, inherited: Mapping[str, Tensor] | None = None) 
     inherited: the weights of that model by name. Raises AddendError where they are needed and missing, or of another
     shape.
     """
-    config = AddendConfig(**settings.config())
+    fields: dict[str, Any] = dict(settings.config())  # of which the config checks each itself
+    config = AddendConfig(**fields)
     model = AddendForCausalLM(config) if config.causal else AddendForMaskedLM(config)
     seeded(model, settings.seed)
     variant = VARIANTS[settings.variant]

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+
+from analysis.ablation.variants.base import Setting
 
 
-def parameters(config: Mapping[str, Any]) -> int:
+def parameters(config: Mapping[str, Setting]) -> int:
     """The number of parameters of a model with these fields of AddendConfig; no memory is taken for them."""
     return _parameters(json.dumps(dict(config), sort_keys=True))
 
@@ -22,7 +23,7 @@ def _parameters(config: str) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def matched_width(config: Mapping[str, Any], reference: Mapping[str, Any]) -> int:
+def matched_width(config: Mapping[str, Setting], reference: Mapping[str, Setting]) -> int:
     """The intermediate_size with which `config` comes near to the number of parameters of `reference`.
 
     A multiple of 8, in which processors compute fastest.

@@ -4,9 +4,11 @@ They see the rows that our fine-tunings see and never the order of the words, so
 cannot be said to have been measured by the task.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -14,12 +16,15 @@ from numpy import ndarray
 from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from analysis.ablation.glue.examples import Data, Split
 from analysis.ablation.glue.metrics import score
 from analysis.ablation.glue.tasks import TASKS, Task
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 WORD = re.compile(r"\w+")
 Features = Callable[[Split], ndarray | csr_matrix]
@@ -43,11 +48,11 @@ def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dic
     return entries
 
 
-def _scored(task: Task, model: Any, features: Features, split: Split) -> dict[str, float]:
+def _scored(task: Task, model: Pipeline, features: Features, split: Split) -> dict[str, float]:
     return score(task, split.labels, np.asarray(model.predict(features(split))))
 
 
-def _model(task: Task, *, sparse: bool) -> Any:
+def _model(task: Task, *, sparse: bool) -> Pipeline:
     """Ridge for a regression, else logistic regression, at scikit-learn's own strengths, on features of one scale."""
     scaler = MaxAbsScaler() if sparse else StandardScaler()
     return make_pipeline(scaler, Ridge() if task.regression else LogisticRegression(max_iter=2_000))
@@ -91,11 +96,11 @@ def _bag(embed: Embed) -> Features:
     return features
 
 
-def bag_of(tokenizer: Any, table: Float[ndarray, "word width"]) -> Embed:
+def bag_of(tokenizer: PreTrainedTokenizerBase, table: Float[ndarray, "word width"]) -> Embed:
     """Means of the rows of a model's word table over the tokens of each text, special tokens left out."""
 
     def embed(texts: Sequence[str]) -> Float[ndarray, "text width"]:
-        ids: Mapping[str, list[list[int]]] = tokenizer(list(texts), add_special_tokens=False)
-        return np.stack([table[row].mean(0) if row else np.zeros(table.shape[1]) for row in ids["input_ids"]])
+        ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        return np.stack([table[row].mean(0) if row else np.zeros(table.shape[1]) for row in ids])
 
     return embed

@@ -1,7 +1,6 @@
 """CSV as readers get it: numbers exact, and no text that a spreadsheet would run as a formula."""
 
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +34,7 @@ def _safe_column(column: pd.Series) -> pd.Series:
     return pd.Series(safe[codes], index=column.index, dtype=object)
 
 
-def _safe(value: Any) -> Any:
+def _safe(value: object) -> object:
     if not isinstance(value, str):
         return value
     is_formula = value.startswith(FORMULA) and not NUMBER.fullmatch(value)

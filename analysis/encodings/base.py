@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypeGuard
 
 import numpy as np
 from jaxtyping import Float64
@@ -29,7 +29,7 @@ class Option:
     least: int = 0
     most: int = MAX_DIM
 
-    def check(self, encoding: str, name: str, value: Any) -> Any:
+    def check(self, encoding: str, name: str, value: object) -> object:
         """The value, if it is one this option takes. AddendError otherwise."""
         if self.default is None:
             fits, expected = value is None or isinstance(value, str | os.PathLike), "a path"
@@ -85,12 +85,12 @@ class Encoding:
             length, dim = self.make_nearest(length, dim)
         return length, max(1, round(dim / self.dim_multiple)) * self.dim_multiple
 
-    def table(self, length: int, dim: int, **options: Any) -> Table:
+    def table(self, length: int, dim: int, **options: object) -> Table:
         """What stands for each position (or distance, see `rows`), one row each. AddendError on bad input."""
         self._check_size(length, dim)
         return self._call(self.make_table, length, dim, options)
 
-    def similarity(self, length: int, dim: int, **options: Any) -> Scores:
+    def similarity(self, length: int, dim: int, **options: object) -> Scores:
         """What position alone adds to the comparison of a query with a key, pre-softmax.
 
         NaN where the key may not be attended to. Without a rule of its own: the dot products of the
@@ -107,14 +107,16 @@ class Encoding:
             return table @ table.T
         return self._call(self.make_similarity, length, dim, options)
 
-    def shift(self, k: int, dim: int, **options: Any) -> Shift:
+    def shift(self, k: int, dim: int, **options: object) -> Shift:
         """M_k with row(pos + k) = M_k row(pos) for every pos (columns on the right). AddendError if there is none."""
         if self.make_shift is None:
             raise AddendError(f"There is no closed-form shift matrix for {self.name}; fit one with measures.shift_r2.")
         self._check_size(1, dim)
         return self._call(self.make_shift, k, dim, options)
 
-    def _call(self, function: Callable[..., np.ndarray], first: int, dim: int, given: Mapping[str, Any]) -> np.ndarray:
+    def _call(
+        self, function: Callable[..., np.ndarray], first: int, dim: int, given: Mapping[str, object]
+    ) -> np.ndarray:
         unknown = sorted(set(given) - set(self.options))
         if unknown:
             known = ", ".join(self.options) or "none"
@@ -150,7 +152,7 @@ def _check_whole(length: int, dim: int) -> None:
             raise AddendError(f"The {what} {value!r} is not a whole number from 1 up; choose for example 128.")
 
 
-def is_integer(value: Any) -> bool:
+def is_integer(value: object) -> TypeGuard[int]:
     """True of Python's and NumPy's integers, not of booleans."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 

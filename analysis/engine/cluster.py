@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from rich.console import Console
 
@@ -56,11 +56,13 @@ def over_cluster(
         ray.shutdown()
 
 
-def _run(ray: Any, tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], console: Console) -> Failed[TaskT]:
+def _run(
+    ray: ModuleType, tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], console: Console
+) -> Failed[TaskT]:
     on = {"num_gpus": 1} if tasks[0].device == "cuda" else {"num_cpus": 1}
     work = ray.remote(run).options(max_retries=RETRIES, retry_exceptions=False, **on)
     failed: Failed[TaskT] = []
-    running: dict[Any, TaskT] = {}
+    running: dict[object, TaskT] = {}
     while waiting or running:
         for task in ready(waiting, tasks, done):
             waiting.remove(task)

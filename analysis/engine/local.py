@@ -6,7 +6,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.queues import Queue
 from queue import Empty
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -15,7 +14,7 @@ from analysis.core.errors import AddendError
 from analysis.engine.task import Failed, Task, TaskT, ready
 
 POLL_SECONDS = 0.5
-_updates: Any = None
+_updates: "Queue[tuple[str, str, float]] | None" = None
 
 
 def side_by_side(
@@ -74,7 +73,7 @@ def _show(updates: "Queue[tuple[str, str, float]]", progress: Progress, bars: di
             progress.update(bars[key], completed=share, description=f"{name}: {what}")
 
 
-def _listen(updates: Any) -> None:
+def _listen(updates: "Queue[tuple[str, str, float]]") -> None:
     global _updates
     _updates = updates
 
@@ -83,6 +82,7 @@ def _work(task: Task) -> None:
     last = ["", -1.0]
 
     def report(what: str, share: float) -> None:
+        assert _updates is not None  # `_listen` has begun this process
         if what != last[0] or share - float(last[1]) > 0.005:
             last[:] = [what, share]
             _updates.put((task.key, what, share))

@@ -5,9 +5,9 @@ how they are drawn.
 """
 
 from analysis.core.registry import import_all, subpackages
-from analysis.figures.figure import FIGURES, Figure, Params
+from analysis.figures.figure import FIGURES, Figure
 
-__all__ = ["FIGURES", "Figure", "Params"]
+__all__ = ["FIGURES", "Figure"]
 
 for topic in subpackages(__name__):
     import_all(topic, wanted=lambda name: not name.startswith("draw"))

@@ -17,9 +17,6 @@ from analysis.core.errors import LinkError
 from analysis.core.registry import Registry
 from analysis.links import Values
 
-Params = Values
-"""Until every figure has parameters of its own."""
-
 
 class Parameters(BaseModel):
     """What one figure is asked for: some of the fields of the link of a page that shows it.
@@ -119,7 +116,7 @@ class FigureSpec:
     parameters and what `live` makes of a link's values, a model's run.
     """
 
-    parameters: type[Parameters] | None
+    parameters: type[Parameters]
     build: Callable[..., Figure[Any]]
     live: Callable[[Values], object] | None = None
 
@@ -128,7 +125,7 @@ class FigureSpec:
 
         Raises LinkError where a value is none that the figure knows, and what building raises.
         """
-        return self.build(self.parameters.of(values) if self.parameters else values, *run)
+        return self.build(self.parameters.of(values), *run)
 
     def make(self, values: Values) -> Figure[Any]:
         """The figure, its run included. Raises what `of` raises, and what the run raises."""
@@ -141,7 +138,7 @@ BuildT = TypeVar("BuildT", bound=Callable[..., Figure[Any]])
 
 
 def figure(
-    name: str, parameters: type[Parameters] | None = None, *, live: Callable[[Values], object] | None = None
+    name: str, parameters: type[Parameters], *, live: Callable[[Values], object] | None = None
 ) -> Callable[[BuildT], BuildT]:
     """Registers a function (parameters) -> Figure, or (parameters, run) -> Figure where `live` gives the run."""
 

@@ -75,4 +75,4 @@ if view:
 
 st.divider()
 figure("published_literature", values, of={})
-published_table.notes(queries.figure("published_literature", {}).content["notes"])
+published_table.notes(queries.figure("published_literature", {}).content.notes)

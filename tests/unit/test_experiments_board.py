@@ -7,7 +7,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
 from analysis.figures import FIGURES
 from analysis.figures.experiments.data import BASELINE, COSTED, MEASURES
-from analysis.figures.figure import FigureSpec
+from analysis.figures.figure import FigureSpec, Parameters
 from analysis.store import read
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -56,8 +56,8 @@ def test_a_preset_without_trainings_leaves_costs_and_papers(monkeypatch):
     def nothing(params):
         raise NoResults("nothing yet")
 
-    monkeypatch.setitem(FIGURES._entries, "training_gap", FigureSpec(parameters=None, build=nothing))
-    monkeypatch.setitem(FIGURES._entries, "training_plateau", FigureSpec(parameters=None, build=nothing))
+    monkeypatch.setitem(FIGURES._entries, "training_gap", FigureSpec(parameters=Parameters, build=nothing))
+    monkeypatch.setitem(FIGURES._entries, "training_plateau", FigureSpec(parameters=Parameters, build=nothing))
     board = FIGURES["experiments_board"].make({"preset": "cpu2"})
     assert not {"loss", "plateau"} & set(board.frame().measure)
     assert board.finding == ""

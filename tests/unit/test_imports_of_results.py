@@ -275,7 +275,7 @@ def test_a_folder_of_run_glue(data):
     ]
     assert training.index().empty, "a fine-tuning is no pre-training"
     (run,) = stored("SELECT run_id FROM runs WHERE kind = 'curves'")
-    assert "imported run" in runs.run_curve({"run": run[0]}).caption
+    assert "imported run" in figures.FIGURES["runs_curve"].of({"run": run[0]}).caption
 
 
 def test_a_folder_of_run_glue_without_a_card_needs_to_be_told(data):

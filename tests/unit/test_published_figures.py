@@ -136,7 +136,7 @@ def test_averages_with_and_without_cola(id, file, name, average):
 
 def test_the_headline_finding():
     figure = FIGURES["published_average"].of({"table": TUPE, "baseline": "BERT-A", "without": ("cola",)})
-    means = figure.content["means"].set_index("variant")
+    means = figure.frame().set_index("variant")
     assert means.difference_all["TUPE-A"] == pytest.approx(84.47 - 82.96, abs=2 * ROUNDING)
     assert means.difference_ticked["TUPE-A"] == pytest.approx(87.15 - 86.43, abs=2 * ROUNDING)
     assert means.difference_all["TUPE-A^mid"] > 0 > means.difference_ticked["TUPE-A^mid"]
@@ -255,12 +255,12 @@ def literature():
 
 
 def test_every_comparison_has_its_rows(literature):
-    assert set(literature.content["means"].comparison) == {c.label for c in COMPARISONS}
+    assert set(literature.content.means.comparison) == {c.label for c in COMPARISONS}
     assert len({c.label for c in COMPARISONS}) == len(COMPARISONS)
 
 
 def test_tupe_and_its_replication_are_compared_on_the_same_seven_columns(literature):
-    means = literature.content["means"].set_index("comparison")
+    means = literature.content.means.set_index("comparison")
     shared = ("MNLI-m", "MNLI-mm", "QNLI", "QQP", "SST-2", "CoLA", "STS-B")
     tupe, diet = from_file("tupe_glue.csv", "Table 1"), from_file("diet_glue.csv", "Table 2")
     own = fmean(tupe["TUPE-A"][t] - tupe["BERT-A"][t] for t in shared)
@@ -275,13 +275,13 @@ def test_tupe_and_its_replication_are_compared_on_the_same_seven_columns(literat
 
 
 def test_a_higher_perplexity_is_worse(literature):
-    means = literature.content["means"].set_index("comparison")
+    means = literature.content.means.set_index("comparison")
     assert means.gain["Masked, Pile"] == pytest.approx(-math.log(147.18 / 4.06))
     assert means.gain["Causal, WikiText-103"] == pytest.approx(-math.log(20.97 / 20.42))
 
 
 def test_evidence_for_and_against_stands_side_by_side(literature):
-    means = literature.content["means"]
+    means = literature.content.means
     concatenated = means[means.panel == "Concatenated"].gain
     assert (concatenated > 0).any()
     assert (concatenated < 0).any()

@@ -542,14 +542,14 @@ def built(**changed):
 
 def test_a_chart_is_of_the_columns_asked_for(world):
     made = built(query="SELECT range AS a, -range AS b, 2 * range AS c FROM range(3)", x="a", y="b", mark="point")
-    assert made.content["rows"].y.tolist() == [0, -1, -2]
-    assert (made.content["x"], made.content["y"], made.content["colour"]) == ("a", "b", "")
+    assert made.content.rows.y.tolist() == [0, -1, -2]
+    assert (made.content.x, made.content.y, made.content.colour) == ("a", "b", "")
     assert made.frame().c.tolist() == [0, 2, 4]
 
 
 def test_a_chart_finds_its_columns_by_itself(world):
     made = built()
-    assert (made.content["x"], made.content["y"], made.content["colour"]) == ("layer", "share", "term")
+    assert (made.content.x, made.content.y, made.content.colour) == ("layer", "share", "term")
 
 
 @pytest.mark.parametrize(
@@ -579,10 +579,10 @@ def test_every_kind_of_chart_is_drawn(world, mark, x):
         query=f'SELECT {x} AS "a.b[0]:Q", range / 2 AS "<b>", range % 2 || \'x\' AS c FROM range(9)', mark=mark
     )
     (panel,) = drawings.panels(made)
-    drawn = panel.to_dict()
+    drawn = panel.to_dict()["layer"][0]
     assert drawn["encoding"]["x"]["title"] == "a.b[0]:Q"
     assert drawn["encoding"]["y"]["title"] == "<b>"
-    assert pa.Table.from_pandas(made.content["rows"]).num_rows == 9
+    assert pa.Table.from_pandas(made.content.rows).num_rows == 9
 
 
 def test_copies_of_killed_processes_are_cleared(tmp_path):

@@ -96,7 +96,7 @@ class Outcome:
 
 def finetune(
     make_model: Callable[[int], torch.nn.Module],
-    tokenizer: Any,
+    tokenizer: object,
     task: Task,
     data: Data,
     settings: FinetuneSettings,

@@ -4,7 +4,7 @@ The library is not among the requirements: everything else is read from files wi
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from analysis.ablation.glue.tasks import Task
 from analysis.core.errors import AddendError
 
 REPOSITORY = "nyu-mll/glue"
+
+
+class Rows(Protocol):
+    """What is used of a split of the library `datasets`."""
+
+    column_names: Sequence[str]
+
+    def __getitem__(self, column: str) -> Sequence[Any]:
+        """A column: numbers or texts."""
+        ...
 
 
 class HubError(AddendError):
@@ -31,7 +41,7 @@ def read(task: Task, devs: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
 
     def split(of: Task, name: str) -> Split:
         try:
-            rows: Any = datasets.load_dataset(REPOSITORY, task.hub, split=name)
+            rows: Rows = datasets.load_dataset(REPOSITORY, task.hub, split=name)
         except (OSError, ValueError, RuntimeError) as refused:
             raise HubError(
                 f"{REPOSITORY}, {task.hub}, {name} could not be read from the hub ({refused}); check the network, "
@@ -42,7 +52,7 @@ def read(task: Task, devs: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
     return split(task, "train"), {other.name: split(other, other.hub_dev) for other in devs}
 
 
-def _split(task: Task, name: str, rows: Any) -> Split:
+def _split(task: Task, name: str, rows: Rows) -> Split:
     if absent := sorted({"label", *task.hub_texts} - set(rows.column_names)):
         raise HubError(
             f"{REPOSITORY}, {task.hub}, {name} has no column {absent[0]!r}; expected label, "

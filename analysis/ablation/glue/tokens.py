@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -77,7 +76,7 @@ class Tokens:
             yield order[start : start + size]
 
 
-def tokenise(tokenizer: Any, split: Split, max_length: int) -> Tokens:
+def tokenise(tokenizer: object, split: Split, max_length: int) -> Tokens:
     """The split's token ids, with the special tokens of the tokenizer's own template.
 
     tokenizer: a `tokenizers.Tokenizer`, or one of transformers that has one inside. It is copied, not changed.
@@ -89,7 +88,7 @@ def tokenise(tokenizer: Any, split: Split, max_length: int) -> Tokens:
     ids: list[np.ndarray] = []
     segments: list[np.ndarray] = []
     truncated = 0
-    items: Any = split.texts if split.pairs is None else split.items()
+    items = split.texts if split.pairs is None else split.items()
     for start in range(0, len(items), CHUNK):
         for encoding in inner.encode_batch(items[start : start + CHUNK]):
             ids.append(np.array(encoding.ids, np.int32))
@@ -105,7 +104,7 @@ def tokenise(tokenizer: Any, split: Split, max_length: int) -> Tokens:
     )
 
 
-def backend_copy(tokenizer: Any) -> Tokenizer:
+def backend_copy(tokenizer: object) -> Tokenizer:
     """A copy of the Rust tokenizer at the heart of any, which adds special tokens. AddendError otherwise."""
     inner = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "backend_tokenizer", None)
     if not isinstance(inner, Tokenizer):

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from analysis.core.registry import Registry
+
+Setting = str | int | float | bool
+"""What a field of a config is set to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +27,7 @@ class Variant:
     combines: str
     summary: str
     key: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     position_share: float = 0.0
     wider: float = 0.0
     needs: str | None = None
@@ -32,13 +35,12 @@ class Variant:
     share_of_steps: float = 1.0
     size: str = ""
 
-    def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Any]:
+    def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Setting]:
         """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""
-        fields: dict[str, Any] = {"variant": self.name, **self.settings}
+        fields: dict[str, Setting] = {"variant": self.name, **self.settings}
         if self.wider:
-            fields["hidden_size"] = round(hidden_size * (1 + self.wider) / heads) * heads
-            fields["intermediate_size"] = 4 * fields["hidden_size"]
-            fields["position_dim"] = fields["hidden_size"] - hidden_size
+            width = round(hidden_size * (1 + self.wider) / heads) * heads
+            fields |= {"hidden_size": width, "intermediate_size": 4 * width, "position_dim": width - hidden_size}
         elif self.position_share:
             # Even, and of a width that heads can share where each head has its block.
             unit = heads if self.settings.get("blocked") else 2

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.errors import StoreError
 from analysis.core.formatting import signed
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.literature import tables as published
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
@@ -112,10 +112,25 @@ COMPARISONS = (
 )
 
 
-@figure("published_literature")
-def literature(params: Params) -> Figure:
-    """Every comparison, column by column, with its mean and its mean without CoLA."""
-    del params  # The comparisons are the same whatever table the page shows.
+@dataclass(frozen=True)
+class LiteratureContent:
+    """rows: a row a comparison and column. means: a row a comparison. panels: their titles, in their order.
+
+    notes: every caveat on a row that is compared, with its paper and what it is about; the page prints them.
+    """
+
+    rows: pd.DataFrame
+    means: pd.DataFrame
+    panels: tuple[str, ...]
+    notes: list[tuple[str, str, str]]
+
+
+@figure("published_literature", Parameters)
+def literature(_: Parameters) -> Figure[LiteratureContent]:
+    """Every comparison, column by column, with its mean and its mean without CoLA.
+
+    Raises StoreError where a table has no such row any more.
+    """
     tables = published.load_all(list(dict.fromkeys(c.table for c in COMPARISONS)))
     shared = _shared_columns([tables[TUPE], tables[DIET]])
     rows = pd.concat([_compared(c, tables[c.table], shared) for c in COMPARISONS], ignore_index=True)
@@ -151,7 +166,7 @@ def literature(params: Params) -> Figure:
             for key, short in papers.items()
         },
         citation_keys=tuple(papers),
-        content={"rows": rows, "means": means, "panels": PANELS, "notes": _notes(tables)},
+        content=LiteratureContent(rows, means, PANELS, _notes(tables)),
     )
 
 
@@ -162,7 +177,7 @@ def _shared_columns(tables: list[published.Table]) -> list[str]:
 
 
 def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
-    """One row a column: how much better than the baseline, in nats for perplexities."""
+    """One row a column: how much better than the baseline, in nats for perplexities. Raises StoreError for no row."""
     held = table.scores if comparison.baseline else table.cells
     frame = held[held.row == comparison.variant]
     if comparison.panel == UNTIED:

@@ -7,66 +7,75 @@ from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure
 from analysis.figures.drawing import GREY, Chart, Look, drawing
-from analysis.figures.marks import labelled_rows, level_labels, row_height, rule, values_beside, wrap_label
+from analysis.figures.literature.data import LiteratureContent
+from analysis.figures.marks import (
+    HALF,
+    LARGE_DOT,
+    SEED,
+    hues,
+    key_room,
+    labelled_rows,
+    legend,
+    level_labels,
+    number,
+    panel,
+    row_height,
+    row_plot,
+    rule,
+    values_beside,
+    wrap_label,
+)
 
 CHARACTERS = 33
 ALL, REST = "mean of the columns", "mean without CoLA"
+ABOVE, BELOW = -9, 6
+"""Pixels from the middle of a row at which columns and means stand."""
 
 
 @drawing("published_literature", columns=2)
-def literature(figure: Figure, look: Look) -> list[Chart]:
+def literature(figure: Figure[LiteratureContent], look: Look) -> list[Chart]:
     """Comparisons down; small marks are columns, large ones their mean. Panels of one unit share their axis."""
-    rows, means = figure.content["rows"], figure.content["means"]
-    reach = {unit: (min(0.0, result.gain.min()), max(0.0, result.gain.max())) for unit, result in rows.groupby("unit")}
-    return [
-        _panel(name, rows[rows.panel == name], means[means.panel == name], reach, look)
-        for name in figure.content["panels"]
-    ]
+    content = figure.content
+    rows, means = content.rows, content.means
+    reach = {
+        str(unit): (min(0.0, float(of.gain.min())), max(0.0, float(of.gain.max()))) for unit, of in rows.groupby("unit")
+    }
+    return [_panel(name, rows[rows.panel == name], means[means.panel == name], reach, look) for name in content.panels]
 
 
-def _panel(name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict, look: Look) -> Chart:
+def _panel(
+    name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict[str, tuple[float, float]], look: Look
+) -> Chart:
     unit = str(means.unit.iloc[0])
     wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
     level = level_labels(list(wrapped.values()))
     names = {comparison: level[text] for comparison, text in wrapped.items()}
     labels = list(names.values())
-    place = alt.X(
-        "gain:Q",
-        scale=alt.Scale(domain=reach[unit], nice=False, padding=44),
-        axis=alt.Axis(title=["worse ← 0 → better", unit], tickCount=5),
-    )
+    place = number(alt.X, "gain", ["worse ← 0 → better", unit], domain=reach[unit], padding=44, ticks=5)
     several = set(means.comparison[means.columns_compared > 1])
     small = rows[rows.comparison.isin(several)].drop(columns=["caveat", "transcribed_from"])
     small = small.assign(label=small.comparison.map(names), difference=[signed(gain, 3) for gain in small.gain])
     large = _marks(means, unit).assign(label=lambda result: result.comparison.map(names))
-    tips = [
-        alt.Tooltip("paper:N"),
-        alt.Tooltip("table_name:N", title="table"),
-        alt.Tooltip("variant:N"),
-        alt.Tooltip("baseline:N"),
-        alt.Tooltip("column:N"),
-        alt.Tooltip("difference:N", title=f"gain, {unit}"),
-        alt.Tooltip("tip:N", title="printed"),
-        alt.Tooltip("read_in:N", title="read in"),
-    ]
     y = labelled_rows(labels)
-    base = alt.Chart(large).encode(y=y)
     layers: list[Chart] = [rule(look, x=0)]
     if len(small):
-        dots = alt.Chart(small).mark_point(filled=True, size=34, opacity=0.65, color=GREY, yOffset=-9)
-        layers.append(dots.encode(x=place, y=y, tooltip=tips))
+        layers += row_plot(
+            small, x=place, y=y, look=look, ends=None, color=GREY, size=SEED, opacity=0.65, below=ABOVE,
+            tooltip=(
+                "paper", ("table_name", "table"), "variant", "baseline", "column", ("difference", f"gain, {unit}"),
+                ("tip", "printed"), "read_in",
+            ),
+        )  # fmt: skip
     kinds = list(dict.fromkeys(large.which))
-    legend = alt.Legend(title=None, orient="top", columns=1, symbolOpacity=1) if len(kinds) > 1 else None
-    layers.append(
-        base.mark_point(filled=True, size=100, opacity=1, shape="diamond", yOffset=6).encode(
-            x=place,
-            color=alt.Color("which:N", scale=alt.Scale(domain=kinds, range=look.many(2)), legend=legend),
-            tooltip=["comparison:N", alt.Tooltip("which:N", title="mean of"), alt.Tooltip("written:N", title=unit)],
-        )
-    )
-    layers += values_beside(base, look, "left", place, dy=6)
-    heading = alt.TitleParams(name, fontSize=13, anchor="start")
-    return alt.layer(*layers).properties(width=300, height=len(labels) * row_height(labels, 44), title=heading)
+    key = legend(place="top") if len(kinds) > 1 else None
+    layers += row_plot(
+        large, x=place, y=y, look=look, ends=None, shape="diamond", size=LARGE_DOT, below=BELOW,
+        color=hues("which", dict(zip(kinds, look.many(len(kinds)), strict=True)), key),
+        tooltip=("comparison", ("which", "mean of"), ("written", unit)),
+    )  # fmt: skip
+    layers += values_beside(alt.Chart(large).encode(y=y), look, "left", place, dy=BELOW)
+    height = len(labels) * row_height(labels, 44) + (key_room(look, len(kinds)) if key else 0)
+    return panel(*layers, look=look, width=HALF, height=height, title=name)
 
 
 def _label(comparison: str, paper: str, read_in: str) -> str:

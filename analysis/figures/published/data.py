@@ -2,14 +2,62 @@
 
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
 from analysis.core import frames
+from analysis.core.errors import LinkError
 from analysis.core.formatting import plural, signed
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.literature import tables as published
 from analysis.literature.tables import Table, average, differences
+
+
+class TableParameters(Parameters):
+    """A published table, by its id."""
+
+    table: str
+
+
+class BaselineParameters(TableParameters):
+    """A published table, and the variant that the others are compared with; the table's own where none is named."""
+
+    baseline: str = ""
+
+
+class AverageParameters(BaselineParameters):
+    """A published table, a baseline, and the GLUE tasks that are left out of the average."""
+
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScoresContent:
+    """cells: every score of the table. variants: its variants, in the paper's order."""
+
+    cells: pd.DataFrame
+    variants: list[str]
+
+
+@dataclass(frozen=True)
+class DifferenceContent:
+    """cells: every score beside its baseline's. decimals: the digits after the point that the table prints."""
+
+    cells: pd.DataFrame
+    decimals: int
+
+
+@dataclass(frozen=True)
+class AverageContent:
+    """baseline: the variant that others are compared with.
+
+    names: what the averages over `all` and over the `ticked` columns are called; the second is empty where none is
+    left out.
+    """
+
+    baseline: str
+    names: dict[str, str]
 
 
 def words(names: Iterable[str]) -> str:
@@ -62,10 +110,10 @@ def _caveats(table: Table) -> str:
 # ---- Scores ----
 
 
-@figure("published_scores")
-def scores(params: Params) -> Figure:
-    """Every score of a table."""
-    table = published.load(str(params["table"]))
+@figure("published_scores", TableParameters)
+def scores(params: TableParameters) -> Figure[ScoresContent]:
+    """Every score of a table. Raises LinkError for a table that is not there or has no scores."""
+    table = published.load(params.table)
     cells = table.scores
     if cells.empty:
         table.baseline("")  # Raises: there is nothing to draw.
@@ -92,10 +140,7 @@ def scores(params: Params) -> Figure:
         provenance=_provenance(table),
         citation_keys=(table.citation,),
         columns=min(2, cells.groupby(["panel", "unit"]).ngroups),
-        content={
-            "cells": cells,
-            "variants": list(dict.fromkeys(cells.row)),
-        },
+        content=ScoresContent(cells, list(dict.fromkeys(cells.row))),
     )
 
 
@@ -130,14 +175,17 @@ def _scores_frame(table: Table) -> pd.DataFrame:
 # ---- Differences ----
 
 
-@figure("published_difference")
-def difference(params: Params) -> Figure:
-    """Every variant minus a baseline, column by column."""
-    table = published.load(str(params["table"]))
-    baseline = table.baseline(str(params.get("baseline", "")))
+@figure("published_difference", BaselineParameters)
+def difference(params: BaselineParameters) -> Figure[DifferenceContent]:
+    """Every variant minus a baseline, column by column.
+
+    Raises LinkError for a table or a baseline that is not there, and where nothing can be compared.
+    """
+    table = published.load(params.table)
+    baseline = table.baseline(params.baseline)
     rows = differences(table, baseline)
     if rows.empty:
-        raise published.LinkError(f"{baseline} shares no column with another variant; choose another baseline.")
+        raise LinkError(f"{baseline} shares no column with another variant; choose another baseline.")
     top, bottom = rows.iloc[rows.difference.argmax()], rows.iloc[rows.difference.argmin()]
     left_out = int(table.cells.change.sum())
     return Figure(
@@ -173,12 +221,7 @@ def difference(params: Params) -> Figure:
         ),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
-        content={
-            "cells": rows,
-            "baseline": baseline,
-            "decimals": _decimals(table.scores.printed),
-            "rows": list(dict.fromkeys(rows.row)),
-        },
+        content=DifferenceContent(rows, _decimals(table.scores.printed)),
     )
 
 
@@ -204,16 +247,15 @@ def _difference_frame(rows: pd.DataFrame) -> pd.DataFrame:
 # ---- Averages ----
 
 
-@figure("published_average")
-def averages(params: Params) -> Figure:
-    """Average over every GLUE column and over the ticked ones, beside each other and against a baseline."""
-    return _averages("published_average", params)
+@figure("published_average", AverageParameters)
+def averages(params: AverageParameters) -> Figure[AverageContent]:
+    """Average over every GLUE column and over the ticked ones, beside each other and against a baseline.
 
-
-def _averages(name: str, params: Params) -> Figure:
-    table = published.load(str(params["table"]))
-    baseline = table.baseline(str(params.get("baseline", "")))
-    without = tuple(params.get("without", ()))
+    Raises LinkError for a table or a baseline that is not there, and where nothing is left to be averaged.
+    """
+    table = published.load(params.table)
+    baseline = table.baseline(params.baseline)
+    without = params.without
     means = average(table, without).assign(baseline=baseline)
     own = means[means.variant == baseline].iloc[0]
     means["difference_all"] = means.all_columns - own.all_columns
@@ -229,7 +271,7 @@ def _averages(name: str, params: Params) -> Figure:
     printed = means.dropna(subset="printed")
     off = (printed.printed - printed.all_columns).abs().max()
     return Figure(
-        name=name,
+        name="published_average",
         title=f"{table.title}: average {f'with and without {words(left)}' if left else 'of all GLUE columns'}",
         finding=_gained(others, baseline, left),
         frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(kept)),
@@ -251,7 +293,7 @@ def _averages(name: str, params: Params) -> Figure:
         command=query_command(_average_sql(table, list(columns), [t for t in columns if t not in without])),
         provenance=_provenance(table),
         citation_keys=(table.citation,),
-        content={"means": means, "baseline": baseline, "names": names},
+        content=AverageContent(baseline, names),
         sentences=tuple(matches),
     )
 

@@ -1,12 +1,13 @@
 """A chart of a reader's own query: which columns it is drawn from, and what is said of it."""
 
+from dataclasses import dataclass
 from shlex import quote
 
 import pandas as pd
 from pandas.api import types
 
 from analysis.core.errors import AddendError
-from analysis.figures.figure import Figure, Params, figure
+from analysis.figures.figure import Figure, Parameters, figure
 from analysis.sql.ask import ask
 from analysis.store import read
 
@@ -19,41 +20,69 @@ MOST_NAMES, LONGEST_NAME = 100, 60
 NONE = ""
 
 
+class ChartParameters(Parameters):
+    """A reader's query, its mark, and the columns that are drawn; those that suit where none is named."""
+
+    query: str
+    mark: str
+    x: str
+    y: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class ChartContent:
+    """rows: columns x, y and colour. x, y, colour: what they are called; colour is empty where there is none.
+
+    kind: quantitative, temporal or nominal, as x is. mark: one of MARKS.
+    """
+
+    rows: pd.DataFrame
+    x: str
+    y: str
+    colour: str
+    kind: str
+    mark: str
+
+
 def numeric(frame: pd.DataFrame, column: str) -> bool:
     """Whether a column holds numbers."""
     return types.is_numeric_dtype(frame[column]) and not types.is_bool_dtype(frame[column])
 
 
-def columns(frame: pd.DataFrame, request: Params) -> tuple[str, str, str]:
+def columns(frame: pd.DataFrame, params: ChartParameters) -> tuple[str, str, str]:
     """The columns of x, y and colour: those asked for or, where none is, the first that suit.
 
     Raises AddendError where the result has no such column, or no numbers to draw.
     """
     names = list(frame.columns)
-    for name in ("x", "y", "colour"):
-        if request[name] and request[name] not in names:
-            raise AddendError(f"The result has no column {request[name]!r} for {name}; it has: {', '.join(names)}.")
+    for name, column in params.values("x", "y", "colour").items():
+        if column and column not in names:
+            raise AddendError(f"The result has no column {column!r} for {name}; it has: {', '.join(names)}.")
     numbers = [name for name in names if numeric(frame, name)]
     if not numbers:
         raise AddendError("The result has no column of numbers, so there is nothing to draw; the table shows it.")
-    x = str(request["x"]) or names[0]
-    y = str(request["y"]) or next((name for name in reversed(numbers) if name != x), numbers[-1])
+    x = params.x or names[0]
+    y = params.y or next((name for name in reversed(numbers) if name != x), numbers[-1])
     if not numeric(frame, y):
         raise AddendError(f"The column {y!r} holds no numbers; y can be: {', '.join(numbers)}.")
-    colour = str(request["colour"])
+    colour = params.colour
     if not colour:
         names = [name for name in names if name not in (x, y) and not numeric(frame, name)]
         colour = next((name for name in names if 1 < frame[name].astype(str).nunique() <= MOST_COLOURS), NONE)
     return x, y, "" if colour == x else colour
 
 
-@figure("sql_chart")
-def sql_chart(params: Params) -> Figure:
-    """The rows of a query, drawn."""
-    mark = str(params["mark"])
+@figure("sql_chart", ChartParameters)
+def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
+    """The rows of a query, drawn.
+
+    Raises AddendError for a query that is refused or has nothing to draw, and for a mark or column there is not.
+    """
+    mark = params.mark
     if mark not in MARKS:
         raise AddendError(f"There is no chart of {mark!r}; there are: {', '.join(MARKS)}.")
-    sql = str(params["query"])
+    sql = params.query
     answer = ask(sql)
     frame = answer.frame
     x, y, colour = columns(frame, params)
@@ -96,5 +125,5 @@ def sql_chart(params: Params) -> Figure:
             "store": f"built {store.built}, code {store.git_sha}",
             "versions": store.versions,
         },
-        content={"rows": drawn, "x": x, "y": y, "colour": colour, "kind": kind, "mark": mark},
+        content=ChartContent(drawn, x, y, colour, kind, mark),
     )

@@ -5,52 +5,65 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import SERIES, Chart, Look, drawing
+from analysis.figures.marks import (
+    DOT,
+    LINE,
+    SEED,
+    WIDE,
+    Tip,
+    dashes,
+    hues,
+    key_room,
+    legend,
+    line_plot,
+    number,
+    panel,
+    tips,
+)
+from analysis.figures.sql.data import ChartContent
 from analysis.figures.training.draw_curves import DASHES
 
 HEIGHT = 380
-LEGEND_ROW = 24
-"""Pixels that one name takes, on screen, of the height that is given."""
+KEY_COLUMNS = 2
 
 
 @drawing("sql_chart")
-def sql_chart(figure: Figure, look: Look) -> list[Chart]:
+def sql_chart(figure: Figure[ChartContent], look: Look) -> list[Chart]:
     """One panel. Bars begin at zero; lines and points where the values do."""
-    held = figure.content
-    rows, mark, kind = held["rows"], held["mark"], held["kind"]
-    names = list(dict.fromkeys(rows.colour))
-    places = range(len(names))
-    hues = look.many(len(names) if held["colour"] else 1)
-    dashes = [DASHES[place // len(SERIES) % len(DASHES)] for place in places]
-    legend = alt.Legend(title=held["colour"], orient="bottom", columns=2, labelLimit=320) if held["colour"] else None
-    x = alt.X(
-        f"x:{kind[0].upper()}",
-        title=held["x"],
-        sort=None,
-        scale=alt.Scale(zero=False) if kind == "quantitative" else alt.Undefined,
-        axis=alt.Axis(labelAngle=-40, labelLimit=160) if kind == "nominal" else _axis(rows.x, kind),
-    )
-    y = alt.Y("y:Q", title=held["y"], scale=alt.Scale(zero=mark == "bar"))
-    colour = alt.Color("colour:N", scale=alt.Scale(domain=names, range=hues), legend=legend)
-    tips = [alt.Tooltip(f"x:{kind[0].upper()}", title=held["x"]), alt.Tooltip("y:Q", title=held["y"], format=".4~g")]
-    if held["colour"]:
-        tips.append(alt.Tooltip("colour:N", title=held["colour"]))
-    base = alt.Chart(rows).encode(x=x, y=y, color=colour, tooltip=tips)
-    if mark == "bar":
-        drawn = base.mark_bar()
-        if kind == "nominal":
-            drawn = drawn.encode(xOffset=alt.XOffset("colour:N", sort=names))
-    elif mark == "point":
-        drawn = base.mark_point(filled=True, size=55, opacity=0.8)
+    content = figure.content
+    rows, names = content.rows, list(dict.fromkeys(content.rows.colour))
+    x = _across(content)
+    y = number(alt.Y, "y", content.y, zero=content.mark == "bar")
+    key = legend(content.colour, columns=KEY_COLUMNS) if content.colour else None
+    color = hues("colour", dict(zip(names, look.many(len(names)), strict=True)), key)
+    tooltip: tuple[Tip, ...] = ((f"x:{content.kind[0].upper()}", content.x), ("y", content.y, ".4~g"))
+    if content.colour:
+        tooltip = (*tooltip, ("colour", content.colour))
+    if content.mark == "bar":
+        bars = alt.Chart(rows).mark_bar().encode(x=x, y=y, color=color, tooltip=tips(*tooltip))
+        layers: list[Chart] = [
+            bars.encode(xOffset=alt.XOffset("colour:N", sort=names)) if content.kind == "nominal" else bars
+        ]
     else:
-        dash = alt.StrokeDash("colour:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
-        drawn = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=28)).encode(strokeDash=dash)
-    more = LEGEND_ROW * ((len(names) + 1) // 2) if look.screen and held["colour"] else 0
-    return [drawn.properties(width=760, height=HEIGHT + more)]
+        line = content.mark == "line"
+        patterns = {name: DASHES[place // len(SERIES) % len(DASHES)] for place, name in enumerate(names)}
+        layers = line_plot(
+            rows, x=x, y=y, look=look, color=color, tooltip=tooltip,
+            dash=dashes("colour", patterns), dots=SEED if line else DOT, width=LINE if line else 0,
+        )  # fmt: skip
+    room = key_room(look, len(names), KEY_COLUMNS) if content.colour else 0
+    return [panel(*layers, look=look, width=WIDE, height=HEIGHT + room)]
 
 
-def _axis(values: pd.Series, kind: str) -> alt.Axis:
-    """Whole numbers have whole ticks."""
-    if kind != "quantitative" or (values.dropna() % 1 != 0).any():
-        return alt.Axis()
-    reach = values.max() - values.min()
-    return alt.Axis(format=",d" if reach < 1e5 else "~s", tickCount=int(min(10, max(1, reach))))
+def _across(content: ChartContent) -> alt.X:
+    """The axis of x: whole numbers have whole ticks, names the order of the rows."""
+    if content.kind == "nominal":
+        return alt.X("x:N", title=content.x, sort=None, axis=alt.Axis(labelAngle=-40, labelLimit=160))
+    if content.kind == "temporal":
+        return alt.X("x:T", title=content.x)
+    values: pd.Series = content.rows.x.dropna()
+    if (values % 1 != 0).any():
+        return number(alt.X, "x", content.x)
+    reach = float(values.max() - values.min())
+    form = ",d" if reach < 1e5 else "~s"
+    return number(alt.X, "x", content.x, ticks=int(min(10, max(1, reach))), form=form)

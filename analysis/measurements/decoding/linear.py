@@ -1,7 +1,6 @@
 """Regularised linear decoders whose penalty is chosen on training windows that the fit does not see."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float

@@ -19,9 +19,9 @@ from analysis.measurements.means.states import hidden_states
 from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
+from analysis.models.submodules import word_table
 from analysis.statistics.resampling import RESAMPLES
 from analysis.store import files
-from analysis.models.submodules import word_table
 
 TESTED = 3
 """One window in so many is held out."""

@@ -1,7 +1,5 @@
 """The query and key projections of an attention module, head by head, and the module whose input they read."""
 
-from typing import Any
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -12,7 +10,9 @@ TOGETHER = "c_attn"
 """Where query, key and value are one weight (in, 3 out): GPT-2."""
 
 
-def projections(attention: nn.Module, heads: int) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
+def projections(
+    attention: nn.Module, heads: int
+) -> tuple[nn.Module, Float[Tensor, "H D K"], Float[Tensor, "H D K"]] | None:
     """None where they cannot be told apart. Keys that serve several queries' heads are repeated for each."""
     for query, key in APART:
         first, second = getattr(attention, query, None), getattr(attention, key, None)

@@ -26,10 +26,10 @@ from analysis.measurements.order.equivariance import LAST, MOVED, EquivarianceEr
 from analysis.measurements.order.locality import AttentionDistance, locality
 from analysis.models.families import Family, family_of
 from analysis.models.load import Loaded
+from analysis.models.submodules import move_model
 from analysis.models.trace_sources import Layer
 from analysis.statistics.resampling import INTERVAL, RESAMPLES, bootstrap
 from analysis.store import files
-from analysis.models.submodules import move_model
 
 TRAINED, OFF = "as trained", "off"
 

@@ -1,7 +1,7 @@
 """Every attention of a model asked twice: as it is, and with every angle at zero, on the same hidden states."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -65,7 +65,9 @@ class _Asker:
         else:
             self.calls.append(Asked(call, None, None))
 
-    def ask_again(self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], _output: object) -> None:
+    def ask_again(
+        self, module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object], _output: object
+    ) -> None:
         """After an attention has run: runs it once more on the same states, unturned."""
         given = kwargs.get(GIVEN)
         if self.asking or given is None or not self.calls or self.calls[-1].call.module is not module:
@@ -74,7 +76,9 @@ class _Asker:
         still, turn = at_angle_zero(given)
         changed: dict[str, object] = {GIVEN: still}
         if SHARED in kwargs:  # else the layers above would be left keys without a turn
-            self.shared = {} if self.shared is None else self.shared
+            shared = kwargs[SHARED]
+            assert isinstance(shared, dict)
+            self.shared = type(shared)() if self.shared is None else self.shared
             changed[SHARED] = self.shared
         self.asking, self.unturned = True, None
         try:

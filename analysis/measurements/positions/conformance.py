@@ -7,11 +7,10 @@ Two models, such as two exports of one, are compared in the same way.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from analysis.core.errors import ModelError
@@ -20,7 +19,6 @@ from analysis.measurements.positions.asked import asked_twice, rotations
 from analysis.measurements.positions.rotation import Rotation
 from analysis.models.families import known_family
 from analysis.models.patterns import attention_layers
-from transformers import PreTrainedConfig
 
 CLOSE = 1e-3
 """Relative difference of frequencies, or of factors, below which two are the same."""

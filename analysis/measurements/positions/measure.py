@@ -3,10 +3,11 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -23,8 +24,6 @@ from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family
 from analysis.models.tokenizer_sandbox import Tokenizer
 from analysis.models.trace_sources import Factors, Layer, trace_sources
-from typing import TypedDict
-from jaxtyping import Float, Int
 
 STILL, BIAS, TABLE, CONTENT = "not turned", "added to scores", "added positions", "content alone"
 OFF = 1e-3

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from analysis.core.provenance import model_options
 from analysis.measurements.positions.result import PARTS, LayerRotation, PositionMap
 from analysis.measurements.terms.result import Provenance
 from analysis.store import files, read
-from collections.abc import Iterable, Sequence
 
 COLUMNS = ("layer", "source", "head", *PARTS, "power", "kernel", "joined_query", "joined_key", "joined_score")
 TEXT_ID = "s235"
@@ -140,5 +140,8 @@ def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _with_nan(values: dict[str, float | None]) -> dict[str, float]:
-    return {name: math.nan if value is None else value for name, value in values.items()}
+def _rotation(values: Mapping[str, float | None]) -> LayerRotation:
+    """As it was before `_without_nan`."""
+    numbers = {name: math.nan if value is None else value for name, value in values.items()}
+    turned, width = int(numbers.pop("turned")), int(numbers.pop("width"))
+    return LayerRotation(turned, width, **numbers)

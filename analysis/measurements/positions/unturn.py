@@ -5,13 +5,13 @@ The bands of a rotary layer say how much of its scores depends on position; this
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
+from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS
@@ -22,7 +22,6 @@ from analysis.measurements.positions.result import Unturned
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.tokenizer_sandbox import Tokenizer
-from transformers.utils.generic import ModelOutput
 
 MOST_PASSES = 400
 """Layers times bands, above which a reader would wait too long."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import copy
 import json
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import torch
@@ -29,8 +30,6 @@ from analysis.measurements.surgery.operate import operate
 from analysis.rules import surgery_rules
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -109,7 +108,7 @@ class TaskResult(TypedDict):
     seconds: float
     data: str
     train_examples: int
-    dev_examples: dict[str, int]
+    dev_examples: Mapping[str, int]
     metrics: dict[str, dict[str, float]]
     predictions: dict[str, list[float]]
     replicates: dict[str, list[float]]

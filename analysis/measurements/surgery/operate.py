@@ -1,7 +1,6 @@
 """Carries out an arm of fine-tuned surgery on a BERT-like model: changes its tables and the attention of its layers."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn

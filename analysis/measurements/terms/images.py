@@ -1,7 +1,9 @@
 """Runs a model on an image and takes the scores between its patches apart."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
@@ -15,8 +17,6 @@ from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import TokenInfo
 from analysis.measurements.terms.run import check_layer, checked_family, decompose_layer, provenance
 from analysis.models.families.patches import ImageInputs, Patches
-from typing import Protocol
-from collections.abc import Mapping, Sequence
 
 MOST_PATCHES = 2_500
 """Of one image: every head's scores are this squared."""

@@ -81,7 +81,7 @@ def needed(method: Method) -> list[str]:
                 "add": "one addition at the input",
                 "concat": "concatenation at the input",
                 "multiply": "a product at the input",
-            }[settings["combine"]]
+            }[str(settings["combine"])]
         )
     if (untied := settings.get("untied", "none")) != "none":
         items.append("a learned table")
