@@ -26,6 +26,8 @@ DASH = [4, 3]
 """The dash of what is given and not measured: chance, a baseline, a threshold."""
 KEY_ROW = 24
 """Pixels of a row of a legend."""
+STROKE = 600
+"""Area of a stroke in a legend, in square pixels: long enough to show its dash."""
 WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 
@@ -167,10 +169,15 @@ def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int 
 
 
 def legend(
-    title: str | None = None, place: Literal["top", "bottom", "right"] = "bottom", columns: int = 1
+    title: str | None = None,
+    place: Literal["top", "bottom", "right"] = "bottom",
+    columns: int = 1,
+    *,
+    lines: bool = False,
 ) -> alt.Legend:
-    """A legend whose names are not cut and whose signs are as strong as the marks."""
-    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1)
+    """A legend whose names are not cut and whose signs are as strong as the marks. lines: its signs are strokes."""
+    sign = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
+    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, **sign)
 
 
 def key_room(look: Look, names: int, columns: int = 1) -> int:

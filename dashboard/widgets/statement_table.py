@@ -17,8 +17,8 @@ SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○
 """The sign of every verdict; the word always stands beside it."""
 
 SIDES = {
-    "final_loss": " (difference in final loss; below 0 is a lower loss)",
-    "steps_to_leave": " (below 1 is earlier)",
+    "final_loss": ", difference in final loss (below 0: lower)",
+    "steps_to_leave": " (below 1: earlier)",
 }
 """Which way is which, by the kind of a statement that compares two trainings."""
 
