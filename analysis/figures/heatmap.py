@@ -78,7 +78,8 @@ def token_axis(labels: Sequence[str], title: str, *, angle: float, room: int = 4
     step = max(1, -(-len(labels) // room))
     # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
     lookup = f"{json.dumps([printable(label) for label in labels])}[datum.value]"
-    values = list(range(0, len(labels), step))
+    # Vega drops the first of the values that an axis names where rounding puts it a hair outside of the map.
+    values = list(range(0, len(labels), step)) if step > 1 else alt.Undefined
     return alt.Axis(
         title=title,
         values=values,

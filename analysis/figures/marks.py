@@ -26,6 +26,8 @@ DASH = [4, 3]
 """The dash of what is given and not measured: chance, a baseline, a threshold."""
 KEY_ROW = 24
 """Pixels of a row of a legend."""
+STROKE = 600
+"""Area of a stroke in a legend, in square pixels: long enough to show its dash."""
 WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 
@@ -173,12 +175,9 @@ def legend(
     *,
     lines: bool = False,
 ) -> alt.Legend:
-    """A legend whose names are not cut and whose signs are as strong as the marks.
-
-    lines: whether its signs are pieces of lines, as those of dashed lines have to be.
-    """
-    sign = "stroke" if lines else alt.Undefined
-    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, symbolType=sign)
+    """A legend whose names are not cut and whose signs are as strong as the marks. lines: its signs are strokes."""
+    sign = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
+    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, **sign)
 
 
 def key_room(look: Look, names: int, columns: int = 1) -> int:

@@ -1,5 +1,5 @@
 """What the tiny ViT with random weights is called; importing this needs no torch."""
 
 NAME = "tiny-random-vit"
-TITLE = "tiny ViT with random weights (for trying the page; it has learned nothing)"
+TITLE = "tiny ViT with random weights (it has learned nothing)"
 SEED = 0

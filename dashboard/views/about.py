@@ -19,13 +19,13 @@ owns: the LayerNorm's $\beta$ and the projections' biases). The score before sof
 
 $$ \text{score}_{ij} = \sum_{a,b} t^{ab}_{ij}, \qquad t^{ab}_{ij} = \frac{q_i^a \cdot k_j^b}{\sqrt{d_\text{head}}} $$
 
-At layer 0 this is exact. Beside every map stands the largest difference between the sum of the terms and the score that
-the model itself computed in its forward pass.
+At layer 0 this is exact. Under every map, "How measured" states the largest difference between the sum of the terms and
+the score that the model itself computed in its forward pass.
 
 Deeper there are two methods, and a view says which one it shows. **frozen** follows the same four sources through the
 layers with attention patterns, LayerNorm statistics and activation gates held at the values they have in the model; it
-still adds up, and credits nothing to what position does through the patterns. **mean** is statistical: over a corpus
-of full windows $c$ of slots $t$, a hidden state is $h_{c,t} = \mu + \mathrm{pos}_t + \mathrm{ctx}_c +
+still adds up, and position is not credited with what it does through the patterns. **mean** is statistical: over a
+corpus of full windows $c$ of slots $t$, a hidden state is $h_{c,t} = \mu + \mathrm{pos}_t + \mathrm{ctx}_c +
 \mathrm{resid}_{c,t}$ (Song & Zhong 2023). It adds up as well, its residual being a part; its position is a mean over
 windows, which also carries the average word at a slot, so the two methods differ even at layer 0, by a number that is
 stored with the means.
@@ -34,8 +34,9 @@ stored with the means.
   mean over keys is taken away. A term can be large and change nothing: all four *x → bias* terms do so at layer 0.
 - **Share.** $\sum_{ij} c^{ab}_{ij} t_{ij} / \sum_{ij} t_{ij}^2$, with $c$ the centred term and $t$ the centred total.
   Shares of a head add up to 1; a share may be negative.
-- **Cancellation.** $\sum_{ab} |c^{ab}| / |t|$: how many times as large as the scores the terms of a head are together.
-  No share is larger. Where it is over 30, shares are withheld; where it is over 100, terms are computed in float64.
+- **Cancellation.** $\sum_{ab} |c^{ab}| / |t|$: how large the terms of a head are together, as a multiple of the
+  scores. No share can be larger. Where it is over 30, shares are withheld; where it is over 100, terms are computed in
+  float64.
 - **Effect.** The mean over queries of $\mathrm{KL}(\mathrm{softmax}(S) \,\|\, \mathrm{softmax}(S - T))$ in nats: what
   taking the term away does to the pattern. Effects do not add up, and may rank terms otherwise than shares do.
 - **Over heads.** The mean over heads and the value pooled over heads can tell opposite stories, because one head with
@@ -44,7 +45,7 @@ stored with the means.
 )
 
 st.header("Glossary", anchor="glossary")
-st.markdown("Where these words stand under a figure, a question mark beside them says the same.")
+st.markdown("Where one of these words stands under a figure, the question mark next to it shows the same definition.")
 st.markdown("\n".join(f"- **{term}**: {escape_markdown(what)}" for term, what in DEFINITIONS.items()))
 
 st.header("What the store holds", anchor=False)

@@ -13,8 +13,9 @@ TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts",
 
 show.header(
     PAGE,
-    "Choose what you need, and the methods that lack it are left out. Nothing is ranked. Every cell names its source, "
-    "or says that there is none. Variants that are only of use in an ablation are on the page Training.",
+    "Choose what you need, and the methods that lack it are left out. Nothing is ranked. Every cell has a "
+    "source, named in the cell or under the name of its row, or says that there is none. Variants that only serve an "
+    "ablation are on the page Training.",
 )
 picked = Pickers(PAGE)
 needs = picked.pressed(

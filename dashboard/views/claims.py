@@ -51,7 +51,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     verdict = picked.choice("verdict", "Verdict", ["", *words], lambda word: word or "every verdict", width=210)
     document = picked.choice(
         "document",
-        "Said in",
+        "Document",
         ["", *documents],
         lambda key: f"{key}: {documents[key].title}" if key else "any document",
         width=340,
@@ -62,7 +62,10 @@ show.copy_link(PAGE, values)
 groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize() for word in words}
 anything = False
 if rules == "2":
-    st.caption("In a picture: dot, what was measured; bar, its 95 % interval; dashed line, what the rule asks for.")
+    st.caption(
+        "In each picture, the dot is what was measured, the bar its 95 % interval, and the dashed line what the rule "
+        "asks for."
+    )
     for key, title in groups.items():
         among = [
             (one, [part for part in one.parts if verdict in ("", part.verdict)])
@@ -96,7 +99,9 @@ else:
                 with place:
                     claim_cards.card(entry)
 if not anything:
-    st.info("Nothing has this verdict and is in this document, too.")
+    st.info("This document has nothing with this verdict.")
 figure = "claims_statements" if rules == "2" else "claims_verdicts"
 show.show(queries.figure(figure, {}), PAGE, values)
-st.caption("The same as a table: SELECT * FROM claims. Rules, queries and evidence are tables of the store as well.")
+st.caption(
+    "The same as a table: `SELECT * FROM claims`. The store also holds the rules, queries and evidence as tables."
+)

@@ -99,7 +99,7 @@ with place:
 if terms:
     try:
         with maps:
-            st.caption("Press a cell of a map: its terms on both sides stand below the maps.")
+            st.caption("Press a cell of a map to see its terms on both sides, below the maps.")
             figure = live.figure("compare_maps", values, (both[0], both[1]))
             show.show(figure, "compare", values, on_cell=picked.both("query", "key"))
         show.show(live.figure("compare_cell", values, (both[0], both[1])), "compare", values)

@@ -85,5 +85,5 @@ for name in FIGURES[part]:
         st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
         continue
     if name == "depth_heads":
-        st.caption("Press a cell: every term of its layer and head stands below.")
+        st.caption("Press a cell to see every term of its layer and head, below.")
     show.show(figure, PAGE, values, on_cell=picked.both("at_layer", "at_head"), cell=("layer", "head"))

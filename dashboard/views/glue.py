@@ -57,10 +57,10 @@ summary = st.container(border=True, horizontal=True, vertical_alignment="center"
 first, second, third = st.columns([2, 3, 4], vertical_alignment="bottom")
 with first:
     if presets:
-        preset = picked.choice("preset", "Own runs", presets, lambda name: f"preset {name}")
+        preset = picked.choice("preset", "Our runs", presets, lambda name: f"preset {name}")
     else:
         preset = picked.get("preset")
-        st.caption("Own runs: none yet")
+        st.caption("Our runs: none yet")
 with third:
     table = picked.choice("table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none"))
 known = queries.glue_baselines(preset, table)
@@ -75,7 +75,7 @@ if presets:
     with first:
         protocol = picked.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
     with second:
-        picked.segments("margin", "Equivalent within, points", list(queries.MARGINS), queries.MARGINS)
+        picked.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
 columns, idle = queries.glue_columns(preset, table, protocol if presets else "mean")
 if columns:
     picked.ticked("without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks)

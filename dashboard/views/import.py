@@ -26,6 +26,21 @@ my_concat,validation_loss,0,1000,6.21
 my_concat,validation_loss,0,2000,5.87"""
 
 
+def templates() -> None:
+    """The simplest form of results, as files to fill in."""
+    with st.container(horizontal=True):
+        for name, rows, label in (("scores", EXAMPLE, "Template for scores"), ("curves", CURVE, "Template for curves")):
+            st.download_button(
+                f"{label} (CSV)",
+                f"{rows}\n",
+                f"addend-{name}.csv",
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"import.template.{name}",
+            )
+
+
 def forms() -> None:
     """What is read."""
     for reader in (READERS[name] for name in READERS):
@@ -44,7 +59,7 @@ def forms() -> None:
 
 def said() -> StatedByReader:
     """What the files may not say."""
-    with st.expander("What to fill in where the files do not say it (optional)"), st.container(horizontal=True):
+    with st.expander("What holds for all rows, where the files leave it out (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
         task = st.text_input("Task", key="import.task", width=150)
         seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)
@@ -91,13 +106,17 @@ show.header(
 )
 values = Pickers(PAGE).done()
 show.copy_link(PAGE, values)
-with st.expander("What is read"):
+st.markdown(
+    "Fill in a template, or upload what your tools write: run_glue.py, MLflow and Weights & Biases are read too."
+)
+templates()
+with st.expander("Which files and columns are read"):
     forms()
 if done := st.session_state.pop("import.done", ""):
     st.success(done, icon=":material/check:")
     st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
 if not uploads():
-    st.info("This dashboard takes no uploads. On a machine of your own, run: python -m analysis import FILES")
+    st.info("This server takes no uploads. On a machine of your own, run: python -m analysis import FILES")
     st.stop()
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
 sent = st.file_uploader(
@@ -119,4 +138,4 @@ if sent:
     except AddendError as problem:
         show.show_problem(problem)
 else:
-    st.caption("Nothing is stored before you have seen what would be added.")
+    st.caption("You see what would be added before anything is stored.")

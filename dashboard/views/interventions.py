@@ -12,8 +12,8 @@ from dashboard.widgets.pickers import Pickers
 show.header(
     "interventions",
     "Terms describe what a model computes; interventions show what causes its output. Take positions away from a real "
-    "model, share, shuffle, shift, scale or "
-    "replace them, or take terms out of its scores, and see what it then does.",
+    "model, share, shuffle, shift, scale or replace them, or take terms out of its scores, and see how its output "
+    "changes.",
 )
 
 
@@ -87,11 +87,11 @@ with outcome:
     show.show(figure, "interventions", values)
     if made.predictions:
         st.dataframe(figure.frame().drop(columns=["place"]), hide_index=True, height=300)
-    st.caption("Press a cell: the attention of its layer and head stands below.")
+    st.caption("Press a cell to see the attention of its layer and head, below.")
     chosen = picked.both("layer", "head")
     show.show(live.figure("intervention_kl", values, made), "interventions", values, on_cell=chosen)
 with maps:
-    st.caption("Press a cell: the attention before and after stands below, with the terms of the score before.")
+    st.caption("Press a cell to see its attention before and after, and the terms of its score before, below.")
     chosen = picked.both("query", "key")
     show.show(live.figure("intervention_maps", values, made), "interventions", values, on_cell=chosen)
     intervention_form.one_cell(values, made)

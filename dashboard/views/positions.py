@@ -16,8 +16,8 @@ PAGE = "positions"
 
 show.header(
     PAGE,
-    "Which layers of a model use position, and by which way it comes in: added to words, added to scores, or by "
-    "turning queries and keys, band by band of wavelengths. For models of almost any architecture.",
+    "Which layers of a model use position, and how it enters them: added to words, added to scores, or by turning "
+    "queries and keys, shown by bands of wavelengths. This works for almost any architecture.",
 )
 picked = Pickers(PAGE)
 probe_form.stored_ones(picked, stored_models())
@@ -63,13 +63,15 @@ def press(row: int, column: int) -> None:
 
 
 place, cell = st.container(), st.container()
-picked.segments("baseline", "Beside it", ["", *BASELINES], {"": "Nothing", **BASELINES})
+picked.segments("baseline", "Compare with", ["", *BASELINES], {"": "Nothing", **BASELINES})
 beside = also(PositionRequest.of(picked.values())) if picked.get("baseline") else None
 run = (made, beside)
 drawn = live.figure("position_map", picked.values() | ({} if beside else {"baseline": ""}), run)
 kernels = st.container()
 with cell:
-    st.caption("Press a cell of the map: its heads, its kernel over distance and the tokens that it joins stand below.")
+    st.caption(
+        "Press a cell of the map to see its heads, its kernel over distance and the tokens that it joins, below."
+    )
     picked.slider("layer", "Layer", list(range(len(made.power))))
 if made.kernels is not None:
     picked.slider("head", "Head", list(range(made.kernels.shape[2])))
@@ -86,6 +88,6 @@ if made.kernels is not None:
     if values["unturn"] and (lost := also(UnturnRequest.of(values | {"baseline": ""}))):
         show.show(live.figure("position_unturned", values, lost), PAGE, values)
 st.caption(
-    "Whether a model turns what its config says: `python -m analysis positions MODEL` ends with exit code 1 where it "
-    "does not, and `--against OTHER` compares two exports of a model."
+    "To check that a model turns its queries and keys as its config says, run `python -m analysis positions MODEL`: it "
+    "ends with exit code 1 where the model does not. With `--against OTHER` it compares two exports of a model."
 )

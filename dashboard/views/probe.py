@@ -26,7 +26,7 @@ try:
         about = made.provenance
         how = f"{about.seconds:.2f} s"
         if live.default_result(text_probe.TermsRequest.of(picked.values())) is made:
-            how = f"stored {about.created[:10]}; change the text, the model or the layer and it runs now"
+            how = f"stored on {about.created[:10]}; change the text, the model or the layer to run it now"
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {how}"
         status.update(
             label=escape_markdown(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False
@@ -101,7 +101,7 @@ with layer:
     )
 with maps:
     shown = picked.both("query", "key", first=int(picked.get("from")))
-    st.caption("Press a cell of a map: what each term adds to it stands below the maps.")
+    st.caption("Press a cell of a map to see what each term adds to it, below the maps.")
     show.show(live.figure("probe_maps", values, made), "probe", values, on_cell=shown)
 show.show(live.figure("probe_cell", values, made), "probe", values)
 show.show(live.figure("probe_total", values, made), "probe", values, on_cell=shown)

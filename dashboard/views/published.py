@@ -28,7 +28,7 @@ def figure(name: str, values: dict[str, Value], of: dict[str, Value] | None = No
     show.show(result, PAGE, values)
 
 
-show.header(PAGE, "What papers report of models that do not simply add positions to words, as printed.")
+show.header(PAGE, "What papers report about models that do not simply add positions to words. Numbers are as printed.")
 index = queries.published_tables()
 labels = dict(zip(index.id, index.label, strict=True))
 tasks = queries.rows("SELECT task FROM tasks WHERE glue").task.tolist()

@@ -69,7 +69,7 @@ def chart(frame: Any) -> None:
     show.show(queries.sql_chart(picked.values()), PAGE, picked.values())
 
 
-show.header(PAGE, "Query the store yourself with one read-only SELECT. All results are in it, but no reader's probe.")
+show.header(PAGE, "Query the store yourself with one read-only SELECT. It holds all results, but no probes of readers.")
 picked = Pickers(PAGE)
 held = str(picked.get("query"))
 st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")
@@ -84,7 +84,7 @@ part = picked.segments("part", "Show", list(PARTS), PARTS)
 for field in ("mark", "x", "y", "colour"):
     picked.get(field)
 try:
-    with st.spinner("Asking"):
+    with st.spinner("Running the query"):
         answer = queries.run_reader_query(str(picked.get("query")))
         shown = answer.frame
     if answer.cut:
@@ -107,7 +107,7 @@ with st.expander("Views and columns"):
     st.caption("These keep their columns from version to version. What follows may change.")
     st.dataframe(there[~there.table_name.isin(VIEWS)], hide_index=True, height=260)
 st.caption(
-    f"A query has {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB, and at most {LIMITS.rows:,} rows, "
-    f"{LIMITS.columns} columns, {LIMITS.cells:,} cells and {LIMITS.result_mib} MiB come back; "
-    "lists and structs come as text. The same without these limits: python -m analysis query."
+    f"A query may take {LIMITS.seconds} s and {LIMITS.memory_mib:,} MiB of memory. It returns at most {LIMITS.rows:,} "
+    f"rows, {LIMITS.columns} columns, {LIMITS.cells:,} cells and {LIMITS.result_mib} MiB; lists and structs come as "
+    "text. `python -m analysis query` has no such limits."
 )

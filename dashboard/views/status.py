@@ -20,20 +20,24 @@ for place, (label, value, more) in zip(
         ("Running", str(running), "Probes on the device now: one at most."),
         ("Waiting", str(waiting), "Probes in the line before the device, first come first served."),
         ("Memory of this process", f"{held:,.0f} MB", f"{free:,.0f} of the machine's {total:,.0f} MB are free."),
-        ("Results in memory", f"{megabytes:,.1f} MB", f"{results} results of probes; the same is answered from them."),
+        (
+            "Results in memory",
+            f"{megabytes:,.1f} MB",
+            f"{results} results of probes; the same request is answered from memory.",
+        ),
     ),
     strict=True,
 ):
     place.metric(label, value, help=more)
-st.button("Look again", icon=":material/refresh:")
+st.button("Refresh", icon=":material/refresh:")
 
 st.header("Models in memory", anchor=False)
 models = server_status.models()
 if models.empty:
-    st.caption("None: the first probe loads one.")
+    st.caption("None yet: the first probe loads one.")
 else:
     st.dataframe(models, hide_index=True, column_config={"MB": st.column_config.NumberColumn(format="%.1f")})
-st.caption("Those asked for least recently make room for others; see ADDEND_MODELS_MB below.")
+st.caption("When memory runs short, the models used least recently make room; see ADDEND_MODELS_MB below.")
 
 st.header("Versions and device", anchor=False)
 st.text(f"{server_status.versions()}\nDevice: {server_status.device()}")
@@ -57,4 +61,4 @@ if mirrored := queries.mirrored():
 st.header("Settings in force", anchor=False)
 # A table wraps long names; a grid cuts them off on a narrow screen.
 st.table(server_status.limits().set_index("setting").map(escape_markdown))
-st.caption("The README says what each means. /_stcore/health answers whether the server is up.")
+st.caption("The README explains each setting. /_stcore/health says whether the server is up.")

@@ -59,7 +59,9 @@ if made:
     shown = picked.both("query", "key")
     with maps:
         st.text(made.provenance.text + (f"  |  {made.provenance.text_pair}" if made.provenance.text_pair else ""))
-        st.caption("Press a cell of a map: its two tokens and what each term adds to their score stand below the maps.")
+        st.caption(
+            "Press a cell of a map to see, below the maps, its two tokens and what each term adds to their score."
+        )
         show.show(live.figure("probe_maps", values, made), "terms", values, on_cell=shown)
     show.show(live.figure("probe_cell", values, made), "terms", values)
     show.show(live.figure("probe_total", values, made), "terms", values, on_cell=shown)

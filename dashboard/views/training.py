@@ -118,8 +118,8 @@ if part in ("curves", "length") and set(found.objective) == {MASKED}:
     with left:
         which_variants(picked, found.variant.tolist())
 if part == "curves":
-    with right:
-        picked.segments("axis", "Against", list(AXES), AXES)
+    with right if set(found.objective) == {MASKED} else left:
+        picked.segments("axis", "Horizontal axis", list(AXES), AXES)
 values = picked.done()
 show.copy_link(PAGE, values)
 if part not in ("settings", "costs"):

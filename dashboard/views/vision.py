@@ -57,7 +57,7 @@ if made:
 values = picked.done()
 
 with stored:
-    st.caption("Press a cell: every term of its layer and head stands below.")
+    st.caption("Press a cell to see every term of its layer and head, below.")
     for name in ("vision_layers", "vision_head", "vision_positions"):
         try:
             show.show(queries.figure(name, values), "vision", values, on_cell=picked.both("at_layer", "at_head"))
@@ -67,7 +67,7 @@ if made:
     with terms:
         show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
         why_not = vision_form.why_no_link(uploaded)
-        st.caption("Press a patch in a map: what each term adds to the score of that key stands below the maps.")
+        st.caption("Press a patch in a map to see what each term adds to the score of that key, below the maps.")
         for name, pressed, cell in (
             ("vision_maps", vision_form.key_at(picked, made), show.ROW_AND_COLUMN),
             ("vision_cell", None, show.ROW_AND_COLUMN),

@@ -33,17 +33,29 @@ def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Addres
     heads = "".join(f"<th scope='col'>{escape(title)}</th>" for title in ("Way", *columns.values()))
     rows = []
     for line in lines:
+        shared = _shared_source(line, columns)
         cells = "".join(
-            f"<td data-label='{escape(title)}'>{''.join(_said(one, address) for one in line.cells[name].said)}</td>"
+            f"<td data-label='{escape(title)}'>"
+            f"{''.join(_sentence(one, address, shared) for one in line.cells[name].said)}</td>"
             for name, title in columns.items()
         )
-        rows.append(f"<tr><th scope='row'>{escape(line.title)}<small>{escape(line.summary)}</small></th>{cells}</tr>")
+        source = f"<small>Source, where no other is named: {escape(shared)}</small>" if shared else ""
+        head = f"{escape(line.title)}<small>{escape(line.summary)}</small>{source}"
+        rows.append(f"<tr><th scope='row'>{head}</th>{cells}</tr>")
     return f"{STYLE}<table class='choosing'><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _said(one: Finding, address: Address) -> str:
+def _shared_source(line: MethodRow, columns: Mapping[str, str]) -> str:
+    """The source, without a page of its own, that several cells of a row have: it is named once, in the row's head."""
+    sources = [one.source for name in columns for one in line.cells[name].said if one.source and not one.page]
+    return next((source for source in sources if sources.count(source) > 1), "")
+
+
+def _sentence(one: Finding, address: Address, shared: str) -> str:
     if not one.source:
         return f"<p class='none'>{escape(one.text)}</p>"
+    if one.source == shared and not one.page:
+        return f"<p>{escape(one.text)}</p>"
     source = escape(one.source)
     if one.page:
         link = escape(address(one.page, one.values or {}), quote=True)

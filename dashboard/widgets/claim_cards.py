@@ -42,7 +42,7 @@ def effect_in_words(entry: Entry) -> str:
     if entry.effect is None:
         return ""
     size = f"{significant(entry.effect)}{interval_text(entry.low, entry.high, '.3g')} {entry.unit}".strip()
-    held = f"; held against {significant(entry.threshold)}" if entry.threshold is not None else ""
+    held = f"; the rule's threshold is {significant(entry.threshold)}" if entry.threshold is not None else ""
     of = f"; {plural(len(entry.models), 'model or variant')}" if entry.models else ""
     if len(entry.models) != 1:
         of = of.replace("model or variants", "models or variants")

@@ -37,7 +37,7 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
     if heading.statement:
         st.markdown(f"> {escape_markdown(heading.statement)}")
     _who(heading)
-    st.markdown(f"**{escape_markdown(f'Taken apart: {heading.lean}')}**")
+    st.markdown(f"**{escape_markdown(f'Its statements: {heading.lean}')}**")
     for part in heading.parts:
         _statement(part)
     if entry is not None:
@@ -73,7 +73,7 @@ def _statement(one: Judgement) -> None:
             columns = ("source", "standing", "value", "low", "high", "line", "note")
             st.dataframe([{name: getattr(row, name) for name in columns} for row in one.readings], hide_index=True)
         if one.page:
-            st.page_link(f"views/{one.page}.py", label="See it", icon=":material/arrow_forward:")
+            st.page_link(f"views/{one.page}.py", label="See the figure", icon=":material/arrow_forward:")
         if one.command:
             st.caption("This command makes the missing results; the verdict is then computed again:")
             st.code(one.command, language="bash", wrap_lines=True)
@@ -127,7 +127,7 @@ def _who(heading: Heading) -> None:
     for key in heading.documents:
         text = documents[key]
         name = f"[{escape_markdown(text.title)}]({text.url})" if text.url else escape_markdown(text.title)
-        st.caption(f"Said in: {name}, {escape_markdown(text.kind)}, {escape_markdown(text.site)}")
+        st.caption(f"Claimed in: {name}, {escape_markdown(text.kind)}, {escape_markdown(text.site)}")
 
 
 def _evidence(entry: Entry) -> None:
@@ -161,7 +161,7 @@ def _line(row: Any, texts: dict[str, int]) -> str:
         )
     parts.append(escape_markdown(row.source) + (" (published)" if row.kind == "published" else ""))
     if isinstance(row.page, str):
-        parts.append(f"[see it]({show.address(row.page, row.values)})")
+        parts.append(f"[see the figure]({show.address(row.page, row.values)})")
     first = texts.setdefault(row.caveat, row.number)
     caveat = (
         ""

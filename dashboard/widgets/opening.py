@@ -80,5 +80,5 @@ def progress() -> None:
     if is_prepared():
         st.rerun()
     seconds = time.monotonic() - _begun[0] if _begun else 0.0
-    doing = "the store of results is being built" if _store_stands.is_set() else "the other pages are being loaded"
-    st.caption(f"This is the answer as it was stored; {doing}: {seconds:.0f} s.")
+    doing = "the store of results is being built" if _store_stands.is_set() else "the other pages are loading"
+    st.caption(f"This is the stored answer; {doing} ({seconds:.0f} s).")

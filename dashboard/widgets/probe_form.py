@@ -26,7 +26,7 @@ def form(picked: Pickers) -> None:
     saved = str(picked.get("probe"))
     if saved:
         st.info(
-            f"Showing the saved probe {escape_markdown(saved)}. Send the form to probe anew.",
+            f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
             icon=":material/bookmark:",
         )
     with st.form("probe.form", border=True):
@@ -131,7 +131,7 @@ def patterns(picked: Pickers) -> None:
 
 def offer_truncation(picked: Pickers, problem: AddendError) -> None:
     """A button that cuts an over-long text to what the model can take."""
-    if isinstance(problem, TextTooLong) and st.button("Cut it and go on"):
+    if isinstance(problem, TextTooLong) and st.button("Cut the text and go on"):
         picked.set("truncate", True)
         picked.done()
         st.rerun()
@@ -196,7 +196,7 @@ def save_button(picked: Pickers, decomposition: Decomposition) -> None:
         st.button("Save probe", disabled=True, help="Saving is off on this server (ADDEND_SAVE_PROBES=0).")
         return
     if st.button(
-        "Save probe", icon=":material/bookmark_add:", help="Keeps it, with its text, where its link finds it."
+        "Save probe", icon=":material/bookmark_add:", help="Stores the probe with its text, so that a link can open it."
     ):
         probe_id = text_probe.save(decomposition)
         store_build.refresh()

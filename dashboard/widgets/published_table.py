@@ -42,7 +42,7 @@ def show_published(table: queries.Table, key: str) -> None:
         key=f"{key}.{table.id}",
         column_config={"": st.column_config.TextColumn(pinned=True)},
     )
-    sentence = "Click a figure to see where it comes from."
+    sentence = "Press a number to see where it comes from."
     st.caption(
         sentence
         + (" Shaded: the best value of its column, however small the difference." if best else "")

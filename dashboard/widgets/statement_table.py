@@ -17,8 +17,8 @@ SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○
 """The sign of every verdict; the word always stands beside it."""
 
 SIDES = {
-    "final_loss": " in final loss; below 0 is lower",
-    "steps_to_leave": "; below 1 is earlier",
+    "final_loss": ", difference in final loss (below 0: lower)",
+    "steps_to_leave": " (below 1: earlier)",
 }
 """Which way is which, by the kind of a statement that compares two trainings."""
 
@@ -69,7 +69,9 @@ def _row(one: Judgement, *, linked: bool) -> str:
         # As an image: the browser lets no drawing stand in a page's own text.
         coded = b64encode(drawn.encode()).decode()
         drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
-    size = f"{significant(one.effect)} {one.unit}{SIDES.get(one.kind, '')}" if one.effect is not None else ""
+    # The rules' files are frozen and say "less" for minus.
+    unit = one.unit.replace(", less ", " minus ").replace(" less ", " minus ")
+    size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}" if one.effect is not None else ""
     would = f'<div class="soft">Would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
     link = ""
     if linked:
@@ -92,7 +94,7 @@ def evidence(one: Judgement) -> str:
         return plural(one.seeds or 0, "seed")
     if one.kind == "published":
         return plural(len(one.readings), "figure")
-    return plural(len(one.readings), "reading") if one.readings else "why"
+    return plural(len(one.readings), "measurement") if one.readings else "why"
 
 
 def heading(result: Heading) -> str:

@@ -56,7 +56,7 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
                 picked.typed(name, value)
     if picked.get("model").strip() == random_vit.NAME:
         st.info(
-            f"This is the {random_vit.TITLE}. Give a model above to see one that was trained.",
+            f"This is the {random_vit.TITLE}. Name a model above to see one that was trained.",
             icon=":material/casino:",
         )
     return None if file is None else (file.name, file.getvalue())

@@ -86,7 +86,7 @@ def test_what_cannot_be_probed_is_said_and_the_app_goes_on(parameters, said):
 
 def test_an_over_long_text_can_be_cut():
     app = opened("probe", text="word " * 600)
-    next(button for button in app.button if button.label == "Cut it and go on").click()
+    next(button for button in app.button if button.label == "Cut the text and go on").click()
     app.run()
     assert not app.exception
     assert not app.error

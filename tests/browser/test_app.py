@@ -141,7 +141,7 @@ def test_a_long_text_gets_no_link_but_is_told_how(page, address):
     settled(page)
     page.get_by_label("Text", exact=True).fill("anticonstitutionally " * 400)
     page.get_by_role("button", name="Take it apart").click()
-    page.get_by_role("button", name="Cut it and go on").click()
+    page.get_by_role("button", name="Cut the text and go on").click()
     expect(page.get_by_text("The text was cut from", exact=False)).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Copy link").click()

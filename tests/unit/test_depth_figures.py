@@ -93,7 +93,7 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     assert sorted(set(rows.depth[rows.model == "two"])) == [0, 0.25, 0.5, 0.75, 1]
     assert sorted(set(rows.depth[rows.model == "one"])) == [0, 0.5, 1]
     assert "two: ridge regression reads the position to within 0.5 tokens" in figure.caption
-    assert "and to 0.9 where the last one ends" in figure.caption
+    assert "and 0.9 after the last" in figure.caption
     assert figure.command == "make decoding of two\nmake decoding of one"
     for look in (Look(), Look(dark=True, screen=True)):
         assert len(drawings.panels(figure, look)) == len(READINGS)
@@ -148,7 +148,7 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
     assert "two: the last layer's output moves by 0.4" in figure.caption
     assert [len(drawings.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
-    assert "one, mean over layers (and least to most): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
+    assert "one, mean over layers (smallest to largest): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
     bins = figure.content.at.query("model == 'one' and query == 'cls'")
     assert list(zip(bins["first"], bins["last"], strict=True)) == [(1, 1), (2, 3), (4, 7), (8, 10)]
     assert bins.ratio.tolist() == pytest.approx([0.5] * 4)

@@ -32,7 +32,7 @@ def test_a_heading_is_a_finding_with_its_numbers(page: str, name: str) -> None:
 @pytest.mark.parametrize("measure", ["share", "effect"])
 def test_the_leading_term_is_that_of_the_data(measure: str) -> None:
     figure = FIGURES["terms_heads"].make(VIEWS["terms"].defaults() | {"measure": measure})
-    four = figure.content["table"].iloc[:, :4]
+    four = figure.content.table.iloc[:, :4]
     leads = four.idxmax(axis=1).value_counts()
     assert f"in {leads.iloc[0]} of {len(four)} heads" in figure.finding
     assert leads.index[0].replace("_to_", " → ") in figure.finding.lower()

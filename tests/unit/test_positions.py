@@ -297,7 +297,7 @@ def test_unturning_is_what_a_model_whose_angles_are_zero_does(architecture: str)
             states = other(**given(other))[0][0]
             expected = 1 - torch.nn.functional.cosine_similarity(own, states, dim=-1).mean()
             assert result.values[0, number] == pytest.approx(float(expected), abs=1e-5)
-    assert result.measure == "1 less the cosine of final hidden states"
+    assert result.measure == "1 minus the cosine of final hidden states"
 
 
 def test_with_a_head_the_outcome_is_of_predictions_and_the_loss_on_the_text() -> None:

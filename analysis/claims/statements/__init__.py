@@ -11,7 +11,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from analysis.claims.statements import contests, published, rows, tuned
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, WORDS, Ask, Judgement, Reading
-from analysis.core.formatting import interval_text, plural, signed, significant
+from analysis.core.formatting import interval_text, plural, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, decoder_rules, rule_files, training_rules
 from analysis.statistics import Difference
@@ -181,7 +181,7 @@ def _said(result: contests.Standing, names: tuple[str, str], *, kind: str, verdi
             text = f"{variant} leaves the plateau after {effect:.2f} times the steps of {baseline}"
             text += f"{interval_text(low, high)}, {over}"
         else:
-            text = f"{variant} ends {signed(effect)} nats from {baseline}"
+            text = f"{variant} ends {abs(effect):.2f} nats {'above' if effect > 0 else 'below'} {baseline}"
             text += " at four times the training length" if kind == "loss_4x" else ""
             text += f"{interval_text(low, high, '+.2f')}, {over}"
     if verdict == OPEN:

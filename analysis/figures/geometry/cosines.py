@@ -17,6 +17,7 @@ PAIRS = {
     "word_word": "two words",
     "position_position": "two positions",
 }
+RANDOM_PAIRS = "random, measured"
 
 
 class DimensionParameters(GeometryParameters):
@@ -110,7 +111,7 @@ def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
     model, dim = params.model, params.dim
     rows = rows_of(model, "abs_cosine", "abs_cosine_random")
     shown = rows[rows.subject.isin([*PAIRS, "random"])]
-    shown = shown.assign(series=shown.subject.map({**PAIRS, "random": "random, measured"}))
+    shown = shown.assign(series=shown.subject.map({**PAIRS, "random": RANDOM_PAIRS}))
     whole = rows[rows.measure == "abs_cosine"].along.max()
     row = find_estimate(rows, "abs_cosine", "word_position_centred", whole)
     text = ""

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.figures import Figure
 from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
-from analysis.figures.geometry.cosines import CosinesContent, DimensionContent
+from analysis.figures.geometry.cosines import PAIRS, RANDOM_PAIRS, CosinesContent, DimensionContent
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.geometry.tables import EnergiesContent
 from analysis.figures.geometry.words import CallsContent
@@ -57,7 +57,11 @@ def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
     """A hue for each series, and a legend where there are several."""
     names = list(dict.fromkeys(rows.series))
     key = legend(lines=True) if len(names) > 1 else None
-    return hues("series", dict(zip(names, look.many(len(names)), strict=True)), key)
+    # A pair of words or positions has one hue in every chart of the page.
+    pairs = [*PAIRS.values(), RANDOM_PAIRS]
+    known = pairs if set(names) <= set(pairs) else names
+    colour = dict(zip(known, look.many(len(known)), strict=True))
+    return hues("series", {name: colour[name] for name in names}, key)
 
 
 def _legend_room(rows: pd.DataFrame, look: Look) -> int:

@@ -1,5 +1,6 @@
 """What shuffling does to attention without positions: a random network, with and without a causal mask."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
@@ -53,8 +54,16 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
     return result
 
 
-def _changed(change: float) -> str:
-    return "does not change" if change < ROUNDING else f"changes by {change:.2g} of its length"
+def _finding(changes: Mapping[str, float]) -> str:
+    """By how much the last word's output changes under each mask."""
+    start = "When the other words are shuffled, the last word's output"
+    if all(change < ROUNDING for change in changes.values()):
+        return f"{start} changes neither where {' nor where '.join(changes)}"
+    each = (
+        f"does not change where {mask}" if change < ROUNDING else f"changes by {change:.2g} of its length where {mask}"
+        for mask, change in changes.items()
+    )
+    return f"{start} {', and '.join(each)}"
 
 
 class DepthParameters(Parameters):
@@ -98,8 +107,7 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
     return Figure(
         name="reading_order",
         title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
-        finding="When the other words are shuffled, the last word's output "
-        + ", and ".join(f"{_changed(matches[number, :, -1].mean())} where {mask}" for number, mask in enumerate(MASKS)),
+        finding=_finding({mask: float(matches[number, :, -1].mean()) for number, mask in enumerate(MASKS)}),
         frame=lambda: frame,
         caption=(
             f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "

@@ -22,7 +22,7 @@ def run_curve(figure: Figure[RunContent], look: Look) -> list[Chart]:
         rows, look=look, dots=EVALUATION,
         x=number(alt.X, "step", "steps", form=",d", nice=False),
         y=number(alt.Y, "value", figure.content.label),
-        color=hues("loss", colour, legend(place="top", columns=2)),
+        color=hues("loss", colour, legend(place="top", columns=2, lines=True)),
         dash=dashes("loss", dash),
         tooltip=("loss", ("step", "", ","), ("value", "", ".3f")),
     )  # fmt: skip

@@ -1,5 +1,7 @@
 """Drawings of surgery: what a sentence encoder still does once its sum is cut apart."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import pandas as pd
 
@@ -13,17 +15,22 @@ from analysis.figures.marks import (
     Tip,
     hues,
     interval_tips,
+    labelled_rows,
     legend,
+    level_labels,
     line_plot,
     number,
     panel,
+    row_height,
     row_plot,
-    rows_down,
     rule,
+    wrap_label,
 )
 from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
+LETTERS = 30
+"""Of one line of a label."""
 ROOM = 0.01
 """How far an axis reaches beyond the longest interval."""
 TIPS: tuple[Tip, ...] = (
@@ -49,15 +56,24 @@ def _operations(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Cha
     order = [name for name in content.order if name in set(shown.done)]
     # Several random draws share a row: their intervals would cover one another.
     shown = shown.assign(low=shown.low.where(shown.draw.isna()), high=shown.high.where(shown.draw.isna()))
+    labels = _labels(order)
     dots = row_plot(
-        shown,
+        shown.assign(label=shown.done.map(labels)),
         x=number(alt.X, "value", LABEL, domain=_reach(frame), ticks=6),
-        y=rows_down("done", order, limit=330),
+        y=labelled_rows(list(labels.values()), grid=True),
         look=look,
         size=SEED,
         tooltip=(("done", "operation"), "draw", *TIPS),
     )
-    return panel(rule(look, x=content.intact), *dots, look=look, width=HALF, height=ROW * len(order))
+    height = row_height(list(labels.values()), ROW) * len(order)
+    return panel(rule(look, x=content.intact), *dots, look=look, width=HALF, height=height)
+
+
+def _labels(order: Sequence[str]) -> dict[str, str]:
+    """What is done -> its label in two lines, so that a phone has room for the dots beside it."""
+    wrapped = [wrap_label(name, LETTERS) for name in order]
+    level = level_labels(wrapped)
+    return {name: level[label] for name, label in zip(order, wrapped, strict=True)}
 
 
 def _by_rank(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Chart:
@@ -84,10 +100,11 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
     frame = figure.frame()
     order = [name for name in figure.content.order if name in set(frame.done)]
     encoders = sorted(frame.encoder.unique())
+    labels = _labels(order)
     dots = row_plot(
-        frame[frame.operation != "intact"],
-        x=number(alt.X, "difference", "change in loss, nats per masked word (right is worse)"),
-        y=rows_down("done", order, limit=330),
+        frame[frame.operation != "intact"].assign(label=lambda rows: rows.done.map(labels)),
+        x=number(alt.X, "difference", "change in loss (nats)"),
+        y=labelled_rows(list(labels.values()), grid=True),
         look=look,
         ends=("difference_low", "difference_high"),
         color=hues("encoder", dict(zip(encoders, look.many(len(encoders)), strict=True)), legend()),
@@ -102,4 +119,5 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
             *interval_tips("+.3f", "difference_low", "difference_high"),
         ),
     )
-    return [panel(rule(look, x=0), *dots, look=look, width=430, height=ROW * len(order))]
+    height = row_height(list(labels.values()), ROW) * len(order)
+    return [panel(rule(look, x=0), *dots, look=look, width=430, height=height)]

@@ -187,12 +187,15 @@ def _cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
     """One bar a term and one for the total, with its number beside it."""
     frame = figure.content.frame
     frame = frame.assign(shown=[signed(value, figure.content.decimals) for value in frame.value])
-    reach = float(frame.value.abs().max()) or 1.0
+    low, high = min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max()))
+    # Room for the numbers beside the bars, on a phone too.
+    room = 0.5 * ((high - low) or 1.0)
+    domain = [low - (room if low < 0 else 0.05 * room), high + room]
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, axis=alt.Axis(title="term (query → key)", labelLimit=170, ticks=False)),
         x=alt.X(
             "value:Q",
-            scale=alt.Scale(domain=[-1.3 * reach, 1.3 * reach], nice=False),
+            scale=alt.Scale(domain=domain, nice=False),
             axis=alt.Axis(title=figure.content.kind),
         ),
     )

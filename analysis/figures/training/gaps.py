@@ -140,13 +140,13 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
         finding=counted(table, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final loss: on validation, in {UNIT}, on {trainings.sample}; dots are seeds, bars their mean. "
-            "Difference: "
-            f"to {title(base)} with its 95 % t interval over paired seeds, n beside it; below 0 is better.",
+            f"Left: final validation loss in {UNIT}, on {trainings.sample}; dots are seeds, bars their means. "
+            f"Right: the difference to {title(base)}, with its 95 % t interval over paired seeds and their number n; "
+            "below 0 is better.",
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
-            "Better, worse, the same, not resolved: by the frozen rules, as the ledger says it."
+            "Better, worse, the same, not resolved: by the frozen rules, as on the page Claims."
             if any(judged.values())
             else "",
             "Intervals far wider than all differences are cut at the edge." if cut else "",
@@ -426,7 +426,7 @@ def _soonest(steps: pd.DataFrame, baseline: str) -> str:
         return f"No variant reached {title(baseline)}'s final loss at every seed"
     first = there.iloc[0]
     return (
-        f"{first.title} reaches {title(baseline)}'s final loss in {first.ratio:.2f} of its steps; "
+        f"{first.title} reaches {title(baseline)}'s final loss in {percent(first.ratio)} of its steps; "
         f"{len(steps) - len(there)} of {plural(len(steps), 'variant')} did not reach it at every seed"
     )
 

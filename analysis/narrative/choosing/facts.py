@@ -44,23 +44,23 @@ class Need(NamedTuple):
 NEEDS: dict[str, Need] = {
     "longer": Need(
         "Longer texts than in training",
-        "No learned table with a row a position: every position of a longer text has a code. How well it then does is "
-        "another question; see Longer texts.",
+        "No learned table with one row for each position: every position of a longer text has a code. How well the "
+        "model then does is another question; see Longer texts.",
         lambda method: not learned_table(method.setup.settings),
     ),
     "order": Need(
-        "Tells order without a causal mask",
+        "Knows word order without a causal mask",
         "An encoder, in which every token sees all, can tell one order from another.",
         lambda method: tells_order(method.setup.settings),
     ),
     "causal": Need(
         "Works in a causal decoder",
-        "No token is told of later ones, and no [CLS] token is needed.",
+        "No token sees later ones, and no [CLS] token is needed.",
         lambda method: causal(method.setup.settings),
     ),
     "attention": Need(
         "No change to attention code",
-        "Attention takes one vector a token, as in the first transformer.",
+        "Attention takes one vector for each token, as in the first transformer.",
         lambda method: not changes_attention(method.setup.settings),
     ),
     "width": Need(
@@ -95,7 +95,7 @@ def needed(method: Method) -> list[str]:
     if settings.get("untie_cls"):
         items.append("scores of its own for [CLS]")
     if settings.get("relative_buckets"):
-        items.append(f"a learned bias on the scores, {settings['relative_buckets']} numbers a head")
+        items.append(f"a learned bias on the scores, {settings['relative_buckets']} numbers for each head")
     if settings.get("alibi"):
         items.append("a fixed bias on the scores")
     if settings.get("rotary"):

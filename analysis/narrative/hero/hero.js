@@ -2,6 +2,7 @@
 // makes of it. Everything is drawn here, in the browser, at each move of the slider.
 
 const CELL = 17;
+const WIDTH = 540; // of the drawing, in its own units
 const MIDDLE = 104;
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -56,8 +57,10 @@ function draw(root, stages, at) {
   const figure = root.querySelector("figure");
   const svg = root.querySelector("svg");
   const colour = (name) => getComputedStyle(figure).getPropertyValue(`--${name}`).trim();
+  // The picture is as wide as its place; on a phone its letters would shrink with it.
+  const size = Math.min(20, Math.max(13, (12.5 * WIDTH) / (svg.clientWidth || WIDTH)));
   const label = (x, y, text, fill, opacity) => {
-    if (opacity > 0.02) element(svg, "text", { x, y, "text-anchor": "middle", "font-size": 13, opacity, style: `fill:${fill}` }, text);
+    if (opacity > 0.02) element(svg, "text", { x, y, "text-anchor": "middle", "font-size": size, opacity, style: `fill:${fill}` }, text);
   };
   const stage = Math.min(3, Math.floor(at));
   const t = eased(at - stage);
@@ -85,7 +88,7 @@ function draw(root, stages, at) {
         "text-anchor": "middle", "font-size": bracket ? 34 : 22, opacity,
       }, sign);
   }
-  const below = blocks + 6 * CELL + 17;
+  const below = blocks + 6 * CELL + 4 + size;
   label(value("wordBlock", 0) + (value("wordBlock", 1) * CELL) / 2, below, own > 0.5 ? "W₁" : "W",
     colour(own > 0.5 ? "word" : "soft"), 1);
   label(value("positionBlock", 0) + (value("positionBlock", 1) * CELL) / 2, below, own > 0.5 ? "W₂" : "W",
@@ -93,13 +96,13 @@ function draw(root, stages, at) {
   const stacked = stage === 0 ? 1 - t : stage === 3 ? t : 0;
   // Stacked, the word's name stands beside its column, where there is room; else above it.
   label(value("word", 0) + CELL / 2 - stacked * 36, between(top("word") - 6, top("word") + 14, stacked), "word", colour("word"), 1);
-  label(value("position", 0) + CELL / 2, between(top("position") - 6, top("position") + value("position", 2) * CELL + 14, stacked),
+  label(value("position", 0) + CELL / 2, between(top("position") - 6, top("position") + value("position", 2) * CELL + size + 1, stacked),
     "position", colour("position"), 1);
   const now = Math.round(at);
   const shown = stages[now];
   label(value("query", 0) + CELL / 2, below, "query", colour("soft"), 1);
   const fill = shown.note.startsWith("=") ? colour("good") : colour("ink");
-  label(value("query", 0) + CELL / 2, below + 19, shown.note, fill, Math.max(0, 1 - 4 * Math.abs(at - now)));
+  label(value("query", 0) + CELL / 2, below + 6 + size, shown.note, fill, Math.max(0, 1 - 4 * Math.abs(at - now)));
   if (figure.dataset.stage !== String(now)) {
     figure.dataset.stage = now;
     root.querySelector(".stage b").textContent = shown.name;

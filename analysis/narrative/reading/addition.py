@@ -17,9 +17,9 @@ def says(values: Values) -> str:
         raise NoResults("No position basis is stored yet. Run: python -m analysis measure means --texts TEXT")
     row = rows.iloc[0]
     return (
-        f"Over {row.windows:,} windows of {row.length} tokens, what belongs to the position alone is "
+        f"Over {row.windows:,} windows of {row.length} tokens, position alone makes up "
         f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {embedded.NAME}'s first "
-        f"layer; the mean of all, common to every token, is {percent(row.mean_share, 1)} of it."
+        f"layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}."
     )
 
 

@@ -15,9 +15,8 @@ def says(values: Values) -> str:
     difference = (means["Concat+projection W[E;P]"] - means["Add"]).sort_values()
     each = ", ".join(f"{signed(value)} on {task}" for task, value in difference.items())
     return (
-        f"{result.title} print, for concatenating and mapping back instead of adding, differences in accuracy of "
-        f"{each} "
-        f"(points, small encoders): {(difference > 0).sum()} up, {(difference < 0).sum()} down."
+        f"In {result.title}, concatenating and mapping back instead of adding changes accuracy by {each} (points, "
+        f"small encoders): {(difference > 0).sum()} up, {(difference < 0).sum()} down."
     )
 
 
@@ -29,9 +28,9 @@ register(
         text=(
             "Documents 001 and 003 propose smaller word vectors with a small position vector beside them. But the "
             "first thing that a transformer does with its input is to multiply it by a matrix, and the upper rows of "
-            "that matrix meet only the word, the lower only the position: the result is a **sum** again, of a mapped "
-            "word and a mapped position. What a concatenation does decide is how many dimensions each part may use, "
-            "and it keeps the parts separate only where every matrix after it is kept in blocks, as in Kitaev & "
+            "that matrix meet only the word, the lower rows only the position: the result is a **sum** again, of a "
+            "mapped word and a mapped position. What a concatenation does decide is how many dimensions each part may "
+            "use, and it keeps the parts separate only where every matrix after it is kept in blocks, as in Kitaev & "
             "Klein's parser (2018). Document 001 turns this around: adding can imitate any split, by leaving "
             "dimensions empty. Choose a split and compare the bars with the dots."
         ),

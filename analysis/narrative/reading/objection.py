@@ -12,10 +12,10 @@ def says(values: Values) -> str:
     word = reading(rows, 0, "word", "nearest", "top1")
     place = reading(rows, 0, "position", "nearest", "exact")
     return (
-        f"In {embedded.NAME}, from the sums that enter its first layer, the nearest mean names the word of "
-        f"{percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (words that occur often), and the exact "
-        f"position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % interval {percent(place.low, 1)} to "
-        f"{percent(place.high, 1)})."
+        f"From the sums that enter the first layer of {embedded.NAME}, a simple decoder (the nearest mean) names the "
+        f"word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (words that occur often), and the "
+        f"exact position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % interval {percent(place.low, 1)} "
+        f"to {percent(place.high, 1)})."
     )
 
 
@@ -26,10 +26,10 @@ register(
         title="Can a meaning and a place be added?",
         text=(
             "The question that started this (document 000) objects as a physicist would: 2 metres and 3 kilograms do "
-            "not add up to anything, they make a pair. So a word and its place should be a pair too, "
+            "not add up, they make a pair. So a word and its place should be a pair too, "
             "**concatenated**, not **added**. But a pair is itself a sum, once each part has an axis of its own: "
             "(2 m, 3 kg) is (2, 0) + (0, 3). What loses information is not adding, it is **sharing an axis**. "
-            "Turn the positions' axis away from the words' and see when sums begin to tell their parts."
+            "Turn the positions' axis away from the words' and see when every sum comes from one pair alone."
         ),
         documents=("000",),
         claims=("C13",),

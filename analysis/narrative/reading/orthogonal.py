@@ -37,7 +37,7 @@ register(
         name="orthogonal",
         title="Room in high dimension",
         text=(
-            "Four jobs for one pair of matrices looks like a trade-off. Document 002 guesses that it is none: "
+            "Four jobs for one pair of matrices looks like a trade-off. Document 002 guesses that it is not: "
             "randomly chosen vectors in many dimensions are almost always nearly **at right angles**, so words and "
             "positions may lie in subspaces of their own without anybody arranging it. The first half is a fact of "
             "geometry: add dimensions and watch the angles narrow to a right one. The second half, that trained "

@@ -36,8 +36,8 @@ register(
             "Attention compares a query with a key by a product, and a product of two sums is four products. With "
             "positions added, document 002 points out, every score asks four things: how much this **word** wants "
             "that **word**, this word that **position**, this position that word, and this position that position. "
-            "They go through the same two matrices. Below they are taken apart, for one sentence: rows ask, columns "
-            "answer, and the four (with segments and biases, not drawn) add up to the model's own score. Heads "
+            "They go through the same two matrices. Below they are shown one by one, for one sentence: rows ask, "
+            "columns answer, and the four (with segments and biases, not drawn) add up to the model's own score. Heads "
             "differ: try some."
         ),
         documents=("002",),

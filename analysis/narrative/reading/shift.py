@@ -21,7 +21,7 @@ register(
         text=(
             "Three of those four questions name a position by its number. So a model that adds positions can tell a "
             "sentence at the start of a text from the same sentence further on, though every distance between its "
-            "words is the same. Document 004 says that **distances** matter more than numbers. Schemes that turn "
+            "words is the same. Document 004 says that **distances** matter more than numbers. Schemes that rotate "
             "queries and keys, or add a bias for the distance, know distances alone. Drag the sentence: the picture "
             "is a real head of MiniLM's first layer. In a model that knows distances alone, it would stand still."
         ),

@@ -63,7 +63,8 @@ def says(values: Values) -> str:
         if gap.low == gap.low
         else gap.note
     )
-    text = f"{title(name)} ends {signed(gap.mean)} {UNIT} from {title(trainings.baseline)} ({between})"
+    base = title(trainings.baseline)
+    text = f"The final loss of {title(name)} differs from {base}'s by {signed(gap.mean)} {UNIT} ({between})"
     judged = stored.standing(name, trainings.baseline) if preset == training_rules().preset else None
     if judged is None or judged.missing:
         return f"{text}; below zero is better. These runs were exploratory: by the rules they decide nothing."

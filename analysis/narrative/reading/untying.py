@@ -30,7 +30,7 @@ def says(values: Values) -> str:
     ticked, every = (rows[name][VARIANT] - rows[name][BASELINE] for name in ("ticked", "all_columns"))
     without = f" with {_title(out)} left out" if out else ""
     return (
-        f"As published, {VARIANT} is {signed(ticked)} points from {BASELINE} on the GLUE average{without} "
+        f"As published, {VARIANT} differs from {BASELINE} by {signed(ticked)} points on the GLUE average{without} "
         f"({signed(every)} over all columns); no spread is printed, so neither can be tested."
     )
 

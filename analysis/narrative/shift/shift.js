@@ -32,7 +32,10 @@ function frame(svg, data, narrow) {
     }, token);
   });
   const below = TOP + tokens.length * CELL + 22;
-  element(svg, "text", { x: LEFT, y: below, "font-size": 14, class: "soft" }, "rows attend to columns; the stronger the colour, the more");
+  const hint = ["rows attend to columns;", "the stronger the colour, the more"];
+  (narrow ? hint : [hint.join(" ")]).forEach((text, i) => {
+    element(svg, "text", { x: LEFT, y: below + 18 * i, "font-size": 14, class: "soft" }, text);
+  });
   const { left, right, top, bottom } = narrow ? NARROW_LINE : WIDE_LINE;
   const most = Math.ceil(20 * Math.max(...changes)) / 20 || 0.05;
   const x = (shift) => left + ((right - left) * shift) / shifts.at(-1);

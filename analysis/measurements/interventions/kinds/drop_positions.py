@@ -24,7 +24,7 @@ class DropPositions(Intervention):
 
     name = "drop_positions"
     title = "Drop positions in a layer"
-    summary = "One layer, or every layer (-1), turns no query and no key. A causal mask still tells the order."
+    summary = "One layer, or every layer (-1), turns no query and no key. A causal mask still shows the order."
     places = (LAYER_TURNS,)
 
     def __post_init__(self) -> None:

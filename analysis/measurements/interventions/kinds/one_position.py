@@ -21,7 +21,7 @@ class OnePosition(Intervention):
 
     name = "one_position"
     title = "One position for all"
-    summary = "Every token gets the position of one: what positions add is kept, what they tell apart is gone."
+    summary = "Every token gets the same position: positions still add something, but no longer distinguish tokens."
     places = (ROWS, TURNS, BIAS)
 
     @property

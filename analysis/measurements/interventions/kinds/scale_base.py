@@ -27,7 +27,7 @@ class ScaleBase(Intervention):
 
     name = "scale_base"
     title = "Scale the base"
-    summary = "The base of the wavelengths is multiplied by a number: slow pairs turn slower, the fastest as before."
+    summary = "The base of the wavelengths is multiplied by a number: slow pairs then turn at another speed."
     places = (TURNS,)
 
     def __post_init__(self) -> None:

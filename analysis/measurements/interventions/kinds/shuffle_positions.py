@@ -23,7 +23,7 @@ class ShufflePositions(Intervention):
 
     name = "shuffle_positions"
     title = "Shuffle positions"
-    summary = "The text's positions are dealt out anew among its tokens, special ones included."
+    summary = "The text's positions are shuffled among its tokens, special ones included."
     places = (ROWS, TURNS, BIAS)
 
     @property

@@ -28,7 +28,7 @@ class SwapBands(Intervention):
 
     name = "swap_bands"
     title = "Swap two bands"
-    summary = "Pairs of dimensions that turn at one band of wavelengths turn at another's, and those at theirs."
+    summary = "Two bands of dimensions swap their wavelengths."
     places = (TURNS,)
 
     def __post_init__(self) -> None:

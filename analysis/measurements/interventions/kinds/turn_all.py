@@ -25,7 +25,7 @@ class TurnAll(Intervention):
 
     name = "turn_all"
     title = "Turn all by a constant"
-    summary = "Every query and key is turned by the same angle more, which leaves all scores as they are."
+    summary = "Every query and key is turned by the same additional angle, which leaves all scores as they are."
     places = (TURNS,)
 
     def __post_init__(self) -> None:

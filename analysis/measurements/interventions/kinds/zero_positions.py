@@ -19,7 +19,7 @@ class ZeroPositions(Intervention):
 
     name = "zero_positions"
     title = "Zero positions"
-    summary = "Added rows are 0, nothing is turned, no bias is added. A causal mask still tells the order."
+    summary = "Added rows are 0, nothing is turned, no bias is added. A causal mask still shows the order."
     places = (ROWS, TURNS, BIAS)
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:
