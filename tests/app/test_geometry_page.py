@@ -19,7 +19,7 @@ FIGURES = {
     "heads": ["How heads divide their directions between word and position"],
     "words": ["Does adding a position turn one word into another?", "The closest call of every word"],
     "collisions": ["Do word + position and another word + position meet?"],
-    "read": ["Can word and position be read from their sum?", "What position tables say of position and order"],
+    "read": ["Can word and position be read from their sum?", "What position tables say about position and order"],
 }
 
 
