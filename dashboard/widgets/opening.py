@@ -13,6 +13,8 @@ from streamlit import runtime
 from streamlit.runtime import Runtime
 
 BEAT_SECONDS = 0.5
+FIRST_SECONDS = 1.5
+"""Before anything: a browser on the same machine needs the processor to draw the front page."""
 PAUSE_SECONDS = 4.0
 """Between the store and the model: the reader of the front page may go on to another page just then."""
 
@@ -43,6 +45,7 @@ def begin() -> None:
 def _prepare() -> None:
     from analysis.core.errors import AddendError
 
+    time.sleep(FIRST_SECONDS)
     try:
         from analysis import store_build
         from dashboard.widgets import only_figure  # noqa: F401  with it come the libraries that draw

@@ -28,6 +28,7 @@ from tests.benchmarks.machine import Table, against
 ROOT = Path(__file__).parents[2]
 BUDGET_SECONDS, PAGE_SECONDS = 2.0, 1.0
 VISITS = 5
+WARM_UP_SECONDS = 20  # In which a server that has just started loads PyTorch and the default model.
 TITLE = "[data-testid=stMain] h1"
 AT_REST = "document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')"
 
@@ -129,6 +130,8 @@ def main() -> None:
             said = f"{median / BUDGET_SECONDS:.2f} of {BUDGET_SECONDS:g} s, {against(median, BUDGET_SECONDS)}"
             table.say(f"first visit, {name:12}        {median:5.2f} s   {said}; {max(taken):.2f} s at most")
         process, address = serve(ROOT / "dashboard" / "app.py", store)
+        visits(address, HERO, 1)
+        time.sleep(WARM_UP_SECONDS)
         later = statistics.median(visits(address, HERO, VISITS))
         table.say(f"later visits                     {later:5.2f} s   {later / floor:.2f} times plain Streamlit")
         for path, seconds in pages(address).items():
