@@ -40,11 +40,11 @@ def _models() -> list[dict[str, object]]:
 
     from safetensors import safe_open
 
-    from analysis.core import embedded
+    from analysis.core import default_model
 
-    if not embedded.is_installed():  # stored results are shown without it, too
+    if not default_model.is_installed():  # stored results are shown without it, too
         return []
-    folder = embedded.folder()
+    folder = default_model.folder()
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
         shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118
@@ -56,16 +56,16 @@ def _models() -> list[dict[str, object]]:
         parameters += size
     return [
         {
-            "model": embedded.NAME,
-            "revision": embedded.REVISION,
-            "title": embedded.TITLE,
+            "model": default_model.NAME,
+            "revision": default_model.REVISION,
+            "title": default_model.TITLE,
             "family": config["model_type"],
             "layers": config["num_hidden_layers"],
             "heads": config["num_attention_heads"],
             "hidden_size": config["hidden_size"],
             "positions": config["max_position_embeddings"],
             "parameters": parameters,
-            "citation_keys": ",".join(embedded.CITATION_KEYS),
+            "citation_keys": ",".join(default_model.CITATION_KEYS),
         }
     ]
 

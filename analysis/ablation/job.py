@@ -430,7 +430,7 @@ _data: dict[tuple[str, Path | None, Path | None], Data] = {}
 
 def task_data(task: str, plan: Finetuning, place: SweepSettings) -> Data:
     """A task's examples, read once a process."""
-    from analysis.ablation.glue import read_task, swapped
+    from analysis.ablation.glue import read_task, swapped_neighbours
     from analysis.ablation.glue.tasks import TASKS
 
     key = (task, place.glue, place.valid_text)
@@ -440,7 +440,7 @@ def task_data(task: str, plan: Finetuning, place: SweepSettings) -> Data:
         elif place.valid_text is None:
             raise AddendError(f"{task} is made from text; name the validation text with --valid.")
         else:
-            _data[key] = swapped.make(place.valid_text, train=4 * plan.predicted, dev=plan.predicted)
+            _data[key] = swapped_neighbours.make(place.valid_text, train=4 * plan.predicted, dev=plan.predicted)
     return _data[key]
 
 

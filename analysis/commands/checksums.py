@@ -11,15 +11,17 @@ def checksums(
     ] = False,
 ) -> None:
     """Writes data/SHA256SUMS anew, after results were added; or checks the files against it."""
-    from analysis.store import sums
+    from analysis.store import checksums
     from analysis.store.paths import data_folder
 
     data = data_folder()
     if not check:
-        count, rewritten = sums.renew(data)
-        typer.echo(f"{count} files listed in {data / sums.NAME}; {rewritten} results files were given page checksums.")
+        count, rewritten = checksums.renew(data)
+        typer.echo(
+            f"{count} files listed in {data / checksums.NAME}; {rewritten} results files were given page checksums."
+        )
         return
-    stated, entries = sums.listed_sums(data), sums.computed_sums(data)
+    stated, entries = checksums.listed_sums(data), checksums.computed_sums(data)
     differ = [path for path in stated if entries.get(path) != stated[path]]
     for path in differ:
         typer.echo(f"{path} {'is missing' if path not in entries else 'is not what was committed'}.")

@@ -33,9 +33,9 @@ def read_table(folder: Path) -> Table:
 
 def embedded_folder() -> Path:
     """The folder of the model that comes with the product."""
-    from analysis.core import embedded  # only when asked for: every other encoding does without it
+    from analysis.core import default_model  # only when asked for: every other encoding does without it
 
-    return embedded.folder()
+    return default_model.folder()
 
 
 def table(length: int, dim: int, *, folder: str | os.PathLike[str] | None) -> Table:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import psutil
 
-from analysis.core import embedded, settings
+from analysis.core import default_model, settings
 from analysis.core.atomic_write import atomic_write
 from analysis.core.errors import ModelError, ModelNotDownloaded, NotEnoughMemory
 from analysis.models import file_checks
@@ -114,7 +114,7 @@ class Source:
 
 
 def resolve(
-    model: str = embedded.NAME,
+    model: str = default_model.NAME,
     revision: str | None = None,
     progress: Progress = lambda _: None,
     *,
@@ -128,9 +128,9 @@ def resolve(
     Raises ModelError: no such model, no network, no safetensors, not enough memory, unsupported architecture.
     """
     model = model.strip()
-    if model in ("", embedded.NAME):
-        folder = embedded.folder()
-        return Source(embedded.NAME, embedded.REVISION, folder, read_config(folder, embedded.NAME))
+    if model in ("", default_model.NAME):
+        folder = default_model.folder()
+        return Source(default_model.NAME, default_model.REVISION, folder, read_config(folder, default_model.NAME))
     if own := checkpoints.folder(model):
         return replace(_from_folder(own, model, terms), name=model)
     is_path = model.startswith(("/", ".", "~"))
@@ -140,7 +140,7 @@ def resolve(
             return _from_folder(Path(path), model, terms)
     elif is_path:  # whether there is such a folder is nobody's business
         raise ModelError(
-            f"This server opens no folders; give a Hugging Face id such as owner/name, or {embedded.NAME}."
+            f"This server opens no folders; give a Hugging Face id such as owner/name, or {default_model.NAME}."
         )
     if revision and not (REVISION.fullmatch(revision) and len(revision) <= 100 and ".." not in revision):
         raise ModelError(f"{revision[:100]!r} is no revision; expected a branch, a tag or a commit, or none.")
@@ -157,7 +157,7 @@ def _check_allowed(model: str, revision: str | None) -> None:
     allowed = settings.names("ADDEND_MODELS")
     if "*" in allowed or (revision and f"{model}@{revision}" in allowed):
         return
-    opens = f"it opens {', '.join((embedded.NAME, *allowed))} (ADDEND_MODELS). Run Addend yourself for any other."
+    opens = f"it opens {', '.join((default_model.NAME, *allowed))} (ADDEND_MODELS). Run Addend yourself for any other."
     if not any(model == one or (one.endswith("/*") and model.startswith(one[:-1])) for one in allowed):
         raise ModelError(f"This server does not open {model[:100]!r}; {opens}")
     if revision not in (None, DEFAULT_REVISION):
@@ -300,7 +300,7 @@ def _from_folder(path: Path, given: str, terms: bool) -> Source:
     check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
     digest = hashlib.sha256()
     for file in sorted(path.glob("*.safetensors")):
-        digest.update(embedded.file_sha256(file).encode())
+        digest.update(default_model.file_sha256(file).encode())
     return Source(str(path.resolve()), f"sha256:{digest.hexdigest()[:12]}", path, config, stamps=stamps)
 
 
@@ -319,7 +319,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     except hub.HFValidationError:
         raise ModelError(
             f"{model[:100]!r} is neither a folder nor a Hugging Face id; expected owner/name, an existing folder, "
-            f"or {embedded.NAME}."
+            f"or {default_model.NAME}."
         ) from None
     if not fetch:
         try:
@@ -361,7 +361,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             raise ModelError(
                 f"The model hub ({endpoint}) {f'answers with HTTP {status}' if status else 'cannot be reached'}, and "
                 f"{model}{at} is not on this machine. Check the network (and HF_TOKEN, if it is set), or use a local "
-                f"folder or {embedded.NAME}."
+                f"folder or {default_model.NAME}."
             ) from None
 
     commit = hub_client.commit(info.sha, model)

@@ -6,7 +6,7 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import StoreError
 from analysis.links import VIEWS
 from analysis.measurements.terms.result import Decomposition, Layers
@@ -28,7 +28,7 @@ def stored_result(request: ModelRequest[object]) -> Decomposition | Layers | Non
     values = VIEWS["probe"].defaults()
     if request not in (TermsRequest.of(values), LayersRequest.of(values)):
         return None
-    return _read(paths.version(), embedded.REVISION, request)
+    return _read(paths.version(), default_model.REVISION, request)
 
 
 @lru_cache(maxsize=8)

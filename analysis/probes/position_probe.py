@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import LinkError, ModelError
 from analysis.core.provenance import model_options
 from analysis.links import Values
@@ -64,7 +64,7 @@ class PositionRequest(TextRequest[PositionMap]):
         """The map of this model and text that the store holds; None where it holds none, and for a baseline."""
         if self.pair or self.baseline:
             return None
-        return stored_map(self.model.strip() or embedded.NAME, self.text, self.revision)
+        return stored_map(self.model.strip() or default_model.NAME, self.text, self.revision)
 
     def run(self, loaded: Loaded | None = None) -> PositionMap:
         """The position map of the text."""

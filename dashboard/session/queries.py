@@ -25,8 +25,8 @@ from analysis.narrative.answer import cards
 from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
 from analysis.narrative.reading import Step as ReadingStep
-from analysis.sql.ask import Answer, ask, cached_answer
 from analysis.sql.public import PRIVATE
+from analysis.sql.run_query import Answer, ask, cached_answer
 from analysis.store import mirror, read
 from analysis.store.paths import version as store_version
 from dashboard.session import query_quota
@@ -62,7 +62,7 @@ def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[object, ...
 def run_reader_query(query: str) -> Answer:
     """The rows of a reader's own query; see analysis.sql. What is kept is free, all else is counted.
 
-    Raises what analysis.sql.ask does, and Busy.
+    Raises what analysis.sql.run_query does, and Busy.
     """
     if result := cached_answer(query):
         return result

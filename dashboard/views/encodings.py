@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import AddendError
 from analysis.figures.encodings.geometry import COMPARISONS, NUMBERS, shifts
 from analysis.figures.encodings.measures import MEASURES, in_words
@@ -64,8 +64,8 @@ def draw(name: str, *more: str) -> None:
 show.header("encodings", "How each encoding represents a position, before any word is added.")
 known = queries.rows("SELECT encoding, title FROM encodings")
 titles = dict(zip(known.encoding, known.title, strict=True))
-if not embedded.is_installed() and (learned := titles.pop("learned", "")):
-    st.info(f"{learned} is left out: its table is a model's that is not installed. {embedded.remedy()}.")
+if not default_model.is_installed() and (learned := titles.pop("learned", "")):
+    st.info(f"{learned} is left out: its table is a model's that is not installed. {default_model.remedy()}.")
 
 picked = Pickers("encodings")
 first, second, third, fourth = st.columns([3, 3, 2, 2])

@@ -70,13 +70,14 @@ with second:
 view = picked.segments("view", "Show", list(VIEWS), VIEWS)
 place = st.container()
 st.header("What is compared, and how", anchor=False)
+protocol = "mean"
 if presets:
     first, second = st.columns([5, 3], vertical_alignment="bottom")
     with first:
         protocol = picked.segments("protocol", "Protocol", list(queries.PROTOCOLS), queries.PROTOCOLS, help=OPTIMISTIC)
     with second:
         picked.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
-columns, idle = queries.glue_columns(preset, table, protocol if presets else "mean")
+columns, idle = queries.glue_columns(preset, table, protocol)
 if columns:
     picked.ticked("without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks)
 if idle:

@@ -6,9 +6,9 @@ import streamlit as st
 from analysis.core import settings
 from analysis.core.errors import AddendError
 from analysis.imports.base import READERS, StatedByReader
-from analysis.imports.confined import plan_in_child
 from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, uploads
 from analysis.imports.plan import Plan, carry_out, plan
+from analysis.imports.plan_process import plan_in_child
 from analysis.imports.rows import CURVES, METRICS, NEEDS
 from dashboard.session import query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe

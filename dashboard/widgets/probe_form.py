@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis import store_build
 from analysis.claims.statements.rows import readable
-from analysis.core import embedded, settings
+from analysis.core import default_model, settings
 from analysis.core.errors import AddendError, NotInstalled, TextTooLong
 from analysis.links import TEXT_LIMIT_BYTES, Value
 from analysis.measurements.terms import Decomposition
@@ -75,7 +75,7 @@ def stored_ones(picked: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
 
 def _model_box(picked: Pickers, place: DeltaGenerator, side: str = "", *, end: str = "", more: str = "") -> str:
     help = (
-        f"{embedded.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
+        f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
         "or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
         f"{more}"
     )

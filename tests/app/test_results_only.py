@@ -34,12 +34,12 @@ def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
     """What each page says, by kind of element."""
     sys.meta_path.insert(0, Absent())
     if not weights:
-        from analysis.core import embedded
+        from analysis.core import default_model
 
         def none(package: str) -> None:
             raise PackageNotFoundError(package)
 
-        embedded.distribution = none  # type: ignore[assignment]
+        default_model.distribution = none  # type: ignore[assignment]
     from streamlit.testing.v1 import AppTest
 
     from analysis.links import VIEWS

@@ -20,7 +20,7 @@ from transformers import AutoModelForSequenceClassification, DataCollatorWithPad
 from analysis.ablation.glue.examples import Data, Split
 from analysis.ablation.glue.finetune import FinetuneSettings, finetune
 from analysis.ablation.glue.tasks import TASKS
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.measurements.surgery import finetuned
 from tests.benchmarks.machine import Table
 
@@ -80,7 +80,7 @@ def trainer_seconds(data: Data, folder: str, half: bool) -> float:
     """Seconds of an epoch of the Trainer."""
     torch.manual_seed(0)
     tokenizer = finetuned._encoder()[1]
-    model = AutoModelForSequenceClassification.from_pretrained(Path(embedded.folder()), num_labels=1)
+    model = AutoModelForSequenceClassification.from_pretrained(Path(default_model.folder()), num_labels=1)
     encoded = tokenizer(list(data.train.texts), list(data.train.pairs or ()), truncation=True, max_length=128)
     rows = [
         {"input_ids": ids, "token_type_ids": kinds, "labels": float(label)}

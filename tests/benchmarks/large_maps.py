@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.figures import FIGURES
 from analysis.figures.drawings import Look
 from analysis.links import VIEWS
@@ -73,8 +73,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512])
     parser.add_argument("--repeats", type=int, default=3)
     asked = parser.parse_args()
-    tokenizer = AutoTokenizer.from_pretrained(embedded.folder())
-    model: Any = AutoModel.from_pretrained(embedded.folder(), attn_implementation="eager").eval()
+    tokenizer = AutoTokenizer.from_pretrained(default_model.folder())
+    model: Any = AutoModel.from_pretrained(default_model.folder(), attn_implementation="eager").eval()
     print("tokens  way                                              bytes  seconds")
     for tokens in asked.tokens:
         text = text_of(tokens)

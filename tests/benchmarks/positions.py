@@ -20,8 +20,8 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from analysis.measurements.positions.asked import unturned_calls
 from analysis.measurements.positions.measure import _by_bands, _split
+from analysis.measurements.positions.without_rotation import unturned_calls
 from tests.benchmarks.machine import Table
 
 SHAPE = {

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.peak_memory import status_kib
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import sum_of_terms
@@ -46,7 +46,7 @@ BUDGET = {"shares": 6.0, "capture/output_attentions": 1.0, "map": 2.0}
 def model_of(name: str, device: str) -> Any:
     """The embedded model, or BERT-base's shape with random weights."""
     torch.manual_seed(0)
-    model: Any = BertModel.from_pretrained(embedded.folder()) if name == "embedded" else BertModel(BertConfig())
+    model: Any = BertModel.from_pretrained(default_model.folder()) if name == "embedded" else BertModel(BertConfig())
     return model.eval().to(device)
 
 
@@ -115,7 +115,7 @@ def _lens(model: Any, inputs: Mapping[str, Tensor]) -> Callable[[], Any]:
     with_head.bert = model
     with_head.cls.predictions.decoder = torch.nn.Linear(model.config.hidden_size, 2)
     with TemporaryDirectory() as folder:
-        tokenizer = AutoTokenizer.from_pretrained(embedded.folder())
+        tokenizer = AutoTokenizer.from_pretrained(default_model.folder())
         tokenizer.save_pretrained(folder)
         config = model.config.to_dict() | {"architectures": ["BertForMaskedLM"]}
         (Path(folder) / "config.json").write_text(json.dumps(config, default=str), encoding="utf-8")

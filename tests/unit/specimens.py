@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.models import load, source
 
 WORDS = ["the", "a", "cat", "dog", "mat", "sat", "ran", "on", "un", "##happi", "##ness", "##ly", ".", ",", "!"]
@@ -28,7 +28,7 @@ def embedded_loaded() -> load.Loaded:
 @cache
 def embedded_eager(dtype: torch.dtype = torch.float32) -> BertModel:
     """The embedded model as transformers alone loads it: the reference that owes nothing to our code."""
-    model: Any = BertModel.from_pretrained(embedded.folder(), attn_implementation="eager", dtype=torch.float32)
+    model: Any = BertModel.from_pretrained(default_model.folder(), attn_implementation="eager", dtype=torch.float32)
     return model.eval().to(dtype)
 
 

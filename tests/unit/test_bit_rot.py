@@ -9,7 +9,7 @@ import pytest
 
 from analysis.core.errors import StoreError
 from analysis.core.provenance import ROOT
-from analysis.store import files, sums
+from analysis.store import checksums, files
 
 DATA = ROOT / "data"
 KINDS = ("surgery", "curves", "terms", "costs", "decoding", "predictions", "geometry")
@@ -55,7 +55,7 @@ def test_every_results_file_has_checksums_of_its_pages():
 
 
 def test_every_committed_file_is_as_listed():
-    stated, found = sums.listed_sums(DATA), sums.computed_sums(DATA)
+    stated, found = checksums.listed_sums(DATA), checksums.computed_sums(DATA)
     assert stated, "run python -m analysis checksums"
     differ = sorted(path for path in stated if found.get(path) != stated[path])
     assert not differ, f"{len(differ)} files are not what was committed, such as {differ[0]}"
@@ -79,11 +79,11 @@ def test_sums_are_those_of_sha256sum(tmp_path, monkeypatch):
     about = {key: value for key, value in table.schema.metadata.items() if key != b"addend.check"}
     pq.write_table(table.replace_schema_metadata(about), path)  # as it was written before there were checksums
     before = files.read(path)
-    assert sums.renew(tmp_path / "data") == (1, 1)
+    assert checksums.renew(tmp_path / "data") == (1, 1)
     after = files.read(path)
     assert (after[0], after[2]) == (before[0], before[2])
     assert after[1].equals(before[1])
-    assert sums.renew(tmp_path / "data") == (1, 0)
+    assert checksums.renew(tmp_path / "data") == (1, 0)
     with pytest.raises(Exit) as fine:
         checksums(check=True)
     assert fine.value.exit_code == 0

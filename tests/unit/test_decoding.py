@@ -10,10 +10,10 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from specimens import LONG, save_tiny
 
 from analysis import store_build
+from analysis.measurements.decoding.accuracy import Reading, hits
 from analysis.measurements.decoding.linear import logistic, ridge
 from analysis.measurements.decoding.measure import decode, held, states_of
 from analysis.measurements.decoding.position import NEAR, _pairs, read_order, read_position
-from analysis.measurements.decoding.reading import Reading, hits
 from analysis.measurements.decoding.word import OFTEN, read_word
 from analysis.measurements.means.windows import Windows, windows
 from analysis.models.load import load

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from specimens import embedded_loaded
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.links import VIEWS
 from analysis.measurements.terms.result import Decomposition, Layers
 from analysis.probes import default_probe, saved_probes
@@ -62,7 +62,7 @@ def test_another_measure_and_another_kind_of_run_are_not_stored() -> None:
 
 
 def test_the_result_of_other_weights_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "REVISION", "sha256:other")
+    monkeypatch.setattr(default_model, "REVISION", "sha256:other")
     assert default_probe.stored_result(TermsRequest.of(VALUES)) is None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.core import provenance
-from analysis.core.embedded import PACKAGE, VERSION
+from analysis.core.default_model import PACKAGE, VERSION
 from analysis.core.errors import NotInstalled
 from analysis.core.optional_dependencies import FOR_MODELS, missing_packages, models_can_run
 

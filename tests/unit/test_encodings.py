@@ -24,7 +24,7 @@ from transformers.models.vit_mae.modeling_vit_mae import ViTMAEEmbeddings
 from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import _apply_relative_key_position_encoding
 
 from analysis import encodings
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import AddendError, ModelError, UnknownName
 from analysis.encodings import ENCODINGS, encode, shaw_relative, t5_bias, tupe_untied
 from analysis.encodings.base import MAX_DIM
@@ -425,9 +425,9 @@ def test_tupe_heads_must_share_the_dim():
 
 
 def test_learned_is_the_table_of_the_loaded_model():
-    theirs = BertModel.from_pretrained(embedded.folder()).embeddings.position_embeddings.weight.detach().numpy()
+    theirs = BertModel.from_pretrained(default_model.folder()).embeddings.position_embeddings.weight.detach().numpy()
     np.testing.assert_array_equal(encode("learned", length=512, dim=384), theirs)
-    np.testing.assert_array_equal(encode("learned", length=7, dim=384, folder=embedded.folder()), theirs[:7])
+    np.testing.assert_array_equal(encode("learned", length=7, dim=384, folder=default_model.folder()), theirs[:7])
 
 
 def test_learned_refuses_what_the_table_does_not_hold():

@@ -12,8 +12,8 @@ import analysis.measurements.geometry.measures
 import analysis.measurements.geometry.run
 from analysis.measurements.geometry import random
 from analysis.measurements.geometry.base import MEASURES, NEEDS, Options
-from analysis.measurements.geometry.held import Head, ModelVectors, States, axes
 from analysis.measurements.geometry.measures import collisions, cosines, heads, nearest, order, spectra, subspaces
+from analysis.measurements.geometry.model_vectors import Head, ModelVectors, States, axes
 
 DEBUG = Options.debug()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.ablation.glue import Data, swapped
+from analysis.ablation.glue import Data, swapped_neighbours
 from analysis.core.errors import AddendError
 
 NOUNS = ["cat", "dog", "hill", "river", "farmer", "garden", "letter", "window", "bridge", "market", "teacher", "engine"]
@@ -36,7 +36,7 @@ def text(articles: int = 100) -> list[str]:
 
 
 def made(**sizes: int) -> Data:
-    return swapped.make(text(), **({"train": 200, "dev": 50} | sizes))
+    return swapped_neighbours.make(text(), **({"train": 200, "dev": 50} | sizes))
 
 
 def undone(words: list[str], original: set[str]) -> list[int]:
@@ -49,7 +49,7 @@ def undone(words: list[str], original: set[str]) -> list[int]:
 
 
 def test_half_are_swapped_once_and_half_are_as_written() -> None:
-    original = {" ".join(words) for line in text() for words in swapped.sentences(line)}
+    original = {" ".join(words) for line in text() for words in swapped_neighbours.sentences(line)}
     data = made()
     for split, size in ((data.train, 200), (data.dev["swapped_neighbours"], 50)):
         assert len(split) == len(set(split.texts)) == size
@@ -76,12 +76,17 @@ def test_only_order_tells() -> None:
         assert re.fullmatch(r"In \d+ [a-z ]+, [a-z ]+\.", sentence)
     bags = Counter(" ".join(sorted(text.split())) for text in data.train.texts)
     assert max(bags.values()) == 1, "the same words never come in both orders"
-    for words in swapped.sentences(" ".join(text(1)[1:])):
-        assert swapped.swaps(words)
+    for words in swapped_neighbours.sentences(" ".join(text(1)[1:])):
+        assert swapped_neighbours.swaps(words)
 
 
 def test_train_and_dev_are_of_different_articles() -> None:
-    home = {" ".join(sorted(words)): n for n in range(100) for line in article(n) for words in swapped.sentences(line)}
+    home = {
+        " ".join(sorted(words)): n
+        for n in range(100)
+        for line in article(n)
+        for words in swapped_neighbours.sentences(line)
+    }
     data = made()
     train, dev = (
         {home[" ".join(sorted(sentence.split()))] for sentence in split.texts}
@@ -99,12 +104,12 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("".join(f"{line}\n" for line in text()), encoding="utf-8")
     for given in (path, str(path)):
-        assert swapped.make(given, train=200, dev=50).train.texts == first.train.texts
+        assert swapped_neighbours.make(given, train=200, dev=50).train.texts == first.train.texts
 
 
 def test_reading_stops_when_there_is_enough() -> None:
     lines = iter(text())
-    swapped.make(lines, train=20, dev=10)
+    swapped_neighbours.make(lines, train=20, dev=10)
     left = len(list(lines))
     assert 100 * 4 - left == 4 * 12, "12 articles of 10 sentences: four times as many as are needed"
 
@@ -125,11 +130,16 @@ def test_reading_stops_when_there_is_enough() -> None:
     ],
 )
 def test_what_a_sentence_is(paragraph: str, found: int) -> None:
-    assert len(list(swapped.sentences(paragraph))) == found
+    assert len(list(swapped_neighbours.sentences(paragraph))) == found
 
 
 def test_equal_neighbours_are_not_swapped() -> None:
-    assert swapped.swaps(["He", "said", "that", "that,", "that", "that", "was", "so", "good", "it."]) == [1, 5, 6, 7]
+    assert swapped_neighbours.swaps(["He", "said", "that", "that,", "that", "that", "was", "so", "good", "it."]) == [
+        1,
+        5,
+        6,
+        7,
+    ]
 
 
 def test_what_cannot_be_made_is_said(tmp_path: Path) -> None:
@@ -140,11 +150,11 @@ def test_what_cannot_be_made_is_said(tmp_path: Path) -> None:
     with pytest.raises(
         AddendError, match="1 articles give 0 sentences for dev, expected 2 of 6 to 40 words; give more"
     ):
-        swapped.make(article(1), train=2, dev=2)
+        swapped_neighbours.make(article(1), train=2, dev=2)
     with pytest.raises(AddendError, match="The dev size 1 is not a whole number from 2 up; choose for example 2000"):
         made(dev=1)
     with pytest.raises(AddendError, match=r"nowhere\.txt could not be read \(No such file or directory\)"):
-        swapped.make(tmp_path / "nowhere.txt")
+        swapped_neighbours.make(tmp_path / "nowhere.txt")
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     with pytest.raises(AddendError, match=r"latin\.txt is not a text file in UTF-8; unpack it"):
-        swapped.make(tmp_path / "latin.txt")
+        swapped_neighbours.make(tmp_path / "latin.txt")

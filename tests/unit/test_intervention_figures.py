@@ -16,7 +16,7 @@ import pytest
 from specimens import PAIR, TEXT, tiny_bert, tiny_tokenizer
 from transformers import BertForMaskedLM
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import InterventionError, LinkError, NoResults, UnknownName
 from analysis.figures import FIGURES, drawings
 from analysis.links import VIEWS, link
@@ -201,7 +201,7 @@ def test_the_stored_figure_takes_the_newest_run_and_says_how_to_make_one(data: P
 
 
 def test_the_committed_effects_are_whole(store: Path) -> None:
-    found = read.query("SELECT * FROM intervention_effects WHERE model = ?", [embedded.NAME])
+    found = read.query("SELECT * FROM intervention_effects WHERE model = ?", [default_model.NAME])
     assert set(found.intervention) == set(STANDARD)
     assert ((found.low <= found.value + 1e-12) & (found.value <= found.high + 1e-12)).all()
     layers = found[found.outcome == "attention_kl"].groupby("intervention").layer.nunique()

@@ -330,10 +330,10 @@ def test_the_gap_to_frozen_is_that_of_the_embeddings_written_out(measured: tuple
 
 
 def test_the_committed_basis_says_what_it_is_of(store: Path) -> None:
-    from analysis.core import embedded
+    from analysis.core import default_model
 
     _, table, run = files.read(next(Path("data/results/means").glob("all-MiniLM-L6-v2-*.parquet")))
-    assert run["revision"] == embedded.REVISION
+    assert run["revision"] == default_model.REVISION
     assert run["config"]["left_out"] == [0, 127]
     assert table.num_rows == 7
     rows = table.to_pylist()

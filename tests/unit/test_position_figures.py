@@ -17,8 +17,8 @@ from analysis.core.errors import LinkError, ModelError, NoResults
 from analysis.figures import FIGURES, drawings
 from analysis.links import VIEWS
 from analysis.measurements.positions import stored
-from analysis.measurements.positions.asked import asked_twice, layer_rotation
 from analysis.measurements.positions.measure import bands_of
+from analysis.measurements.positions.without_rotation import asked_twice, layer_rotation
 from analysis.measurements.terms.run import encode
 from analysis.probes.position_probe import BASELINES, PositionRequest
 from analysis.store import checkpoints, read

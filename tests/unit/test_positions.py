@@ -18,12 +18,12 @@ from transformers import LlamaConfig, LlamaForCausalLM, RoFormerConfig, RoFormer
 
 from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS, EDGES
-from analysis.measurements.positions.asked import asked_twice, rotations, unturned_calls
 from analysis.measurements.positions.conformance import differences, expected_turns, measured_turns
 from analysis.measurements.positions.measure import BIAS, STILL, TABLE, _by_bands, bands_of, position_map
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import split_bands, split_bias
 from analysis.measurements.positions.unturn import unturn
+from analysis.measurements.positions.without_rotation import asked_twice, rotations, unturned_calls
 from analysis.measurements.terms.run import encode
 from analysis.models.capture import listen
 from analysis.models.families import known_family

@@ -15,7 +15,7 @@ from scipy import integrate
 from transformers import AutoTokenizer, BertModel
 
 from analysis.claims import CLAIMS, DOCUMENTS
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.figures import FIGURES
 from analysis.figures.reading import order, shift
@@ -110,11 +110,11 @@ def test_on_one_axis_sums_of_whole_numbers_collide_and_on_two_none_does() -> Non
 
 @pytest.mark.parametrize("by", [0, 7, 100])
 def test_the_moved_sentence_is_what_transformers_own_model_attends_to(by: int) -> None:
-    tokens = AutoTokenizer.from_pretrained(embedded.folder())(" ".join(shift.SENTENCE[1:-1]), return_tensors="pt")
-    assert tuple(AutoTokenizer.from_pretrained(embedded.folder()).convert_ids_to_tokens(tokens.input_ids[0])) == (
+    tokens = AutoTokenizer.from_pretrained(default_model.folder())(" ".join(shift.SENTENCE[1:-1]), return_tensors="pt")
+    assert tuple(AutoTokenizer.from_pretrained(default_model.folder()).convert_ids_to_tokens(tokens.input_ids[0])) == (
         shift.SENTENCE
     )
-    model = BertModel.from_pretrained(embedded.folder(), attn_implementation="eager").double().eval()
+    model = BertModel.from_pretrained(default_model.folder(), attn_implementation="eager").double().eval()
     positions = torch.arange(len(shift.SENTENCE))[None] + by
     with torch.no_grad():
         expected = model(**tokens, position_ids=positions, output_attentions=True).attentions[0][0]
@@ -145,7 +145,7 @@ def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None
 
 
 def test_the_sum_is_what_transformers_adds() -> None:
-    folder = embedded.folder()
+    folder = default_model.folder()
     model = BertModel.from_pretrained(folder, add_pooling_layer=False).double()
     ids = torch.tensor([AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids(["dog"] * 20)])
     taken = []

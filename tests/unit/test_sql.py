@@ -23,11 +23,11 @@ from analysis import links, store_build
 from analysis.core.errors import AddendError, QueryError
 from analysis.figures import FIGURES, drawings
 from analysis.probes import text_probe
-from analysis.sql import ask as module
 from analysis.sql import public
-from analysis.sql.ask import ENVIRONMENT, ask
+from analysis.sql import run_query as module
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS, Limits
+from analysis.sql.run_query import ENVIRONMENT, ask
 from analysis.store.paths import store_path
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from scipy.stats import spearmanr
 from transformers import BertConfig, BertModel
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import InterventionError, ModelError, TextError
 from analysis.measurements.surgery import tables as surgery
 from analysis.measurements.surgery.concatenated import ConcatenatedInput, concatenated_states
@@ -157,7 +157,7 @@ PAIRS = Pairs(
 
 @pytest.fixture(scope="module")
 def minilm():
-    return load(resolve(embedded.NAME, None))
+    return load(resolve(default_model.NAME, None))
 
 
 def test_similarities_are_the_models_own(minilm):
@@ -185,8 +185,8 @@ def test_a_table_of_results(minilm, tmp_path, monkeypatch):
     for at, value in enumerate(columns["value"]):
         assert columns["low"][at] <= value <= columns["high"][at]
         assert columns["difference"][at] == pytest.approx(value - columns["value"][intact])
-    assert run["model"] == embedded.NAME
-    assert run["revision"] == embedded.REVISION
+    assert run["model"] == default_model.NAME
+    assert run["revision"] == default_model.REVISION
     few = Pairs(PAIRS.first[:9], PAIRS.second[:9], PAIRS.label[:9])
     with pytest.raises(TextError, match="9 pairs of sentences were given; expected at least 10"):
         measure_surgery(minilm, few, chosen=wanted)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
-from analysis.measurements.surgery import attention, finetuned, operate
+from analysis.measurements.surgery import apply_arm, attention, finetuned
 from analysis.measurements.surgery.arms import ARMS, Arm
 from analysis.measurements.surgery.tables import directions, tables
 from analysis.rules import SURGERIES, surgery_rules
@@ -37,7 +37,7 @@ def mean_positions(model: Any) -> list[Tensor]:
 def operated(name: str) -> tuple[Any, Any]:
     model = encoder()
     changed = copy.deepcopy(model)
-    operate.operate(changed, ARMS[name], mean_positions(model))
+    apply_arm.operate(changed, ARMS[name], mean_positions(model))
     return model, changed
 
 

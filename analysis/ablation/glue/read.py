@@ -34,7 +34,9 @@ def read_task(task: Task, folder: str | Path | None = None) -> Data:
     if task.trained_on:
         raise DataError(f"{task.name} is scored by the model that {task.trained_on} trains; read {task.trained_on}.")
     if not task.glue:
-        raise DataError(f"There are no files of {task.name}; make its data with analysis.ablation.glue.swapped.")
+        raise DataError(
+            f"There are no files of {task.name}; make its data with analysis.ablation.glue.swapped_neighbours."
+        )
     devs = [task, *(other for _, other in TASKS.items() if other.trained_on == task.name)]
     if folder is None:
         train, dev = hub.read(task, devs)

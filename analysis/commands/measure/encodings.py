@@ -21,7 +21,7 @@ def encodings(
 
     from rich.progress import Progress
 
-    from analysis.core import embedded
+    from analysis.core import default_model
     from analysis.core.provenance import now
     from analysis.encodings import ENCODINGS
     from analysis.encodings.measures import summary
@@ -43,7 +43,7 @@ def encodings(
         kind="encoding_measures",
         command="python -m analysis measure encodings",
         seed=0,
-        config={"sizes": SIZES, "learned": {"model": embedded.NAME, "revision": embedded.REVISION}},
+        config={"sizes": SIZES, "learned": {"model": default_model.NAME, "revision": default_model.REVISION}},
         seconds=perf_counter() - start,
     )
     path = files.write("encoding_measures", columns, run, name=name or f"{now()[:10]}-encodings")

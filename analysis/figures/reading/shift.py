@@ -12,7 +12,7 @@ from numpy import ndarray
 from safetensors import safe_open
 from scipy.special import softmax
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.formatting import percent
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
@@ -25,7 +25,7 @@ LAYER = "encoder.layer.0.attention.self"
 
 
 def _rows(names: Mapping[str, list[int] | range]) -> Iterator[Float[ndarray, "row dim"]]:
-    with safe_open(embedded.folder() / "model.safetensors", framework="numpy") as weights:
+    with safe_open(default_model.folder() / "model.safetensors", framework="numpy") as weights:
         for name, rows in names.items():
             table = weights.get_slice(f"embeddings.{name}.weight")
             yield np.concatenate([table[row : row + 1] for row in rows]).astype(np.float64)
@@ -34,7 +34,7 @@ def _rows(names: Mapping[str, list[int] | range]) -> Iterator[Float[ndarray, "ro
 @lru_cache(maxsize=1)
 def patterns() -> Float[ndarray, "shift head query key"]:
     """The first layer's attention to the sentence, when token i has the embedding of position i + shift."""
-    vocabulary = (embedded.folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    vocabulary = (default_model.folder() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     count = len(SENTENCE)
     words, positions, segment = _rows(
         {
@@ -43,7 +43,7 @@ def patterns() -> Float[ndarray, "shift head query key"]:
             "token_type_embeddings": [0],
         }
     )
-    with safe_open(embedded.folder() / "model.safetensors", framework="numpy") as weights:
+    with safe_open(default_model.folder() / "model.safetensors", framework="numpy") as weights:
         norm, sides = (
             [
                 [weights.get_tensor(f"{place}.{part}").astype(np.float64) for part in ("weight", "bias")]
@@ -109,14 +109,16 @@ def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
         finding=text.split(";")[0],
         frame=lambda: frame,
         caption=(
-            f"{text} “{' '.join(SENTENCE[1:-1])}” in {embedded.NAME}: token i has the embedding of position i + shift. "
-            "One line per head; 0 % means that attention does not change, as in a model that uses distances alone. "
-            "Exact: the "
-            "model's own weights, one sentence, the first layer."
+            f"{text} “{' '.join(SENTENCE[1:-1])}” in {default_model.NAME}: token i has the embedding of position "
+            "i + shift. One line per head; 0 % means that attention does not change, as in a model that uses distances "
+            "alone. Exact: the model's own weights, one sentence, the first layer."
         ),
         alt=f"A line a head, over the shift from 0 to {SHIFTS[-1]}. {text}",
         command=f"python -m analysis export '/read?step=shift&head={head}' --figure reading_shift -o reading_shift.csv",
-        provenance={"model": f"{embedded.NAME} ({embedded.REVISION})", "computed": "in float64 from the weights"},
-        citation_keys=embedded.CITATION_KEYS,
+        provenance={
+            "model": f"{default_model.NAME} ({default_model.REVISION})",
+            "computed": "in float64 from the weights",
+        },
+        citation_keys=default_model.CITATION_KEYS,
         content=ShiftContent(frame=frame, head=head),
     )

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from safetensors import safe_open
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -26,7 +26,7 @@ SEGMENT = 0
 @lru_cache(maxsize=64)
 def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
     """The rows of the embedded model's word, position and segment tables that meet in a sum. Reads no other row."""
-    folder = embedded.folder()
+    folder = default_model.folder()
     vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
     places = (vocabulary.index(word), position, SEGMENT)
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
@@ -83,13 +83,13 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
         else f"The sum has a cosine of {signed(kept)} with the word",
         frame=lambda: frame,
         caption=(
-            f"{values.shape[1]} dimensions of {embedded.NAME}, before the LayerNorm that follows the sum, all rows on "
-            f"one colour scale. {text} Exact: the model's own tables."
+            f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum, all "
+            f"rows on one colour scale. {text} Exact: the model's own tables."
         ),
         alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
         command=f"python -m analysis export '/read?word={word}&position={position}' --figure reading_sum "
         "-o reading_sum.csv",
-        provenance={"model": f"{embedded.NAME} ({embedded.REVISION})", "weights": ", ".join(TABLES)},
-        citation_keys=embedded.CITATION_KEYS,
+        provenance={"model": f"{default_model.NAME} ({default_model.REVISION})", "weights": ", ".join(TABLES)},
+        citation_keys=default_model.CITATION_KEYS,
         content=SumContent(values=values, names=names, reach=float(np.quantile(np.abs(values), 0.995))),
     )

@@ -8,7 +8,7 @@ from pandas.api import types
 
 from analysis.core.errors import AddendError
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.sql.ask import ask
+from analysis.sql.run_query import ask
 from analysis.store import read
 
 MARKS = {"line": "Lines", "point": "Points", "bar": "Bars"}

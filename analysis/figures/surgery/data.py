@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from analysis.claims.statements.rows import readable
-from analysis.core import embedded, frames
+from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed
 from analysis.figures.figure import Figure, Parameters, figure
@@ -69,7 +69,7 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
     if result.empty:
         raise NoResults(
             f"No surgery on the model {model!r} is stored. It is measured for sentence encoders that add a table of "
-            f"positions, such as {embedded.NAME}: python -m analysis measure surgery --help"
+            f"positions, such as {default_model.NAME}: python -m analysis measure surgery --help"
         )
     first = result.iloc[0]
     result = result.assign(done=result.operation.map(ROWS))

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
-from analysis.imports.logged import Logged, Point, add, number
+from analysis.imports.tracking_logs import Logged, Point, add, number
 
 PART = re.compile(r"(?P<run>(?:.*/)?[^/]+)/(?P<part>metrics|params|tags)/(?P<key>.+)")
 META = re.compile(r"(?P<run>(?:.*/)?[^/]+)/meta\.yaml")

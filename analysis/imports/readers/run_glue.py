@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader, folders, joined
-from analysis.imports.logged import SIMPLE_TASKS, Logged, Point, add, known_task, simple
+from analysis.imports.tracking_logs import SIMPLE_TASKS, Logged, Point, add, known_task, simple
 
 RESULTS = ("all_results.json", "eval_results.json")
 STATE = "trainer_state.json"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NotRequired, TypedDict, TypeGuard
 
 from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
-from analysis.imports.logged import Logged, Point, add, number
+from analysis.imports.tracking_logs import Logged, Point, add, number
 
 ITS_OWN = {"State", "Created", "Runtime", "Sweep", "User", "Notes", "Tags", "ID"}
 """Columns that the runs table has of its own; two of them tell it from another CSV with names."""

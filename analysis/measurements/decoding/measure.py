@@ -11,9 +11,9 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.core.provenance import model_options
+from analysis.measurements.decoding.accuracy import Reading
 from analysis.measurements.decoding.linear import HELD_BACK
 from analysis.measurements.decoding.position import PAIRS, read_order, read_position
-from analysis.measurements.decoding.reading import Reading
 from analysis.measurements.decoding.word import OFTEN, read_word
 from analysis.measurements.means.states import hidden_states
 from analysis.measurements.means.windows import BATCH, SEED, Windows, batches

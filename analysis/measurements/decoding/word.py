@@ -7,8 +7,8 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from sklearn.neighbors import NearestCentroid
 
+from analysis.measurements.decoding.accuracy import Reading, hits
 from analysis.measurements.decoding.linear import ridge
-from analysis.measurements.decoding.reading import Reading, hits
 
 OFTEN = 5
 """Occurrences in the training windows that a word needs to be a candidate."""

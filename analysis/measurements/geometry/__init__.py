@@ -1,9 +1,9 @@
 """Geometry: where the word and position vectors of a model lie, beside what random vectors of the same shape do.
 
 Every measure is registered in `MEASURES`, one file a measure or a close pair, a pure function of what a model holds
-(`analysis.measurements.geometry.held.Held`) and `Options`. `python -m analysis measure geometry` writes its rows; the
-store has them in `newest_geometry` (columns measure, subject, layer, head, along, value, low, high, baseline,
-baseline_low, baseline_high, samples) and the cases themselves in `newest_neighbours`.
+(`model_vectors.ModelVectors`) and `Options`. `python -m analysis measure geometry` writes its rows; the store
+has them in `newest_geometry` (columns measure, subject, layer, head, along, value, low, high, baseline, baseline_low,
+baseline_high, samples) and the cases themselves in `newest_neighbours`.
 
 Tables are those that enter the model's sum, before any norm, words without special and unused tokens. `raw` is as it
 stands, `centred` less the mean row. `layer` is NULL where a table is measured; where it is a number, the subject is

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from analysis.core.errors import NoResults, TextError
 from analysis.core.term_names import SOURCES
-from analysis.measurements.geometry.held import Head, ModelVectors, States
+from analysis.measurements.geometry.model_vectors import Head, ModelVectors, States
 from analysis.measurements.geometry.projections import projections
 from analysis.measurements.means.split import Basis
 from analysis.measurements.means.states import hidden_states, split_entering

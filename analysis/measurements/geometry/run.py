@@ -12,8 +12,8 @@ from analysis.core.errors import ModelError
 from analysis.core.provenance import model_options
 from analysis.encodings import ENCODINGS
 from analysis.measurements.geometry.base import MEASURES, NEEDS, Case, Measured, Options, Row
-from analysis.measurements.geometry.held import ModelVectors
 from analysis.measurements.geometry.measures.order import rows as order_rows
+from analysis.measurements.geometry.model_vectors import ModelVectors
 from analysis.models.load import Loaded
 from analysis.store import files
 

@@ -15,8 +15,8 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS, EDGES
-from analysis.measurements.positions.asked import asked_twice, rotations
 from analysis.measurements.positions.rotation import Rotation
+from analysis.measurements.positions.without_rotation import asked_twice, rotations
 from analysis.models.families import known_family
 from analysis.models.patterns import attention_layers
 

@@ -15,10 +15,10 @@ from transformers import PreTrainedModel
 from analysis.core.errors import ModelError
 from analysis.core.term_names import ADDED_TERMS, SOURCES
 from analysis.core.wavelengths import BANDS, EDGES
-from analysis.measurements.positions.asked import Asked, asked_twice, layer_rotation
 from analysis.measurements.positions.result import LayerRotation, PositionMap
 from analysis.measurements.positions.rotation import Rotation
 from analysis.measurements.positions.split import MOST_JOINED, Joined, most_joined, split_bands, split_bias
+from analysis.measurements.positions.without_rotation import Asked, asked_twice, layer_rotation
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.families import Family, known_family

@@ -16,10 +16,10 @@ from transformers.utils.generic import ModelOutput
 from analysis.core.errors import ModelError
 from analysis.core.wavelengths import BANDS
 from analysis.measurements.interventions.measures import cosines
-from analysis.measurements.positions.asked import GIVEN, at_angle_zero, rotations, unturned_calls
 from analysis.measurements.positions.measure import bands_of
 from analysis.measurements.positions.result import Unturned
 from analysis.measurements.positions.rotation import Rotation
+from analysis.measurements.positions.without_rotation import GIVEN, at_angle_zero, rotations, unturned_calls
 from analysis.measurements.terms.run import encode, provenance
 from analysis.models.tokenizer_sandbox import Tokenizer
 

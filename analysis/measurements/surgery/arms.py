@@ -1,7 +1,7 @@
 """The arms of fine-tuned surgery: how the sentence encoder is changed before it is fine-tuned, one object an arm.
 
 The embedding tables are not trained in any arm, so that an arm stays what it is called: words and positions that are
-kept apart before fine-tuning are kept apart after it. What the changes do is in `operate.py`; this needs no torch.
+kept apart before fine-tuning are kept apart after it. What the changes do is in `apply_arm.py`; this needs no torch.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ RANK = 14
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One starting point. tables, attention: names of changes in `operate.py`; empty: nothing is changed there."""
+    """One starting point. tables, attention: names of changes in `apply_arm.py`; empty: nothing is changed there."""
 
     name: str
     title: str

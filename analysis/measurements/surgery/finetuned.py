@@ -22,11 +22,11 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from analysis.ablation.presets import identify
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.atomic_write import atomic_write
 from analysis.engine.task import Report
+from analysis.measurements.surgery.apply_arm import operate
 from analysis.measurements.surgery.arms import ARMS
-from analysis.measurements.surgery.operate import operate
 from analysis.rules import surgery_rules
 from analysis.store.files import KINDS, Run, write
 from analysis.store.paths import data_folder
@@ -82,7 +82,7 @@ def _positions() -> list[Float[Tensor, "slot hidden"]]:
 
     model, _, revision = _encoder()
     layers = range(model.config.num_hidden_layers)
-    result = (stored_basis(embedded.NAME, revision, layer).basis.position for layer in layers)
+    result = (stored_basis(default_model.NAME, revision, layer).basis.position for layer in layers)
     return [torch.tensor(position, dtype=torch.float32) for position in result]
 
 
@@ -127,7 +127,7 @@ class SurgeryJob:
     @property
     def run_id(self) -> str:
         """The name that a run with these settings always has."""
-        about = {"model": embedded.NAME, "revision": embedded.REVISION, "arm": self.arm, "seed": self.seed}
+        about = {"model": default_model.NAME, "revision": default_model.REVISION, "arm": self.arm, "seed": self.seed}
         return identify({**about, "tasks": _recipe()})
 
     @property
@@ -201,7 +201,7 @@ class SurgeryJob:
         from analysis.ablation.glue.tasks import TASKS
 
         shared = {
-            "pretraining": f"{embedded.NAME}@{embedded.REVISION}",
+            "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
             "variant": self.arm,
             "preset": PRESET,
             "seed": self.seed,
@@ -236,8 +236,8 @@ class SurgeryJob:
         ]
         about = {
             "command": f"python -m analysis finetune-surgery --glue DIR --arms {self.arm} --seeds {self.seed}",
-            "model": embedded.NAME,
-            "revision": embedded.REVISION,
+            "model": default_model.NAME,
+            "revision": default_model.REVISION,
             "device": "cpu",
             "dtype": "bfloat16 autocast" if surgery_rules().settings.get("half") else "float32",
             "seed": self.seed,

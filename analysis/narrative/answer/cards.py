@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
-from analysis.core import embedded, frames
+from analysis.core import default_model, frames
 from analysis.core.formatting import significant
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated
@@ -27,7 +27,7 @@ def front_page() -> FrontPage:
 def separated() -> Separated | None:
     """The surgery of the default model at 14 directions; None where it is not stored."""
     entries = {row.operation: row.value for row in frames.rows(_operations())}
-    width = read.query("SELECT hidden_size FROM models WHERE model = ?", [embedded.NAME])
+    width = read.query("SELECT hidden_size FROM models WHERE model = ?", [default_model.NAME])
     if not {"intact", "separated"} <= entries.keys() or width.empty:
         return None
     return Separated(
@@ -58,7 +58,7 @@ def _operations() -> pd.DataFrame:
     return read.query(
         "SELECT operation, avg(value) AS value FROM newest_surgery WHERE model = ? AND coalesce(rank, 14) = 14 "
         "GROUP BY operation",
-        [embedded.NAME],
+        [default_model.NAME],
     )
 
 

@@ -1,6 +1,6 @@
 """Step 2: the sum as a real model makes it."""
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures.reading.sum import WORDS
@@ -11,15 +11,15 @@ from analysis.store import read
 def says(values: Values) -> str:
     """How large position is among what the first layer takes in. Raises NoResults where no position basis is stored."""
     rows = read.query(
-        "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [embedded.NAME]
+        "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [default_model.NAME]
     )
     if rows.empty:
         raise NoResults("No position basis is stored yet. Run: python -m analysis measure means --texts TEXT")
     row = rows.iloc[0]
     return (
         f"Over {row.windows:,} windows of {row.length} tokens, position alone makes up "
-        f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {embedded.NAME}'s first "
-        f"layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}."
+        f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {default_model.NAME}'s "
+        f"first layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}."
     )
 
 

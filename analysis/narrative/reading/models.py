@@ -1,6 +1,6 @@
 """Step 6: what real models do with the four questions."""
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
@@ -11,7 +11,7 @@ CROSS = ("word_to_position", "position_to_word")
 
 def layers() -> list[int]:
     """Those of the embedded model that are stored."""
-    rows = read.query("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [embedded.NAME])
+    rows = read.query("SELECT DISTINCT layer FROM newest_terms WHERE model = ? ORDER BY layer", [default_model.NAME])
     return [int(layer) for layer in rows.layer]
 
 

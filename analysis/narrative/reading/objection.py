@@ -1,6 +1,6 @@
 """Step 1: what would have to be wrong with adding a meaning and a place."""
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.formatting import percent
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
 from analysis.narrative.reading.stored import decoded, reading
@@ -8,14 +8,14 @@ from analysis.narrative.reading.stored import decoded, reading
 
 def says(values: Values) -> str:
     """What can be read back from the sum in a real model."""
-    rows = decoded(embedded.NAME)
+    rows = decoded(default_model.NAME)
     word = reading(rows, 0, "word", "nearest", "top1")
     place = reading(rows, 0, "position", "nearest", "exact")
     return (
-        f"From the sums that enter the first layer of {embedded.NAME}, a simple decoder (the nearest mean) names the "
-        f"word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (words that occur often), and the "
-        f"exact position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % interval {percent(place.low, 1)} "
-        f"to {percent(place.high, 1)})."
+        f"From the sums that enter the first layer of {default_model.NAME}, a simple decoder (the nearest mean) names "
+        f"the word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (words that occur often), and "
+        f"the exact position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % interval "
+        f"{percent(place.low, 1)} to {percent(place.high, 1)})."
     )
 
 

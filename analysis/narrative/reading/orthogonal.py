@@ -1,6 +1,6 @@
 """Step 5: why so many questions need not disturb each other."""
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.figures.reading.orthogonal import DIMENSIONS
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
@@ -16,18 +16,18 @@ def says(values: Values) -> str:
         "SELECT subject, value, baseline, along FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine' "
         "AND subject IN ('word_position', 'word_position_centred') "
         "QUALIFY along IS NOT DISTINCT FROM max(along) OVER (PARTITION BY subject)",
-        [embedded.NAME],
+        [default_model.NAME],
     ).set_index("subject")
     if len(rows) < 2:
         raise NoResults(
-            f"Nothing is stored yet of the angles between {embedded.NAME}'s words and positions. "
+            f"Nothing is stored yet of the angles between {default_model.NAME}'s words and positions. "
             "Run: python -m analysis measure geometry"
         )
     raw, centred = rows.loc["word_position"], rows.loc["word_position_centred"]
     return (
-        f"Between the words and the positions of {embedded.NAME} the mean size of the cosine is {raw.value:.3f} as the "
-        f"tables stand and {centred.value:.3f} once their means are taken away; random vectors of the same width have "
-        f"{raw.baseline:.3f}."
+        f"Between the words and the positions of {default_model.NAME} the mean size of the cosine is {raw.value:.3f} "
+        f"as the tables stand and {centred.value:.3f} once their means are taken away; random vectors of the same "
+        f"width have {raw.baseline:.3f}."
     )
 
 

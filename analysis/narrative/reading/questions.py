@@ -1,6 +1,6 @@
 """Step 3: what attention then asks, all at once."""
 
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.formatting import signed_percent
 from analysis.core.term_names import FOUR
 from analysis.figures.terms.data import stored_terms, term_label
@@ -13,7 +13,7 @@ HEADS = range(12)
 def says(values: Values) -> str:
     """The four shares of the chosen head over the probe set."""
     head = int(values["head"])
-    result = stored_terms(embedded.NAME, CORPUS, 0, ("head",))
+    result = stored_terms(default_model.NAME, CORPUS, 0, ("head",))
     rows = result[result["head"] == head].set_index("term")
     shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
     return (

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import Case, Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.held import ModelVectors, centred
+from analysis.measurements.geometry.model_vectors import ModelVectors, centred
 from analysis.measurements.geometry.random import rotation
 
 NEAREST = 20

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import INTERVAL, Measured, Options, Row, measure
-from analysis.measurements.geometry.held import ModelVectors, centred
+from analysis.measurements.geometry.model_vectors import ModelVectors, centred
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 
 DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)

@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis.measurements.decoding.measure import TESTED, readings
 from analysis.measurements.geometry.base import Measured, Options, Row, measure
-from analysis.measurements.geometry.held import ModelVectors
+from analysis.measurements.geometry.model_vectors import ModelVectors
 
 SLOTS = 64
 """Positions of a made-up text, spread evenly over those that a word can hold."""

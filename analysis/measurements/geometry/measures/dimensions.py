@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from analysis.measurements.geometry.base import INTERVAL, Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.held import ModelVectors, centred
+from analysis.measurements.geometry.model_vectors import ModelVectors, centred
 
 PERMUTATIONS = 1_000
 

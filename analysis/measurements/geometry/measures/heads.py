@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.held import Head, ModelVectors
+from analysis.measurements.geometry.model_vectors import Head, ModelVectors
 from analysis.measurements.geometry.random import subspace
 
 HELD = 0.9

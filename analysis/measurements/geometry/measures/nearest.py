@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import Case, Measured, Options, Row, measure
-from analysis.measurements.geometry.held import ModelVectors
+from analysis.measurements.geometry.model_vectors import ModelVectors
 from analysis.measurements.geometry.random import directions
 
 CELLS = 2**19

@@ -10,10 +10,10 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from sklearn.model_selection import KFold
 
+from analysis.measurements.decoding.accuracy import Reading, hits
 from analysis.measurements.decoding.linear import logistic, ridge
-from analysis.measurements.decoding.reading import Reading, hits
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.held import ModelVectors
+from analysis.measurements.geometry.model_vectors import ModelVectors
 
 FOLDS = 5
 PAIRS = 4

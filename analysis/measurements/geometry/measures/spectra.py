@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.held import ModelVectors, axes
+from analysis.measurements.geometry.model_vectors import ModelVectors, axes
 from analysis.measurements.geometry.random import gaussian_energies
 
 Energies = Float[ndarray, "... axis"]

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
-from analysis.measurements.geometry.held import ModelVectors, axes, centred
+from analysis.measurements.geometry.model_vectors import ModelVectors, axes, centred
 from analysis.measurements.geometry.random import subspace
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)

@@ -1,13 +1,13 @@
 """Both can be read from the sum again."""
 
 from analysis.claims.statements.base import SUPPORTED, Ask
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.core.formatting import percent
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
     "SELECT target, max(value) AS value FROM newest_decoding WHERE layer = 0 AND measure IN ('top1', 'exact') "
-    f"AND target IN ('word', 'position') AND model = '{embedded.NAME}' GROUP BY target"
+    f"AND target IN ('word', 'position') AND model = '{default_model.NAME}' GROUP BY target"
 )
 
 

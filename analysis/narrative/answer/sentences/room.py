@@ -1,7 +1,7 @@
 """How little room positions take, and what it costs a trained model to keep words out of it."""
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
-from analysis.core import embedded
+from analysis.core import default_model
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
@@ -9,8 +9,8 @@ QUERY = (
     "max(s.value) FILTER (s.operation = 'intact') AS intact, "
     "max(s.value) FILTER (s.operation = 'separated' AND s.rank = 14) AS separated "
     "FROM newest_geometry g JOIN models w USING (model) LEFT JOIN newest_surgery s USING (model) "
-    f"WHERE g.model = '{embedded.NAME}' AND g.measure = 'effective_rank' AND g.subject = 'position_centred' GROUP BY "
-    "ALL"
+    f"WHERE g.model = '{default_model.NAME}' AND g.measure = 'effective_rank' AND g.subject = 'position_centred' "
+    "GROUP BY ALL"
 )
 
 
@@ -23,7 +23,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     rank, width = round(row["value"]), row["hidden_size"]
     sentence = (
         f"Sharing a space is possible because position needs little room: about {rank} of {width} directions in "
-        f"{embedded.NAME}."
+        f"{default_model.NAME}."
     )
     verdict = facts["C10d"].verdict
     if row["intact"] is not None and row["separated"] is not None:

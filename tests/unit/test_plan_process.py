@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.core.errors import ImportProblem
-from analysis.imports import confined as process
+from analysis.imports import plan_process as process
 from analysis.imports.base import StatedByReader
-from analysis.imports.confined import plan_in_child
 from analysis.imports.plan import gather, plan
+from analysis.imports.plan_process import plan_in_child
 
 CSV = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,x\n"
 
