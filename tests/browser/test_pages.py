@@ -27,6 +27,9 @@ STYLED = """() => ["--addend-css", "--accent"].every(
   (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 )"""
 """Whether our own colours have reached the page."""
+WIDTHS = (1400, 390)
+"""Pixels: a desk and a phone."""
+FITS = """(width) => innerWidth === width && document.querySelector("[data-testid=stMain]").scrollWidth <= width"""
 SMALLEST_TEXT = 12
 """Pixels. Indices in formulas are smaller, as everywhere in print."""
 SMALL = """(least) => {
@@ -41,22 +44,18 @@ SMALL = """(least) => {
 }"""
 
 
-@pytest.fixture(
-    scope="module", params=[("light", 1400), ("dark", 1400), ("dark", 390)], ids=lambda form: f"{form[0]}-{form[1]}"
-)
-def form(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
-    """One profile for all pages of a scheme and width, which fetches Streamlit's own files once."""
-    scheme, width = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
-    )
+@pytest.fixture(scope="module", params=["light", "dark"])
+def profile(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    """One profile for all pages of a colour scheme, which fetches Streamlit's own files once."""
+    context = browser.new_context(color_scheme=request.param, bypass_csp=True, reduced_motion="reduce")
     yield context
     context.close()
 
 
 @pytest.mark.parametrize("path", VIEWS)
-def test_every_page_draws_can_be_read_and_fits(form: BrowserContext, address: str, path: str) -> None:
-    page = form.new_page()
+def test_every_page_draws_can_be_read_and_fits(profile: BrowserContext, address: str, path: str) -> None:
+    page = profile.new_page()
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     # Of runs, only a training has something to draw; a reader's query is a table until a chart is asked for.
     asked = {"runs": "?kind=curves", "sql": "?part=chart"}
     page.goto(f"{address}/{path}{asked.get(path, '')}")
@@ -67,10 +66,12 @@ def test_every_page_draws_can_be_read_and_fits(form: BrowserContext, address: st
     expect(page.get_by_role("dialog")).to_have_count(0)
     if VIEWS[path].figures and not page.get_by_text("stored yet").count():
         expect(page.locator("[data-testid=stVegaLiteChart]").first).to_be_visible()
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
     page.evaluate(AXE)
-    assert page.evaluate(RUN, STREAMLITS_OWN) == []
-    assert page.evaluate(SMALL, SMALLEST_TEXT) == []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(FITS, width)
+        assert page.evaluate(RUN, STREAMLITS_OWN) == []
+        assert page.evaluate(SMALL, SMALLEST_TEXT) == []
     page.close()
 
 

@@ -69,7 +69,7 @@ def test_sums_are_those_of_sha256sum(tmp_path, monkeypatch):
     """And the command says which file was changed, and which is gone."""
     from typer import Exit
 
-    from analysis.commands.checksums import checksums
+    from analysis.commands.checksums import checksums as command
 
     folder = tmp_path / "data" / "results" / "surgery"
     folder.mkdir(parents=True)
@@ -85,9 +85,9 @@ def test_sums_are_those_of_sha256sum(tmp_path, monkeypatch):
     assert after[1].equals(before[1])
     assert checksums.renew(tmp_path / "data") == (1, 0)
     with pytest.raises(Exit) as fine:
-        checksums(check=True)
+        command(check=True)
     assert fine.value.exit_code == 0
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(Exit) as changed:
-        checksums(check=True)
+        command(check=True)
     assert changed.value.exit_code == 1
