@@ -5,7 +5,7 @@ import altair as alt
 from analysis.figures import Figure
 from analysis.figures.claims.draw import VERDICTS
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import TEXT, WIDE, hues, labelled_rows, legend, level_labels, panel, tips, wrap_label
+from analysis.figures.marks import TEXT, WIDE, hues, labelled_rows, legend, panel, tips, wrapped_labels
 from analysis.figures.reading.open_questions import StatementsContent
 
 LETTERS = 17
@@ -16,9 +16,7 @@ LETTERS = 17
 def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
     """A tile a statement with its id on it."""
     frame, questions, verdicts = figure.content.frame, figure.content.questions, figure.content.verdicts
-    broken = [wrap_label(question, LETTERS) for question in questions]
-    level = level_labels(broken)
-    labels = {question: level[label] for question, label in zip(questions, broken, strict=True)}
+    labels = wrapped_labels(questions, LETTERS)
     base = alt.Chart(frame.assign(label=frame.question.map(labels))).encode(
         x=alt.X("place:O", axis=None),
         y=labelled_rows(list(labels.values()), gap=0),
