@@ -38,8 +38,8 @@ def colour(models: Sequence[str], look: Look, *, named: int, grey: Sequence[str]
 
 
 def high(look: Look, named: int) -> int:
-    """A panel's height, on screen with the legend that is fitted into it."""
-    return HIGH + (key_room(look, named + 1) if named else 0)
+    """A panel's height; on screen with room for the legend, whose rows are taller there than in an export."""
+    return HIGH + (key_room(look, named + 2) if named else 0)
 
 
 @drawing("depth_decoding", columns=3)
