@@ -25,6 +25,6 @@ def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
     )
     colours = {word: look.colour(VERDICTS[word][0]) for word in verdicts}
     cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4)
-    cells = cells.encode(color=hues("verdict", colours, legend(place="top", columns=len(verdicts))))
+    cells = cells.encode(color=hues("verdict", colours, legend(place="top", columns=2)))
     names = base.mark_text(fontSize=TEXT, fontWeight="bold", color=look.ground).encode(text="id:N")
     return [panel(cells, names, look=look, width=WIDE, height=56 * len(questions))]
