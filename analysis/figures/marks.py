@@ -175,9 +175,14 @@ def legend(
     *,
     lines: bool = False,
 ) -> alt.Legend:
-    """A legend whose names are not cut and whose signs are as strong as the marks. lines: its signs are strokes."""
+    """A legend whose names are neither cut nor left out, with signs as strong as the marks.
+
+    lines: its signs are strokes.
+    """
     sign = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
-    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, **sign)
+    return alt.Legend(
+        title=title, orient=place, columns=columns, labelLimit=320, symbolLimit=64, symbolOpacity=1, **sign
+    )
 
 
 def key_room(look: Look, names: int, columns: int = 1) -> int:
@@ -326,3 +331,34 @@ def _plain(color: alt.Color | str | UndefinedType, look: Look) -> str | Undefine
 def _by_column(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:
     """The encoding that gives each row its own colour or shape, where all do not share one."""
     return alt.Undefined if isinstance(style, str) else style
+
+
+def categories(
+    channel: type[ChannelT],
+    field: str,
+    title: str | None,
+    order: Sequence[str] | UndefinedType = alt.Undefined,
+    *,
+    place: Literal["top", "bottom", "left", "right"] | UndefinedType = alt.Undefined,
+) -> ChannelT:
+    """An axis of names, or of whole numbers that each have a band of their own, with labels that stand level.
+
+    order: from the first to the last; else they are sorted.
+    """
+    names = order if isinstance(order, UndefinedType) else list(order)
+    axis = alt.Axis(orient=place, labelAngle=0, ticks=False, domain=False)
+    return channel(f"{field}:O", title=title, sort=names, axis=axis)
+
+
+def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+    """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
+    domain = list(names)
+    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[look.series])
+    return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
+
+
+def wrapped_labels(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[str, str]:
+    """Names and their labels for `labelled_rows`, broken into lines. width: the letters of a line."""
+    wrapped = {name: wrap_label(name, width) for name in names}
+    level = level_labels(list(wrapped.values()))
+    return {name: level[label] for name, label in wrapped.items()}
