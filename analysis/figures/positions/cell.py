@@ -8,10 +8,8 @@ import pandas as pd
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.one_run import run_facts
-from analysis.figures.positions.data import CITE, named_source
+from analysis.figures.positions.data import MAP_RUN, named_source
 from analysis.measurements.positions.result import PARTS, PositionMap
-from analysis.probes import position_probe
 
 STRONGEST = -1
 PAIRS = 8
@@ -49,7 +47,7 @@ def cell_of(params: CellParameters, made: PositionMap) -> tuple[int, int]:
     return layer, source
 
 
-@figure("position_cell", CellParameters, live=position_probe.obtain_with_baseline)
+@figure("position_cell", CellParameters, live=MAP_RUN)
 def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[CellContent]:
     """Of one source in one layer: what each head owes to it, its mean score at every distance, and whom it joins."""
     made = run[0]
@@ -82,7 +80,6 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
         )
     joined = "" if pairs.empty else f" It joins “{pairs.query_token[0]}” to “{pairs.key_token[0]}” most."
     return Figure(
-        name="position_cell",
         title="One cell of the map",
         finding=finding,
         frame=lambda: frame,
@@ -93,9 +90,6 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
             f"{made.provenance.model}, one text of {made.tokens} tokens."
         ),
         alt=f"Bars by head, {'' if kernel.empty else 'lines against distance, '}and bars by pair of tokens. {finding}.",
-        command=position_probe.command(made),
-        provenance=run_facts(made.provenance),
-        citation_keys=CITE,
         content=CellContent(heads=heads, kernel=kernel, pairs=pairs),
     )
 

@@ -104,7 +104,6 @@ def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
     frame = pd.DataFrame({"shift": shift, "head": number, "change": rows.ravel()})
     text = summary(head)
     return Figure(
-        name="reading_shift",
         title="Attention of the first layer when a sentence is moved to later positions",
         finding=text.split(";")[0],
         frame=lambda: frame,

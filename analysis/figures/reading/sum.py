@@ -76,7 +76,6 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
         f"Cosine of word and position {signed(cosine)}, of word and sum {signed(kept)}."
     )
     return Figure(
-        name="reading_sum",
         title=f"“{word}” at position {position}",
         finding=f"The sum still points where the word does: their cosine is {signed(kept)}"
         if kept > cosine

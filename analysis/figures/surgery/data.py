@@ -8,6 +8,7 @@ from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed
 from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.one_run import stored_facts
 from analysis.store import read
 
 CITE = ("reimers2019sbert", "cer2017stsb")
@@ -101,13 +102,7 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
         command=(
             f"{first.command}\npython -m analysis query \"SELECT * FROM surgery_effects WHERE model = '{model}'\" --csv"
         ),
-        provenance={
-            "model": f"{first.model} ({first.revision})",
-            "task": f"{first.task}, dev set, {first.pairs:,} pairs",
-            "run": f"{first.run_id}, {first.created}, code {first.git_sha}",
-            "device": f"{first.device}, {first['dtype']}",
-            "versions": first.versions,
-        },
+        provenance=stored_facts(first, task=f"{first.task}, dev set, {first.pairs:,} pairs"),
         citation_keys=CITE,
         content=SurgeryContent(list(ROWS.values()), CURVES, rank=RANK, intact=float(mean["intact"])),
     )
