@@ -8,6 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
 
@@ -98,19 +99,8 @@ def checked_head(head: int, heads: int) -> int:
 def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str], first: int = 0) -> pd.DataFrame:
     """Maps of tokens by tokens, one row a cell. first: the index of the first query and key."""
     names = np.asarray(labels, dtype=object)
-    parts = []
-    for name, values in maps.items():
-        query, key = (index.ravel() for index in np.indices(values.shape))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "map": name,
-                    "query": query + first,
-                    "key": key + first,
-                    "query_token": names[query],
-                    "key_token": names[key],
-                    "value": values.ravel(),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    index = np.arange(first, first + len(names))
+    parts = {name: frames.cells(values, "value", query=index, key=index) for name, values in maps.items()}
+    cells = frames.stacked(parts, "map")
+    tokens = {f"{side}_token": names[cells[side] - first] for side in ("query", "key")}
+    return cells.assign(**tokens)[["map", "query", "key", *tokens, "value"]]

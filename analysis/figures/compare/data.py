@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
 from analysis.figures.figure import Figure, LiveRun, figure
@@ -202,13 +203,10 @@ def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsCon
     drawn = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
-        parts = []
-        for name, (values, labels) in maps.items():
-            query, key = np.indices(values.shape)
-            names = np.asarray(labels, dtype=object)
-            cells = {"map": name, "query": names[query.ravel()], "key": names[key.ravel()], "value": values.ravel()}
-            parts.append(pd.DataFrame(cells))
-        return pd.concat(parts, ignore_index=True)
+        parts = {
+            name: frames.cells(values, "value", query=labels, key=labels) for name, (values, labels) in maps.items()
+        }
+        return frames.stacked(parts, "map")
 
     return Figure(
         title=f"{term_label(term)}, side by side",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.formatting import percent
 from analysis.encodings import measures
 from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, sentences
@@ -120,20 +121,11 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     spectra = [measures.spectrum(one.table()) for one in shown]
 
     def frame() -> pd.DataFrame:
-        parts = []
-        for one, result in zip(shown, spectra, strict=True):
-            place, column = np.indices(result.power.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "encoding": one.name,
-                        "cycles_per_row": result.frequency[place.ravel()],
-                        "column": column.ravel(),
-                        "share": result.power.ravel(),
-                    }
-                )
-            )
-        return pd.concat(parts, ignore_index=True)
+        parts = [
+            frames.cells(result.power, "share", cycles_per_row=result.frequency, column=None).assign(encoding=one.name)
+            for one, result in zip(shown, spectra, strict=True)
+        ]
+        return pd.concat(parts, ignore_index=True)[["encoding", "cycles_per_row", "column", "share"]]
 
     mean = pd.concat(
         pd.DataFrame({"title": one.title, "frequency": found.frequency, "share": found.mean()})

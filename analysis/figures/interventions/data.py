@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
@@ -147,9 +148,7 @@ def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure[Patter
 def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
     """How far the attention of every head changes, of a text or an image."""
     layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
-    frame = pd.DataFrame(
-        [(i, j, outcome.kl[i, j]) for i, j in np.ndindex(outcome.kl.shape)], columns=["layer", "head", "kl"]
-    )
+    frame = frames.cells(outcome.kl, "kl", layer=None, head=None)
     return Figure(
         title="Whose attention changes",
         finding=f"Attention changes most in layer {layer}, head {head}, by {outcome.kl.max():.2f} nats",

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
@@ -84,8 +85,7 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsCont
         values = np.zeros((len(run.values), run.values.shape[2]))
     else:
         values = run.values[:, run.terms.index(term)]
-    layer, head = np.indices(values.shape)
-    frame = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), "value": values.ravel()})
+    frame = frames.cells(values, "value", layer=None, head=None)
     text = "undefined everywhere"
     if np.isfinite(values).any():
         top = np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
 from analysis.figures.figure import Figure, Parameters, figure
@@ -56,13 +57,7 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
         shares = np.where(
             made.power[layer] > 0, made.numerators[layer, source] / made.power[layer], np.nan
         )  # (part, head)
-    heads = pd.DataFrame(
-        {
-            "head": np.tile(np.arange(shares.shape[1]), len(PARTS)),
-            "part": np.repeat(PARTS, shares.shape[1]),
-            "value": shares.ravel(),
-        }
-    )
+    heads = frames.cells(shares, "value", part=PARTS, head=None)[["head", "part", "value"]]
     kernel, pairs = _kernel(made, layer, source), _pairs(made, layer, source)
     frame = pd.concat(
         [heads.assign(what="share"), kernel.assign(what="kernel"), pairs.assign(what="joined")], ignore_index=True
@@ -96,15 +91,13 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
 
 def _kernel(made: PositionMap, layer: int, source: int) -> pd.DataFrame:
     """Every head's mean score at every distance less its mean; no rows where the source is none that turns."""
-    columns = ["head", "distance", "value"]
     if made.kernels is None or source >= made.kernels.shape[1] or not np.ptp(made.kernels[layer, source]):
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=["head", "distance", "value"])
     distances = np.arange(-(made.tokens - 1), made.tokens)
     kept = np.ones_like(distances, bool) if made.looks_ahead else distances <= 0
     values = made.kernels[layer, source][:, kept]
     values = values - values.mean(-1, keepdims=True)
-    head, place = (index.ravel() for index in np.indices(values.shape))
-    return pd.DataFrame(dict(zip(columns, (head, distances[kept][place], values.ravel()), strict=True)))
+    return frames.cells(values, "value", head=None, distance=distances[kept])
 
 
 def _pairs(made: PositionMap, layer: int, source: int) -> pd.DataFrame:

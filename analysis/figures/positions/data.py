@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
 from analysis.core.wavelengths import BANDS
@@ -176,15 +177,8 @@ def position_kernels(
 def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedContent]:
     """Layer by band: what the model does otherwise once that band of that layer is not turned."""
     names = [*BANDS, ALL_BANDS]
-    layer, column = (index.ravel() for index in np.indices(run.values.shape))
-    frame = pd.DataFrame(
-        {
-            "layer": layer,
-            "band": np.asarray(names, dtype=object)[column],
-            "outcome": run.values.ravel(),
-            "loss_difference": run.losses.ravel(),
-        }
-    ).dropna(subset="outcome")
+    frame = frames.cells(run.values, "outcome", layer=None, band=names).assign(loss_difference=run.losses.ravel())
+    frame = frame.dropna(subset="outcome")
     if frame.empty:
         raise NoResults(f"{run.provenance.model} turns nothing in any layer, so there is nothing to leave unturned.")
     single = frame[frame.band != ALL_BANDS]
@@ -224,16 +218,7 @@ def _title(made: PositionMap) -> str:
 
 
 def _frame(made: PositionMap) -> pd.DataFrame:
-    shares = made.shares()
-    layer, source, part = (index.ravel() for index in np.indices(shares.shape))
-    return pd.DataFrame(
-        {
-            "layer": layer,
-            "source": np.asarray(made.sources, dtype=object)[source],
-            "part": np.asarray(PARTS, dtype=object)[part],
-            "share": shares.ravel(),
-        }
-    )
+    return frames.cells(made.shares(), "share", layer=None, source=made.sources, part=PARTS)
 
 
 def _how(made: PositionMap) -> str:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.one_run import run_facts
@@ -42,9 +42,7 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
             f"{heads - 1}."
         )
     pattern, labels = run.patterns[layer, head], [token.text for token in run.token_info]
-    query, key = np.indices(pattern.shape)
-    names = np.asarray(labels, dtype=object)
-    frame = pd.DataFrame({"query": names[query.ravel()], "key": names[key.ravel()], "probability": pattern.ravel()})
+    frame = frames.cells(pattern, "probability", query=labels, key=labels)
     most = np.unravel_index(int(pattern.argmax()), pattern.shape)
     about = run.provenance
     return Figure(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, signed
 from analysis.core.provenance import model_options
@@ -235,13 +236,7 @@ def _positions(title: str, cosines: np.ndarray, grid: tuple[int, int], *, captio
     return Figure(
         title=title,
         finding=finding,
-        frame=lambda: pd.DataFrame(
-            {
-                "patch": np.repeat(patch, len(patch)),
-                "other": np.tile(patch, len(patch)),
-                "cosine": np.round(cosines.ravel(), 6),
-            }
-        ),
+        frame=lambda: frames.cells(np.round(cosines, 6), "cosine", patch=None, other=None),
         caption=(
             f"Cosine of a patch's position with every patch's{every}: one small map a patch, at the patch's place. "
             f"{text}. {caption}"
@@ -362,11 +357,8 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     columns = decomposition.grid[1]
 
     def frame() -> pd.DataFrame:
-        at = np.indices(decomposition.grid).reshape(2, -1)
-        return pd.concat(
-            [pd.DataFrame({"map": n, "row": at[0], "column": at[1], "value": m.ravel()}) for n, m in maps.items()],
-            ignore_index=True,
-        )
+        parts = {name: frames.cells(values, "value", row=None, column=None) for name, values in maps.items()}
+        return frames.stacked(parts, "map")
 
     return Figure(
         title=f"Head {head}: what patch {token.text} asks of every patch",
