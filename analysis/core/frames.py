@@ -17,7 +17,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def cells(values: np.ndarray, column: str, **axes: Sequence[Any] | np.ndarray | None) -> pd.DataFrame:
+def cells(values: np.ndarray, column: str, /, **axes: Sequence[Any] | np.ndarray | None) -> pd.DataFrame:
     """The cells of an array, a row each: a column an axis, in their order, and the values in `column`.
 
     axes: what stands along each; None for numbers from 0.

@@ -47,7 +47,7 @@ class ModelRequest(ABC, Generic[ResultT]):
 
         An empty one stands for None where that is the field's default.
         """
-        asked = {
+        asked: dict[str, Any] = {
             field.name: None if field.default is None and values[field.name] == "" else values[field.name]
             for field in fields(cls)
             if field.name in values

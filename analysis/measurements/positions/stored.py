@@ -14,7 +14,6 @@ from analysis.measurements.positions.result import PARTS, LayerRotation, Positio
 from analysis.measurements.terms.result import Provenance
 from analysis.store import files, read
 
-COLUMNS = ("layer", "source", "head", *PARTS, "power", "kernel", "joined_query", "joined_key", "joined_score")
 TEXT_ID = "s235"
 """The text of the probe set on which maps are stored."""
 
@@ -52,7 +51,7 @@ def write(made: PositionMap, corpus: str, text_id: str, *, opened: str, name: st
         seconds=about.seconds,
         created=about.created,
     )
-    return files.write("positions", {name: [row[name] for row in rows] for name in COLUMNS}, run, name=name)
+    return files.write_rows(rows, run, name=name)
 
 
 def _row(made: PositionMap, layer: int, source: int, head: int) -> dict[str, object]:
