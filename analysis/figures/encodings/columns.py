@@ -50,7 +50,6 @@ def movement(params: PairParameters) -> Figure[MovementContent]:
 
     scale = "Both are on one scale." if together else "The scales differ, because the values differ in kind."
     return Figure(
-        name="encoding_movement",
         title="How much each dimension moves",
         finding="Half of the variance lies in "
         + " and ".join(
@@ -133,7 +132,6 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     ).reset_index(drop=True)
     known = np.concatenate([outcome.power[~np.isnan(outcome.power)] for outcome in spectra])
     return Figure(
-        name="encoding_spectrum",
         title="How fast the dimensions turn",
         finding="The mean frequency is "
         + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),

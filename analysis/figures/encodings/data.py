@@ -160,7 +160,6 @@ def heat(params: PairParameters) -> Figure[HeatContent]:
         return pd.concat(parts, ignore_index=True)[["encoding", "rows", "row", "column", "value"]]
 
     return Figure(
-        name="encoding_heat",
         title="The table itself",
         finding="; ".join(_between(one) for one in shown),
         frame=frame,

@@ -175,7 +175,6 @@ def _figure(
     baseline = study.name if study else beside.baseline if beside else ""
     text = " ".join(part for part in (_own(name, study, shows), _published(study, beside, shows)) if part)
     return Figure(
-        name=name,
         title=title.format(baseline),
         finding=_finding(shown, study, shows),
         frame=lambda: shown.reset_index(drop=True),

@@ -84,7 +84,6 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
     )
     config = json.loads(first.config)
     return Figure(
-        name="surgery",
         title="Sentence similarity after every operation",
         finding=(
             f"With words and positions kept apart the correlation is {mean['separated']:.3f}, against "
@@ -135,7 +134,6 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
         f"terms, {signed(costs['mean_position'])} with no position"
     )
     return Figure(
-        name="masked_surgery",
         title="Loss on masked words after every operation",
         finding=(
             f"With words and positions kept apart the loss changes by {signed(costs['separated'])} nats, without the "
