@@ -105,12 +105,7 @@ _TABLE = (
         combines="added",
         summary="As BERT-A, but the learned table of positions starts from sines and cosines of deviation 0.1 instead "
         "of random numbers, so that neighbouring positions start alike.",
-        settings={
-            "position": "learned",
-            "combine": "add",
-            "position_start": "sinusoidal",
-            "position_deviation": 0.1,
-        },
+        settings={"position": "learned", "combine": "add", "position_start": "sinusoidal", "position_deviation": 0.1},
     ),
     Variant(
         name="bert_a_wide_table",

@@ -41,12 +41,7 @@ def study(
     counted: the pre-trainings whose fine-tunings count; all of them where it is None.
     """
     return Study.of(
-        load(preset, counted),
-        baseline=baseline,
-        protocol=protocol,
-        without=without,
-        including=including,
-        margin=margin,
+        load(preset, counted), baseline=baseline, protocol=protocol, without=without, including=including, margin=margin
     )
 
 

@@ -98,13 +98,7 @@ class UnturnRequest(TextRequest[Unturned]):
         from analysis.measurements.positions.unturn import unturn
 
         loaded = loaded or self.load()
-        return unturn(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            truncate=self.truncate,
-            **source_names(loaded),
-        )
+        return unturn(loaded.model, loaded.tokenizer, self.text, truncate=self.truncate, **source_names(loaded))
 
 
 def _shuffled(text: str) -> str:

@@ -114,11 +114,7 @@ KINDS = {
                 "pattern_error double"
             ),
         ),
-        Kind(
-            name="patch_positions",
-            folder="results/patch_positions",
-            schema=_schema("patch int, similarity float[]"),
-        ),
+        Kind(name="patch_positions", folder="results/patch_positions", schema=_schema("patch int, similarity float[]")),
         Kind(
             name="means",
             folder="results/means",

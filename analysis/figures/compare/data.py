@@ -13,14 +13,7 @@ from analysis.core.formatting import capitalised, signed
 from analysis.figures.figure import Figure, LiveRun, figure
 from analysis.figures.terms.cell import place
 from analysis.figures.terms.data import CITE, MEASURES, NOTHING, MeasureParameters, reading, term_label
-from analysis.figures.terms.maps import (
-    REST,
-    ViewParameters,
-    four,
-    method_assumption,
-    viewed_head,
-    visible_terms,
-)
+from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 

@@ -13,15 +13,7 @@ from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, run_facts
-from analysis.figures.terms.data import (
-    CITE,
-    HELD,
-    MEASURES,
-    ORDER,
-    leading_by_layer,
-    reading,
-    term_label,
-)
+from analysis.figures.terms.data import CITE, HELD, MEASURES, ORDER, leading_by_layer, reading, term_label
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
 

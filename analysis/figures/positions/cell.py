@@ -106,12 +106,7 @@ def _pairs(made: PositionMap, layer: int, source: int) -> pd.DataFrame:
     head = np.broadcast_to(np.arange(len(scores))[:, None], scores.shape)
     labels = np.asarray(made.labels, dtype=object)
     frame = pd.DataFrame(
-        {
-            "head": head.ravel(),
-            "query": places[..., 0].ravel(),
-            "key": places[..., 1].ravel(),
-            "value": scores.ravel(),
-        }
+        {"head": head.ravel(), "query": places[..., 0].ravel(), "key": places[..., 1].ravel(), "value": scores.ravel()}
     )
     frame = frame.loc[frame.value > 0].sort_values(by="value", ascending=False, kind="stable")
     frame = frame.drop_duplicates(["query", "key"]).head(PAIRS).reset_index(drop=True)

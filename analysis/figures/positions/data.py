@@ -15,11 +15,7 @@ from analysis.measurements.positions.result import PARTS, PositionMap, Unturned
 from analysis.probes import position_probe
 from analysis.probes.position_probe import BASELINES
 
-DEPENDS = {
-    "content": "content alone",
-    "position": "position or distance alone",
-    "both": "both together",
-}
+DEPENDS = {"content": "content alone", "position": "position or distance alone", "both": "both together"}
 ALL_BANDS = "all of them"
 CITE = ("su2021roformer", "barbero2025round")
 SPOKEN = {"added to scores": "what is added to scores"}

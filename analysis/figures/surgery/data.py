@@ -148,10 +148,7 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
         ),
         alt=f"Dot plot of the change in loss under {frame.operation.nunique()} operations: {text}.",
         command="\n".join(
-            [
-                *(run.command for run in runs),
-                'python -m analysis query "SELECT * FROM masked_surgery_effects" --csv',
-            ]
+            [*(run.command for run in runs), 'python -m analysis query "SELECT * FROM masked_surgery_effects" --csv']
         ),
         provenance={
             "models": join_names(f"{run.model} ({run.revision})" for run in runs),

@@ -19,10 +19,7 @@ NOTHING = 0.005
 """A share or an effect below this is printed as 0.00."""
 ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
 """The four terms that the question is about, then the other twelve."""
-MEASURES = {
-    "share": "share of the key-centred scores",
-    "effect": "effect on the pattern (KL, nats)",
-}
+MEASURES = {"share": "share of the key-centred scores", "effect": "effect on the pattern (KL, nats)"}
 AGGREGATIONS = {"mean_over_heads": "mean over heads", "pooled_over_heads": "pooled over heads"}
 CITE = ("ke2021tupe", "reimers2019sbert")
 

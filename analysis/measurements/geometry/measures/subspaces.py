@@ -11,13 +11,7 @@ from analysis.measurements.geometry.model_vectors import ModelVectors, axes, cen
 from analysis.measurements.geometry.random import subspace
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)
-GIVES = (
-    "principal_angle",
-    "smallest_angle",
-    "subspace_overlap",
-    "word_energy_in_position",
-    "position_energy_in_word",
-)
+GIVES = ("principal_angle", "smallest_angle", "subspace_overlap", "word_energy_in_position", "position_energy_in_word")
 SHOWN = 20
 """The rank whose every angle is kept; where a table has fewer directions, the largest of `RANKS` below that."""
 
@@ -32,12 +26,7 @@ def energy_inside(table: Float[ndarray, "row dim"], basis: Float[ndarray, "dim r
     return float(((table @ basis) ** 2).sum() / (table**2).sum())
 
 
-@measure(
-    "subspaces",
-    title="Angles and energy between words and positions",
-    gives=GIVES,
-    needs=("sum",),
-)
+@measure("subspaces", title="Angles and energy between words and positions", gives=GIVES, needs=("sum",))
 def subspaces(held: ModelVectors, options: Options) -> Measured:
     """Of the tables, raw and centred, every position counted that a word can hold."""
     word, position = held.sums()
