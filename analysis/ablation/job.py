@@ -25,7 +25,7 @@ from analysis.core.errors import AddendError
 from analysis.engine import Report
 from analysis.rules import rules_of
 from analysis.store import checkpoints
-from analysis.store.files import KINDS, Run, write
+from analysis.store.files import KINDS, Run, write_rows
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:
@@ -213,18 +213,8 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
 
     settings = job.pretraining
     rules = rules_of(settings.variant)
-    metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
-    count = len(metric)
-    columns = {
-        "variant": [settings.variant] * count,
-        "preset": [settings.preset] * count,
-        "seed": [settings.seed] * count,
-        "metric": metric,
-        "step": step,
-        "tokens": tokens,
-        "seconds": seconds,
-        "value": value,
-    }
+    names = ["metric", "step", "tokens", "seconds", "value"]
+    points = [dict(zip(names, row, strict=True)) for row in progress.rows]
     trained = [p for p in model.parameters() if p.requires_grad]
     config = {
         **settings.described(),
@@ -237,23 +227,18 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
         **({"rules": rules.manifest()} if settings.preset == rules.preset else {}),
         "seconds_are": "processor time of one thread" if job.place.device == "cpu" else "elapsed time",
     }
-    write(
-        "curves",
-        columns,
-        Run(
-            kind="curves",
-            command=job.command,
-            run_id=job.run_id,
-            device=device_name(job.place.device),
-            dtype="bfloat16 autocast" if half_precision(settings, job.place.device) else "float32",
-            seed=settings.seed,
-            variant=settings.variant,
-            preset=settings.preset,
-            config=config,
-            seconds=progress.seconds,
-        ),
-        name=job.file(job.run_id),
+    of = {"variant": settings.variant, "preset": settings.preset, "seed": settings.seed}
+    run = Run(
+        kind="curves",
+        command=job.command,
+        run_id=job.run_id,
+        device=device_name(job.place.device),
+        dtype="bfloat16 autocast" if half_precision(settings, job.place.device) else "float32",
+        config=config,
+        seconds=progress.seconds,
+        **of,
     )
+    write_rows(points, run, name=job.file(job.run_id), same=of)
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -347,8 +332,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
     name = job.file(job.scores_id)
     # Scores last: they are what says that the job is finished.
     for kind, rows, run_id in (("predictions", predictions, f"{job.scores_id}p"), ("scores", scores, job.scores_id)):
-        columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
-        write(kind, columns, Run(kind=kind, run_id=run_id, **shared), name=name)
+        write_rows(rows, Run(kind=kind, run_id=run_id, **shared), name=name)
 
 
 class FinetunedRows(TypedDict):

@@ -113,7 +113,7 @@ def measured(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            st.markdown(f"**What the store says.** {escape_markdown(queries.step_says(step, values))}")
+            st.markdown(f"**What the store says.** {escape_markdown(queries.step_says(step.name, values))}")
         except NoResults as missing:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
         except AddendError as problem:

@@ -159,9 +159,7 @@ def _train(
     random = np.random.RandomState(seed)
     batches = [rows for _ in range(settings.epochs) for rows in train.shuffled(settings.batch_size, random)]
     optimizer = torch.optim.AdamW(
-        groups(model, settings.weight_decay),
-        lr=settings.learning_rate,
-        fused=device.type in ("cpu", "cuda"),
+        groups(model, settings.weight_decay), lr=settings.learning_rate, fused=device.type in ("cpu", "cuda")
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_up_and_decay(len(batches), settings.warmup_share))
     model.train()

@@ -89,7 +89,6 @@ def similarity(params: CompareParameters) -> Figure[SimilarityContent]:
         ).reset_index(drop=True)
 
     return Figure(
-        name="encoding_similarity",
         title="Similarity against distance",
         finding="; ".join(_turning(one, like) for one, like in zip(shown, likes, strict=True) if _turning(one, like)),
         frame=frame,
@@ -216,7 +215,6 @@ def shift(params: ShiftParameters) -> Figure[ShiftContent]:
         )
 
     return Figure(
-        name="encoding_shift",
         title=f"From a position to the one {k} further on",
         finding="; ".join(_linear(one, result, k) for one, result in zip(shown, items, strict=True)),
         frame=frame,

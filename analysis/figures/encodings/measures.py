@@ -153,7 +153,6 @@ def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
     missing = [e.title for name, e in ENCODINGS.items() if name not in set(rows.encoding)]
     frame = rows.drop_duplicates("run_id")
     return Figure(
-        name="encoding_measures",
         title="All encodings, measure by measure",
         finding=_invariant(every),
         frame=lambda: every.loc[:, columns].reset_index(drop=True),

@@ -70,7 +70,6 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
     long = long.assign(title=long.variant.map(title), combines=[VARIANTS[name].combines for name in long.variant])
     order = _order(long)
     return Figure(
-        name="experiments_board",
         title="All experiments on one board",
         finding=counted(gap, BASELINE) if gap is not None else "",
         frame=lambda: long,

@@ -69,7 +69,6 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
         if (row := find_estimate(rows, "energy_in_top", subject, 20)) is not None
     )
     return geometry_figure(
-        "geometry_spectra",
         "How many directions words and positions use",
         rows,
         caption=(
@@ -106,7 +105,6 @@ def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
         if row is not None
     )
     return geometry_figure(
-        "geometry_ranks",
         "Ranks",
         rows,
         caption=(
@@ -148,7 +146,6 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
         f"subspaces {angle.baseline:.0f}."
     )
     return geometry_figure(
-        "geometry_subspaces",
         "Do words and positions keep apart?",
         rows,
         caption=(
@@ -186,7 +183,6 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
         f"{percent(first.baseline, 1)}."
     )
     return geometry_figure(
-        "geometry_layers",
         "The same from layer to layer",
         rows,
         caption=(
@@ -232,7 +228,6 @@ def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
     # A Gaussian table's dimensions: nearly the same share each.
     chance = rows[(rows.measure == "dimension_energy") & rows.subject.isin(["word_centred", "position_centred"])]
     return geometry_figure(
-        "geometry_energies",
         "Do words stay out of the dimensions that positions use?",
         rows,
         caption=(

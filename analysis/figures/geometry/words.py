@@ -79,7 +79,6 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
         f"position is added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
     )
     return geometry_figure(
-        "geometry_kept",
         "Does adding a position turn one word into another?",
         rows,
         caption=(
@@ -112,7 +111,6 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         f"({'nearer' if picked.margin < 0 else 'farther'} by {abs(picked.margin):.2f} than the word itself)."
     )
     return geometry_figure(
-        "geometry_calls",
         "The closest call of every word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
@@ -160,7 +158,6 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
         f"smallest distance between two words at one position (rotated: {ratio.baseline:.2f})."
     )
     return geometry_figure(
-        "geometry_collisions",
         "Do word + position and another word + position meet?",
         rows,
         table=cases[["word", "position", "other_word", "other_position", "distance", "margin"]],
@@ -195,7 +192,6 @@ def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
         f"linear map reads the position to within {error.value:.1f} places on average (chance {error.baseline:.1f})."
     )
     return geometry_figure(
-        "geometry_decoded",
         "Can word and position be read from their sum?",
         rows,
         caption=(
@@ -231,7 +227,6 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
         f"pairs (rows permuted: {percent(row.baseline, 1)})."
     )
     return geometry_figure(
-        "geometry_order",
         "What position tables say about position and order",
         own,
         caption=(
@@ -276,7 +271,6 @@ def heads(params: GeometryParameters) -> Figure[PanelsContent]:
         f"same singular values; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
     )
     return geometry_figure(
-        "geometry_heads",
         "How heads divide their directions between word and position",
         rows,
         caption=(

@@ -66,7 +66,6 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
     texts = [_told(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
     runs = alike[alike.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
-        name="training_advantage",
         title=f"How the advantage over {title(base)} changes with training",
         finding=_doubling(table, fits, base),
         frame=lambda: table,

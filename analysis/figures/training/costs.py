@@ -84,7 +84,6 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
     devices = sorted(set(rows.device[rows.measure.isin(MACHINE)].dropna()))
     wide = rows.pivot(index="variant", columns="measure", values="value").reindex(order)
     return Figure(
-        name="training_costs",
         title="What each variant costs",
         finding=_dearest(wide),
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],

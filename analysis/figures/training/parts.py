@@ -84,7 +84,6 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
     used = [name for name in trainings.variants if name in {*table.before, *table.after}]
     sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
     return Figure(
-        name="training_parts",
         title=f"What lies between {title(FIRST)} and {title(LAST)}",
         finding=_largest_part(table),
         frame=lambda: table,

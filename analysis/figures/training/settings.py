@@ -75,7 +75,6 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
         texts.append(_stuck(stuck, level, orderless))
     lost = frame[frame.diverged]
     return Figure(
-        name="training_settings",
         title="Final loss at other settings",
         finding=_sides(table, base),
         frame=lambda: table,

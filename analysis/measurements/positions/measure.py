@@ -81,16 +81,7 @@ def position_map(
             fields = _by_terms(model, family, inputs)
         else:
             fields = _by_bands(asked_twice(model, family, inputs), title)
-    about = provenance(
-        model,
-        name,
-        revision,
-        str(model.dtype).removeprefix("torch."),
-        time.perf_counter() - started,
-        text,
-        text_pair=text_pair or None,
-        truncated_from=cut_from,
-    )
+    about = provenance(model, name, revision, text, started, text_pair, cut_from)
     return PositionMap(**fields, kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 

@@ -28,7 +28,7 @@ from analysis.engine.task import Report
 from analysis.measurements.surgery.apply_arm import operate
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import surgery_rules
-from analysis.store.files import KINDS, Run, write
+from analysis.store.files import KINDS, Run, write_rows
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:
@@ -254,5 +254,4 @@ class SurgeryJob:
         }
         # Scores last: they are what says that the job is finished.
         for kind, rows, run_id in (("predictions", predictions, f"{self.run_id}p"), ("scores", scores, self.run_id)):
-            columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
-            write(kind, columns, Run(kind=kind, run_id=run_id, **about), name=self.name)
+            write_rows(rows, Run(kind=kind, run_id=run_id, **about), name=self.name)
