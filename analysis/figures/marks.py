@@ -189,9 +189,14 @@ def legend(
     *,
     lines: bool = False,
 ) -> alt.Legend:
-    """A legend whose names are not cut and whose signs are as strong as the marks. lines: its signs are strokes."""
+    """A legend whose names are neither cut nor left out, with signs as strong as the marks.
+
+    lines: its signs are strokes.
+    """
     sign = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
-    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, **sign)
+    return alt.Legend(
+        title=title, orient=place, columns=columns, labelLimit=320, symbolLimit=64, symbolOpacity=1, **sign
+    )
 
 
 def colour_bar(title: str, *, length: int = 220, form: str = ".3~g") -> alt.Legend:
@@ -355,3 +360,26 @@ def _plain(color: alt.Color | str | UndefinedType, look: Look) -> str | Undefine
 def _by_column(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:
     """The encoding that gives each row its own colour or shape, where all do not share one."""
     return alt.Undefined if isinstance(style, str) else style
+
+
+def categories(
+    channel: type[ChannelT],
+    field: str,
+    title: str | None,
+    order: Sequence[str] | UndefinedType = alt.Undefined,
+    *,
+    place: Literal["top", "bottom", "left", "right"] | UndefinedType = alt.Undefined,
+) -> ChannelT:
+    """An axis of names, or of whole numbers that each have a band of their own, with labels that stand level.
+
+    order: from the first to the last; else they are sorted.
+    """
+    names = order if isinstance(order, UndefinedType) else list(order)
+    axis = alt.Axis(orient=place, labelAngle=0, ticks=False, domain=False)
+    return channel(f"{field}:O", title=title, sort=names, axis=axis)
+
+
+def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+    """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
+    colours = {"scheme": "viridis"} if len(names) > 1 else {"range": [look.series]}
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(names), **colours), legend=key)
