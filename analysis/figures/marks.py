@@ -112,9 +112,11 @@ def same_axis(channel: ChannelT, field: str) -> ChannelT:
     return other
 
 
-def rows_down(field: str, order: Sequence[str], *, limit: int = 260, title: str | None = None) -> alt.Y:
-    """One row a name, in the order given. limit: the most pixels of a name."""
-    axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=True, labelOverlap=False)
+def rows_down(
+    field: str, order: Sequence[str], *, limit: int = 260, title: str | None = None, grid: bool = True
+) -> alt.Y:
+    """One row a name, in the order given. limit: the most pixels of a name. grid: whether a line leads to its marks."""
+    axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=grid, labelOverlap=False)
     names = list(order)
     return alt.Y(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
 
