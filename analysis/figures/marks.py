@@ -131,9 +131,14 @@ def columns_across(field: str, order: Sequence[str], *, title: str | list[str] |
     return alt.X(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
 
 
+def wrap_lines(text: str, width: int) -> list[str]:
+    """A text broken into lines of at most `width` letters."""
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [text]
+
+
 def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:
     """A label broken into lines, so that none is cut off."""
-    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+    return "\n".join(wrap_lines(text, width))
 
 
 def level_labels(labels: Sequence[str]) -> dict[str, str]:
