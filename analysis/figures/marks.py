@@ -388,5 +388,13 @@ def categories(
 
 def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
     """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
-    colours = {"scheme": "viridis"} if len(names) > 1 else {"range": [look.series]}
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(names), **colours), legend=key)
+    domain = list(names)
+    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[look.series])
+    return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
+
+
+def wrapped_labels(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[str, str]:
+    """Names and their labels for `labelled_rows`, broken into lines. width: the letters of a line."""
+    wrapped = {name: wrap_label(name, width) for name in names}
+    level = level_labels(list(wrapped.values()))
+    return {name: level[label] for name, label in wrapped.items()}

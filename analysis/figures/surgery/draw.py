@@ -1,7 +1,5 @@
 """Drawings of surgery: what a sentence encoder still does once its sum is cut apart."""
 
-from collections.abc import Sequence
-
 import altair as alt
 import pandas as pd
 
@@ -17,20 +15,19 @@ from analysis.figures.marks import (
     interval_tips,
     labelled_rows,
     legend,
-    level_labels,
     line_plot,
     number,
     panel,
     row_height,
     row_plot,
     rule,
-    wrap_label,
+    wrapped_labels,
 )
 from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
 LETTERS = 30
-"""Of one line of a label."""
+"""Of one line of a label: two lines leave the dots beside it room on a phone."""
 ROOM = 0.01
 """How far an axis reaches beyond the longest interval."""
 TIPS: tuple[Tip, ...] = (
@@ -56,7 +53,7 @@ def _operations(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Cha
     order = [name for name in content.order if name in set(shown.done)]
     # Several random draws share a row: their intervals would cover one another.
     shown = shown.assign(low=shown.low.where(shown.draw.isna()), high=shown.high.where(shown.draw.isna()))
-    labels = _labels(order)
+    labels = wrapped_labels(order, LETTERS)
     dots = row_plot(
         shown.assign(label=shown.done.map(labels)),
         x=number(alt.X, "value", LABEL, domain=_reach(frame), ticks=6),
@@ -67,13 +64,6 @@ def _operations(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Cha
     )
     height = row_height(list(labels.values()), ROW) * len(order)
     return panel(rule(look, x=content.intact), *dots, look=look, width=HALF, height=height)
-
-
-def _labels(order: Sequence[str]) -> dict[str, str]:
-    """What is done -> its label in two lines, so that a phone has room for the dots beside it."""
-    wrapped = [wrap_label(name, LETTERS) for name in order]
-    level = level_labels(wrapped)
-    return {name: level[label] for name, label in zip(order, wrapped, strict=True)}
 
 
 def _by_rank(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Chart:
@@ -100,7 +90,7 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
     frame = figure.frame()
     order = [name for name in figure.content.order if name in set(frame.done)]
     encoders = sorted(frame.encoder.unique())
-    labels = _labels(order)
+    labels = wrapped_labels(order, LETTERS)
     dots = row_plot(
         frame[frame.operation != "intact"].assign(label=lambda rows: rows.done.map(labels)),
         x=number(alt.X, "difference", "change in loss (nats)"),
