@@ -34,10 +34,9 @@ def verdicts(figure: Figure[VerdictsContent], look: Look) -> list[Chart]:
     lines = [textwrap.wrap(claim, LETTERS, max_lines=LINES, placeholder=" …") for claim in frame.claim]
     labels = list(marks.level_labels(["\n".join(parts) for parts in lines]).values())
     shown = frame[["claim", "verdict", "for", "against", "sentence"]].assign(label=labels)
-    across = alt.Axis(orient="top", labelAngle=-50, labelOverlap=False)
     dots = alt.Chart(shown).mark_point(filled=True, size=marks.LARGE_DOT, opacity=1)
     table = dots.encode(
-        x=alt.X("verdict:N", sort=list(words), title=None, scale=alt.Scale(domain=list(words)), axis=across),
+        x=marks.columns_across("verdict", list(words)),
         y=marks.labelled_rows(labels, grid=True),
         color=marks.hues("verdict", {word: look.colour(VERDICTS[word][0]) for word in words}),
         shape=marks.shapes("verdict", {word: VERDICTS[word][1] for word in words}),

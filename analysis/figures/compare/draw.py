@@ -25,39 +25,19 @@ def _terms(figure: Figure[TwoSidesContent], look: Look) -> list[Chart]:
     key = marks.legend(place="top", columns=2)
     lines = alt.Chart(wide).mark_rule(color=look.faint, strokeWidth=marks.LINE)
     dots = marks.row_plot(
-        wide.melt(["term", "label"], list(SIDES), "side", "value").dropna(),
-        x=x,
-        y=y,
-        look=look,
-        ends=None,
-        color=marks.series("side", SIDES, look, key),
-        shape=marks.shapes("side", SIDES, key),
+        wide.melt(["term", "label"], list(SIDES), "side", "value").dropna(), x=x, y=y, look=look, ends=None,
+        color=marks.series("side", SIDES, look, key), shape=marks.shapes("side", SIDES, key),
         tooltip=(("label", "term"), "side", ("value", "", ".4f")),
-    )
-    bars = alt.Chart(wide).mark_bar(height=marks.BAR)
-    zero, height = marks.rule(look, x=0), marks.ROW * len(order)
+    )  # fmt: skip
+    bars = alt.Chart(wide).mark_bar(height=marks.BAR).encode(
+        x=change, y=y, tooltip=marks.tips(("label", "term"), ("difference", "", "+.4f")),
+        # A legend as high as that of the dots, so that rows stand level.
+        color=marks.hues("what", {"right minus left": look.ink}, key),
+    )  # fmt: skip
+    joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2="right:Q"), *dots
     return [
-        marks.panel(
-            zero,
-            lines.encode(y=y, x=marks.same_axis(x, "left"), x2="right:Q"),
-            *dots,
-            look=look,
-            width=marks.HALF,
-            height=height,
-        ),
-        marks.panel(
-            zero,
-            bars.encode(
-                y=y,
-                x=change,
-                # A legend as high as that of the dots, so that rows stand level.
-                color=marks.hues("what", {"right minus left": look.ink}, key),
-                tooltip=marks.tips(("label", "term"), ("difference", "", "+.4f")),
-            ),
-            look=look,
-            width=marks.HALF,
-            height=height,
-        ),
+        marks.panel(marks.rule(look, x=0), *layers, look=look, width=marks.HALF, height=marks.ROW * len(order))
+        for layers in (joined, (bars,))
     ]
 
 

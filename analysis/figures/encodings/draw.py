@@ -31,16 +31,8 @@ def heat(figure: Figure[HeatContent], look: Look) -> list[Chart]:
     """One heat map an encoding, on its own symmetric scale."""
     return [
         heatmap(
-            one.table(),
-            domain=(-reach, reach),
-            row_title=one.row,
-            column_title=one.column,
-            value_title=one.unit,
-            title=one.title,
-            below=one.lines,
-            side=marks.HALF,
-            height=300,
-            look=look,
+            one.table(), domain=(-reach, reach), row_title=one.row, column_title=one.column, value_title=one.unit,
+            title=one.title, below=one.lines, side=marks.HALF, height=300, look=look,
         )
         for one, reach in zip(figure.content.shown, figure.content.reach, strict=True)
-    ]
+    ]  # fmt: skip

@@ -72,18 +72,12 @@ def spectrum(figure: Figure[SpectrumContent], look: Look) -> list[Chart]:
         # A row for frequency 0, the mean that was removed, so that row numbers are numbers of cycles.
         panels.append(
             heatmap(
-                np.vstack([np.zeros(power.shape[1]), np.nan_to_num(power)]),
-                domain=(0, top),
-                row_title=f"cycles in {one.length} tokens",
-                column_title=one.column,
-                value_title="share of the column's variance",
-                title=one.title,
-                below=one.lines,
-                side=marks.THIRD,
-                height=HEIGHT,
-                look=look,
+                np.vstack([np.zeros(power.shape[1]), np.nan_to_num(power)]), domain=(0, top),
+                row_title=f"cycles in {one.length} tokens", column_title=one.column,
+                value_title="share of the column's variance", title=one.title, below=one.lines, side=marks.THIRD,
+                height=HEIGHT, look=look,
             )
-        )
+        )  # fmt: skip
     return [*panels, _mean(mean, shown, look)] if len(mean) else panels
 
 

@@ -28,17 +28,10 @@ def similarity(figure: Figure[SimilarityContent], look: Look) -> list[Chart]:
         lines.append(_profile(one, like, colour, min(floor, 0.0) if like.kind.startswith("cosine") else None, look))
         maps.append(
             heatmap(
-                like.values,
-                domain=(-reach, reach),
-                row_title="query position",
-                column_title="key position",
-                value_title=like.kind,
-                title=one.title,
-                below=one.lines,
-                side=marks.HALF,
-                look=look,
+                like.values, domain=(-reach, reach), row_title="query position", column_title="key position",
+                value_title=like.kind, title=one.title, below=one.lines, side=marks.HALF, look=look,
             )
-        )
+        )  # fmt: skip
     return lines + maps if any(like.profile.distance.size for like in likes) else lines
 
 
@@ -74,31 +67,20 @@ def shift(figure: Figure[ShiftContent], look: Look) -> list[Chart]:
         elif result.matrix is None:
             panels.append(
                 empty(
-                    one,
-                    "held-out R² of the best single linear map",
-                    "(1: shifting is linear; 0: no better than the mean row)",
-                    "There is no closed form.",
-                    look=look,
-                    height=height,
-                    number=f"{result.r2:.3f}",
+                    one, "held-out R² of the best single linear map",
+                    "(1: shifting is linear; 0: no better than the mean row)", "There is no closed form.", look=look,
+                    height=height, number=f"{result.r2:.3f}",
                 )
-            )
+            )  # fmt: skip
         else:
             kept = related(result.matrix)
             names = [str(dimension) for dimension in kept]
             panels.append(
                 heatmap(
-                    result.matrix[np.ix_(kept, kept)],
-                    names,
-                    names,
-                    domain=(-1.0, 1.0),
-                    row_title=f"dimension at position + {k}",
-                    column_title="dimension at position",
-                    value_title="weight",
-                    title=one.title,
-                    below=(*one.lines, f"closed form; largest error {result.residual:.0e}"),
-                    side=marks.HALF,
-                    look=look,
+                    result.matrix[np.ix_(kept, kept)], names, names, domain=(-1.0, 1.0),
+                    row_title=f"dimension at position + {k}", column_title="dimension at position",
+                    value_title="weight", title=one.title,
+                    below=(*one.lines, f"closed form; largest error {result.residual:.0e}"), side=marks.HALF, look=look,
                 )
-            )
+            )  # fmt: skip
     return panels

@@ -28,49 +28,33 @@ def _places(labels: list[str]) -> alt.X:
 
 
 def _dots(
-    frame: pd.DataFrame,
-    y: alt.Y,
-    labels: list[str],
-    kinds: tuple[str, ...],
-    look: Look,
-    *tooltip: marks.Tip,
-    title: str | None = None,
+    frame: pd.DataFrame, x: alt.X, y: alt.Y, kinds: tuple[str, ...], look: Look, *tooltip: marks.Tip, title: str = ""
 ) -> list[Chart]:
     """Dots over tokens, two a token, whose `kind` has a colour and a shape. title: of the legend."""
-    key = marks.legend(title, place="top", columns=2)
-    return marks.line_plot(
-        frame,
-        x=_places(labels),
-        y=y,
-        look=look,
-        color=marks.series("kind", kinds, look, key),
-        shape=marks.shapes("kind", kinds, key),
-        width=0,
-        tooltip=tooltip,
-    )
+    key = marks.legend(title or None, place="top", columns=2)
+    color, shape = marks.series("kind", kinds, look, key), marks.shapes("kind", kinds, key)
+    return marks.line_plot(frame, x=x, y=y, look=look, color=color, shape=shape, width=0, tooltip=tooltip)
 
 
 @drawing("intervention_tokens")
 def tokens(figure: Figure[TokensContent], look: Look) -> list[Chart]:
     """Losses before and after joined by a line; or a cosine's distance from 1."""
-    frame, labels = figure.frame(), figure.content.labels
+    frame, x = figure.frame(), _places(figure.content.labels)
     frame = frame.assign(order=range(len(frame)))
     lines = alt.Chart(frame).mark_rule(strokeWidth=marks.LINE, color=look.faint)
     if figure.content.losses:
         both = pd.concat([frame.assign(kind=when, loss=frame[f"loss_{when}"]) for when in WHEN])
         y = marks.number(alt.Y, "loss", "cross-entropy (nats)", zero=True)
         dots = _dots(
-            both, y, labels, WHEN, look, "token", ("likeliest_before", "likeliest before"),
+            both, x, y, WHEN, look, "token", ("likeliest_before", "likeliest before"),
             ("likeliest_after", "likeliest after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
         )  # fmt: skip
-        ends = lines.encode(x=_places(labels), y=marks.same_axis(y, "loss_before"), y2="loss_after:Q")
+        spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2="loss_after:Q")
     else:
         y = marks.number(alt.Y, "cosine", "cosine, before and after", domain=(min(0.0, float(frame.cosine.min())), 1))
-        dots = marks.line_plot(
-            frame, x=_places(labels), y=y, look=look, width=0, tooltip=("token", ("cosine", "", ".4f"))
-        )
-        ends = lines.encode(x=_places(labels), y=y, y2=alt.datum(1))
-    return [marks.panel(ends, *dots, look=look, width=marks.WIDE, height=HEIGHT)]
+        dots = marks.line_plot(frame, x=x, y=y, look=look, width=0, tooltip=("token", ("cosine", "", ".4f")))
+        spans = lines.encode(x=x, y=y, y2=alt.datum(1))
+    return [marks.panel(spans, *dots, look=look, width=marks.WIDE, height=HEIGHT)]
 
 
 @drawing("intervention_kl", "vision_kl")
@@ -79,16 +63,10 @@ def kl(figure: Figure[PatternChangeContent], look: Look) -> list[Chart]:
     values = figure.content.kl
     return [
         heatmap(
-            values,
-            domain=(0, float(values.max()) or 1.0),
-            row_title="layer",
-            column_title="head",
-            value_title="KL (nats)",
-            side=600,
-            height=max(120, 26 * len(values)),
-            look=look,
+            values, domain=(0, float(values.max()) or 1.0), row_title="layer", column_title="head",
+            value_title="KL (nats)", side=600, height=max(120, 26 * len(values)), look=look,
         )
-    ]
+    ]  # fmt: skip
 
 
 @drawing("vision_moved")
@@ -97,17 +75,11 @@ def moved(figure: Figure[MovedContent], look: Look) -> list[Chart]:
     values = figure.content.values
     return [
         heatmap(
-            values,
-            domain=(min(0.0, float(np.nanmin(values))), 1),
-            row_title="row of the patch",
-            column_title="column of the patch",
-            value_title="cosine, before and after",
-            diverging=False,
-            side=380,
-            height=360,
-            look=look,
+            values, domain=(min(0.0, float(np.nanmin(values))), 1), row_title="row of the patch",
+            column_title="column of the patch", value_title="cosine, before and after", diverging=False, side=380,
+            height=360, look=look,
         )
-    ]
+    ]  # fmt: skip
 
 
 @drawing("intervention_maps", columns=3)
@@ -131,7 +103,7 @@ def permutation(figure: Figure[PermutationContent], look: Look) -> list[Chart]:
     smallest = float(frame.error[frame.error > 0].min()) if (frame.error > 0).any() else 1e-17
     y = marks.number(alt.Y, "drawn", "largest difference of the output", log=10, form=".0e", ticks=8)
     dots = _dots(
-        frame.assign(drawn=np.maximum(frame.error, smallest)), y, figure.content.labels, POSITIONS, look,
+        frame.assign(drawn=np.maximum(frame.error, smallest)), _places(figure.content.labels), y, POSITIONS, look,
         "token", ("kind", "positions"), ("error", "difference", ".2e"), title="positions",
     )  # fmt: skip
     return [marks.panel(*dots, look=look, width=marks.WIDE, height=HEIGHT)]
@@ -144,14 +116,9 @@ def effects(figure: Figure[EffectsContent], look: Look) -> list[Chart]:
     y = marks.rows_down("done", order, grid=False)
     panels = []
     for outcome, label in figure.content.outcomes.items():
-        dots = marks.row_plot(
-            frame[frame.outcome == outcome],
-            # In two lines: a narrow screen has no room for both side by side under the bars.
-            x=marks.number(alt.X, "value", label.split(": "), zero=True, ticks=6),
-            y=y,
-            look=look,
-            bars=True,
-            tooltip=("done", ("value", label, ".4f"), *marks.interval_tips(".4f"), "texts:Q"),
-        )
+        # A title of two lines: a narrow screen has no room for both side by side under the bars.
+        x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=6)
+        tooltip = ("done", ("value", label, ".4f"), *marks.interval_tips(".4f"), "texts:Q")
+        dots = marks.row_plot(frame[frame.outcome == outcome], x=x, y=y, look=look, bars=True, tooltip=tooltip)
         panels.append(marks.panel(*dots, look=look, width=marks.HALF, height=marks.ROW * len(order)))
     return panels

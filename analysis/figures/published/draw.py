@@ -79,13 +79,9 @@ def _variants_down(cells: pd.DataFrame, title: list[str], reach: tuple[float, fl
     frame, labels = _labelled(cells.assign(low=cells.value - cells.sd, high=cells.value + cells.sd), cells.row)
     column, unit = str(cells.column.iloc[0]), str(cells.unit.iloc[0])
     dots = marks.row_plot(
-        frame,
-        x=_score_axis(cells, reach, "" if column == unit else f"{column}: "),
-        y=marks.labelled_rows(labels),
-        look=look,
-        color=look.colour(SOURCES["published"]),
-        tooltip=(*VARIANT, SD, *SOURCE),
-    )
+        frame, x=_score_axis(cells, reach, "" if column == unit else f"{column}: "), y=marks.labelled_rows(labels),
+        look=look, color=look.colour(SOURCES["published"]), tooltip=(*VARIANT, SD, *SOURCE),
+    )  # fmt: skip
     return marks.panel(*dots, look=look, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title)
 
 
@@ -108,7 +104,8 @@ def _columns_down(
     height = max(marks.row_height(labels), 8 * len(variants) + 8)
     # A page takes the legend's room from the marks.
     room = marks.key_room(look, len(variants), keys)
-    return marks.panel(_spans(frame, x, y, look), *dots, look=look, width=marks.HALF, height=len(labels) * height + room, title=title)
+    layers = _spans(frame, x, y, look), *dots
+    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * height + room, title=title)
 
 
 def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
@@ -169,13 +166,9 @@ def _bars(cells: pd.DataFrame, title: list[str], decimals: int, look: Look) -> C
     written = [signed(value, decimals) for value in cells.difference]
     frame, labels = _labelled(cells.assign(written=written, below=cells.difference < 0), cells.row)
     place = marks.number(
-        alt.X,
-        "difference",
-        [str(cells.column.iloc[0]), *_minus(cells, 44)],
-        domain=(min(0.0, float(frame.difference.min())), max(0.0, float(frame.difference.max()))),
-        padding=52,
-        ticks=5,
-    )
+        alt.X, "difference", [str(cells.column.iloc[0]), *_minus(cells, 44)],
+        domain=(min(0.0, float(frame.difference.min())), max(0.0, float(frame.difference.max()))), padding=52, ticks=5,
+    )  # fmt: skip
     base = alt.Chart(frame).encode(y=marks.labelled_rows(labels))
     bars = base.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
         x=place,

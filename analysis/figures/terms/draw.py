@@ -65,16 +65,12 @@ def _aggregates(figure: Figure[AggregatesContent], look: Look) -> list[Chart]:
     order, label, two = figure.content.order, figure.content.label, figure.content.two
     key = marks.legend(place="top") if two else None
     dots = marks.row_plot(
-        figure.content.rows,
-        x=marks.number(alt.X, "value", label, zero=True),
-        y=marks.rows_down("term_label", order, title=TERM, grid=False),
-        look=look,
-        color=marks.series("over", OVER, look, key),
-        shape=marks.shapes("over", OVER, key),
-        offset=alt.YOffset("over:N", sort=list(OVER)) if two else alt.Undefined,
-        bars=True,
+        figure.content.rows, x=marks.number(alt.X, "value", label, zero=True),
+        y=marks.rows_down("term_label", order, title=TERM, grid=False), look=look,
+        color=marks.series("over", OVER, look, key), shape=marks.shapes("over", OVER, key),
+        offset=alt.YOffset("over:N", sort=list(OVER)) if two else alt.Undefined, bars=True,
         tooltip=(("term_label", "term"), ("over", "aggregation"), ("value", label, ".4f"), *marks.interval_tips(".4f")),
-    )
+    )  # fmt: skip
     height = (34 if two else marks.ROW) * len(order) + (marks.key_room(look, len(OVER)) if two else 0)
     return [marks.panel(marks.rule(look, x=0), *dots, look=look, width=620, height=height)]
 
@@ -92,17 +88,9 @@ def token_map(
 ) -> Chart:
     """What tokens ask of tokens, queries down and keys across, on a scale around zero or from it."""
     return heatmap(
-        values,
-        labels,
-        labels,
-        domain=(-reach if around_zero else 0, reach),
-        row_title="query",
-        column_title="key",
-        value_title=value,
-        side=side,
-        look=look,
-        **more,
-    )
+        values, labels, labels, domain=(-reach if around_zero else 0, reach), row_title="query", column_title="key",
+        value_title=value, side=side, look=look, **more,
+    )  # fmt: skip
 
 
 def pattern_map(pattern: ndarray, labels: Sequence[str], look: Look, reach: float | None = None, **more: Any) -> Chart:
@@ -118,17 +106,12 @@ def maps(figure: Figure[MapsContent], look: Look) -> list[Chart]:
     last_row = len(content.maps) - figure.columns
     return [
         token_map(
-            values,
-            content.labels,
-            content.reach,
-            look,
+            values, content.labels, content.reach, look,
             title=[term_label(term), share_and_effect(content.share[term], content.effect[term])],
-            legend=number >= last_row,
-            side=MAP_SIDE if figure.columns == 2 else 260,
-            first=content.first,
+            legend=number >= last_row, side=MAP_SIDE if figure.columns == 2 else 260, first=content.first,
         )
         for number, (term, values) in enumerate(content.maps.items())
-    ]
+    ]  # fmt: skip
 
 
 def share_and_effect(share: float, effect: float) -> str:

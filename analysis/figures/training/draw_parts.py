@@ -31,7 +31,7 @@ def parts(figure: Figure[PartsContent], look: Look) -> list[Chart]:
     panels = []
     for way in figure.content.ways:
         rows = table[table.way == way].drop(columns=["way", "note"])
-        labels = list(marks.wrapped_labels(rows.change).values())
+        labels = list(marks.wrapped_labels(rows.change.tolist()).values())
         rows = rows.assign(label=labels, written=[signed(gap) for gap in rows.gap])
         layers = differences(rows, x, marks.labelled_rows(labels, grid=True), look, TIPS)
         panels.append(

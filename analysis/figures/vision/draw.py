@@ -32,19 +32,12 @@ def layers(figure: Figure[LayersContent], look: Look) -> list[Chart]:
     reach = min(reach, 1.0) if share else reach
     return [
         heatmap(
-            values,
-            domain=(-reach if share else 0.0, reach),
-            row_title="layer",
-            column_title="head",
-            value_title="share" if share else "effect (nats)",
-            title=term_label(term),
-            legend=number >= len(maps) - 2,
-            side=marks.HALF,
-            height=22 * len(values),
-            look=look,
+            values, domain=(-reach if share else 0.0, reach), row_title="layer", column_title="head",
+            value_title="share" if share else "effect (nats)", title=term_label(term), legend=number >= len(maps) - 2,
+            side=marks.HALF, height=22 * len(values), look=look,
         )
         for number, (term, values) in enumerate(maps.items())
-    ]
+    ]  # fmt: skip
 
 
 def _outline(query: tuple[int, int] | None) -> list[Chart]:
@@ -76,18 +69,9 @@ def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Char
     frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
     frame = frame.assign(x=frame.column - 0.5, x2=frame.column + 0.5, y=frame.row - 0.5, y2=frame.row + 0.5)
     x, y = index_axes(values.shape, "row", "column")
-    return (
-        alt.Chart(frame)
-        .mark_rect()
-        .encode(
-            x=x,
-            x2="x2",
-            y=y,
-            y2="y2",
-            color=alt.Color("score:Q", scale=scale, legend=key),
-            tooltip=marks.tips("row", "column", ("score", "", ".4~g")),
-        )
-    )
+    cells, tooltip = alt.Chart(frame).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
+    color = alt.Color("score:Q", scale=scale, legend=key)
+    return cells.encode(x=x, x2="x2", y=y, y2="y2", color=color, tooltip=tooltip)
 
 
 @drawing("vision_maps", columns=3)
