@@ -81,11 +81,8 @@ class Look:
         return colours.DIVERGING[self.dark]
 
     def around_zero(self, reach: float) -> alt.Scale:
-        """The colours of values from -reach to reach; those beyond have the colour of the end."""
-        stops = self.diverging
-        return alt.Scale(
-            domain=list(np.linspace(-reach, reach, len(stops))), range=stops, clamp=True, interpolate="rgb"
-        )
+        """The colours of values from -reach to reach."""
+        return colour_scale(self.diverging, (-reach, reach))
 
     @property
     def sequential(self) -> list[str]:
@@ -114,6 +111,12 @@ class Look:
     def ink_on_cells(self, strong: str) -> Any:
         """The colour of digits on a scale's cells, as a condition. strong: the Vega test that a cell is far from 0."""
         return alt.condition(strong, alt.value(self.ground), alt.value(self.ink))
+
+
+def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale:
+    """The colours of values from one end of a domain to the other; those beyond have the colour of the end."""
+    places = list(np.linspace(*domain, len(stops)))
+    return alt.Scale(domain=places, range=list(stops), clamp=True, interpolate="rgb")
 
 
 ContentT = TypeVar("ContentT")
