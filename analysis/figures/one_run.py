@@ -69,7 +69,7 @@ def checked_head(head: int, heads: int) -> int:
 
 
 def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str], first: int = 0) -> pd.DataFrame:
-    """Maps of tokens by tokens, one row a cell. first: the index of the first query and key."""
+    """Maps of tokens by tokens, one row per cell. first: the index of the first query and key."""
     names = np.asarray(labels, dtype=object)
     parts = []
     for name, values in maps.items():

@@ -75,7 +75,7 @@ def measured(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            st.markdown(f"**What the store says.** {escape_markdown(queries.step_says(step, values))}")
+            st.markdown(f"**What the evidence says.** {escape_markdown(queries.step_says(step, values))}")
         except NoResults as missing:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
         except AddendError as problem:
@@ -106,7 +106,7 @@ with st.expander("Sources, and the verdicts on what they claim"):
     documents = queries.claim_documents()
     for number in step.documents:
         one = documents[number]
-        st.markdown(escape_markdown(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
+        st.markdown(escape_markdown(f"{one.title} ({one.kind}, {one.site})."))
     for heading in statements.headings():
         if heading.id in step.claims:
             st.page_link(

@@ -35,7 +35,7 @@ def test_every_step_opens_with_its_text_its_chart_and_its_sentence(step):
     assert app.header[0].value == step.title
     texts = [box.value for box in app.markdown]
     assert step.text in texts
-    assert any(text.startswith(("**What the store says.**", "**Not measured yet.**")) for text in texts)
+    assert any(text.startswith(("**What the evidence says.**", "**Not measured yet.**")) for text in texts)
     assert figures(app), "a chart has a title"
     assert len(app.select_slider) + len(app.selectbox) - 1 == len(step.touches), "the first box is that of the steps"
 

@@ -435,7 +435,7 @@ def test_any_variant_may_be_held_against(three):
 
 
 @pytest.mark.parametrize(
-    ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within it")]
+    ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within the interval")]
 )
 def test_tupes_claim_is_held_against_the_interval(data, crossings, words):
     """BERT-A takes 400 steps; TUPE-A falls from 8 to 2 in twice the steps at which it is at 5."""
@@ -459,7 +459,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
     store_build.refresh()
     figure = made("training_plateau")
     assert figure.content.table.told.tolist() == ["> 400"]
-    assert "not left within the run" in figure.caption
+    assert "did not leave the plateau within the run" in figure.caption
     drawings.compose(figure).to_dict()
 
 
@@ -538,8 +538,8 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     frame = figure.frame()
     assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
     table = figure.content.table.set_index("Variant")
-    assert table.loc["No position", "Where its size is not matched"].startswith("Fewer parameters")
-    assert table.loc["BERT-A", "Where its size is not matched"] == ""
+    assert table.loc["No position", "Why its size differs"].startswith("Fewer parameters")
+    assert table.loc["BERT-A", "Why its size differs"] == ""
     assert table.loc["No position", "Against BERT-A"] == "−8.3 %"
 
 

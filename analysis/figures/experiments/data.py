@@ -84,7 +84,7 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
             "Published: Ke et al. 2021 (TUPE), Table 1, other models on other data, no spread printed.",
             f"Costs: preset {COSTED}, measured in turns on one machine. A row without a dot was not measured.",
         ),
-        alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel a measure."
+        alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel per measure."
         + (f" {counted(gap, BASELINE)}." if gap is not None else ""),
         command="python -m analysis export '/experiments' --figure experiments_board -o board.csv",
         provenance={"trainings": f"preset {preset}", "GLUE": f"preset {SCORED}", "costs": f"preset {COSTED}"},

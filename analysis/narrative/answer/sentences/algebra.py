@@ -20,8 +20,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     del facts, ask
     error = largest_error()
     return ComputedSentence(
-        sentence="Concatenating and then multiplying by a matrix is already a sum: each part meets its own block of "
-        "the matrix. Adding only makes the two blocks one.",
+        sentence="Concatenating and then multiplying by a matrix is already a sum: word and position each meet a "
+        "block of the matrix. Adding only uses one block for both.",
         bold="is already a sum",
         value=error,
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: largest_error()' AS computed_by",
