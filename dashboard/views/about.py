@@ -45,7 +45,7 @@ stored with the means.
 )
 
 st.header("Glossary", anchor="glossary")
-st.markdown("Where one of these words stands under a figure, the question mark next to it shows the same definition.")
+st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")
 st.markdown("\n".join(f"- **{term}**: {escape_markdown(what)}" for term, what in DEFINITIONS.items()))
 
 st.header("What the store holds", anchor=False)

@@ -11,6 +11,7 @@ from analysis.narrative.reading import Step, Touch, ordered
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import claim_cards, moving_pictures, show
+from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "read"
@@ -75,7 +76,8 @@ def measured(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            st.markdown(f"**What the evidence says.** {escape_markdown(queries.step_says(step, values))}")
+            text = queries.step_says(step, values)
+            st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
         except NoResults as missing:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
         except AddendError as problem:
@@ -93,7 +95,7 @@ step = steps[name]
 st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
 turn(step, "above")
 st.header(step.title, anchor=False)
-st.markdown(step.text)
+st.markdown(step.text, help=glossary_hint(step.text))
 for one in step.touches:
     touch(one)
 for field in picked.view.fields:
