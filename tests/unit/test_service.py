@@ -524,7 +524,7 @@ def test_what_is_no_exception_is_told_all_the_same(world):
 
     ours = service()
     world.fails["find m"] = [Panic("quotes a text")]
-    with pytest.raises(AddendError, match="A library that the model needs broke at this"):
+    with pytest.raises(AddendError, match="A library that the model needs failed on this input"):
         ours.ask(Ask("a"))
     assert ours.ask(Ask("a")) is not None
 
