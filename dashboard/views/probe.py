@@ -32,9 +32,7 @@ try:
             label=escape_markdown(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False
         )
 except NoFamily as problem:
-    status.update(
-        label="This architecture gives no terms; its attention patterns are below", state="complete", expanded=False
-    )
+    status.update(label="This architecture gives no terms: attention patterns", state="complete", expanded=False)
     show.show_problem(problem)
     probe_form.patterns(picked)
     st.stop()
