@@ -1,9 +1,11 @@
 """Numbers and lists as they are printed on screen and in sentences: a true minus sign, never -0.00."""
 
+import math
 import re
 from collections.abc import Iterable
 
 UNDEFINED = "undefined"
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z“('])")
 
 
@@ -52,6 +54,15 @@ def significant(value: float, digits: int = 3) -> str:
     if value and (abs(value) < 1e-3 or abs(value) >= 1e5):
         return f"{value:.1e}".replace("-", "−")
     return f"{value:,.{digits}g}".replace("-", "−") if abs(value) < 1000 else f"{value:,.0f}".replace("-", "−")
+
+
+def power_of_ten(value: float) -> str:
+    """The power of ten that is nearest to a value.
+
+    >>> power_of_ten(1e-14)
+    '10⁻¹⁴'
+    """
+    return "10" + str(round(math.log10(value))).translate(SUPERSCRIPT)
 
 
 def interval_text(low: float | None, high: float | None, form: str = ".2f") -> str:

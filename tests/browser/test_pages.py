@@ -69,7 +69,7 @@ def test_every_page_draws_can_be_read_and_fits(profile: BrowserContext, address:
     page.evaluate(AXE)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(FITS, width)
+        page.wait_for_function(FITS, arg=width)
         assert page.evaluate(RUN, STREAMLITS_OWN) == []
         assert page.evaluate(SMALL, SMALLEST_TEXT) == []
     page.close()

@@ -323,7 +323,8 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     half = t_distribution.ppf(0.975, len(points) - 2) * expected.stderr
     (told,) = figure.sentences
     assert told.startswith(
-        "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): −1.19, −0.33, −0.10 nats"
+        "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): its final loss differs from that of BERT-A "
+        "by −1.19, −0.33, −0.10 nats"
     )
     ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")

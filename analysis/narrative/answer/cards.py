@@ -5,7 +5,7 @@ import pandas as pd
 from analysis.claims.statements import stored as statements
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.core import default_model, frames
-from analysis.core.formatting import significant
+from analysis.core.formatting import power_of_ten
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated
 from analysis.store import read
@@ -46,8 +46,8 @@ def _certain() -> Card | None:
         return None
     return Card(
         kind="certain",
-        sentence="Adding is concatenating with the two blocks of the matrix tied together. Checked to an error of "
-        f"{significant(step.value)}.",
+        sentence="Adding is concatenating with the two blocks of the matrix tied together. Checked to an error below "
+        f"{power_of_ten(step.value)}.",
         link=step.link,
         page=step.page,
         values=step.values,
