@@ -361,8 +361,8 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     one, told = made("training_settings").sentences
     assert one == "TUPE-A minus BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
     assert told == (
-        "Still on the plateau at the end, with a loss above 6.90 (0.1 nats below where No position ends), so that a tie "
-        "says nothing: "
+        "Still on the plateau at the end, with a loss above 6.90 (0.1 nats below where No position ends), so that a "
+        "tie says nothing: "
         "peak rate 0.002: BERT-A."
     )
     run("bert_a", 0, ADDED, 6.97, norm="pre")
@@ -527,7 +527,7 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
             trainings.write(variant, seed, rows)
     store_build.refresh()
     figure = made("training_scores")
-    assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after it" in figure.caption
+    assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
     assert len(drawings.panels(figure)) == 2
     assert figure.frame().step.min() == 0
