@@ -12,7 +12,7 @@ from analysis.store import read
 
 OPERATIONS = {
     "intact": "as trained",
-    "separated": "turned into a concatenation",
+    "separated": "made a concatenation",
     "mean_position": "no position",
     "permuted": "positions shuffled",
 }
@@ -68,17 +68,17 @@ def _measured() -> Card | None:
         return None
     verdict = next((one.verdict for one in statements.parts("C10") if one.id == "C10d"), OPEN)
     texts = {
-        SUPPORTED: "A real model judges sentence similarity as well as before when its sum is turned into a "
-        "concatenation (correlation with people's ratings).",
-        CONTRADICTED: "A real model judges sentence similarity less well when its sum is turned into a concatenation "
+        SUPPORTED: "A real model judges sentence similarity as well as before when its sum is made a concatenation "
+        "(correlation with people's ratings).",
+        CONTRADICTED: "A real model judges sentence similarity less well when its sum is made a concatenation "
         "(correlation with people's ratings).",
     }
     return Card(
         kind="measured",
         sentence=texts.get(
             verdict,
-            "How well a real model judges sentence similarity when its sum is turned into a "
-            "concatenation (correlation with people's ratings).",
+            "How well a real model judges sentence similarity when its sum is made a concatenation "
+            "(correlation with people's ratings).",
         ),
         link="The experiment",
         page="claims",
