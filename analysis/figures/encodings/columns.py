@@ -142,7 +142,7 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     known = np.concatenate([outcome.power[~np.isnan(outcome.power)] for outcome in spectra])
     return Figure(
         name="encoding_spectrum",
-        title="How fast the dimensions turn",
+        title="How fast the dimensions vary",
         finding="The mean frequency is "
         + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),
         frame=frame,

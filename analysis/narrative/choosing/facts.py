@@ -88,12 +88,12 @@ def needed(method: Method) -> list[str]:
         items.append(
             "projections of positions, added to queries and keys"
             if untied == "added"
-            else "a position-to-position score with projections of its own"
+            else "a position-to-position score with separate projections"
         )
     if settings.get("blocked"):
         items.append("projections kept in blocks")
     if settings.get("untie_cls"):
-        items.append("scores of its own for [CLS]")
+        items.append("separate scores for [CLS]")
     if settings.get("relative_buckets"):
         items.append(f"a learned bias on the scores, {settings['relative_buckets']} numbers for each head")
     if settings.get("alibi"):
@@ -102,15 +102,17 @@ def needed(method: Method) -> list[str]:
         share = settings.get("rotary_share", 1.0)
         items.append(f"a rotation of {'' if share == 1 else 'a part of '}queries and keys")
     if settings.get("polar"):
-        items.append("queries and keys of lengths alone, turned by position, with a learned phase for each dimension")
+        items.append(
+            "queries and keys that have lengths only, rotated by position, with a learned phase for each dimension"
+        )
     if settings.get("disentangled"):
         items.append("relative position vectors, compared with words in the scores")
     if settings.get("window"):
-        items.append(f"an attention mask of {settings['window']} neighbours a side")
+        items.append(f"an attention mask of {settings['window']} neighbours on each side")
     if settings.get("recurrent"):
         items.append("a bidirectional recurrent network before the first layer")
     if method.setup.inherits == "model":
-        items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some steps more")
+        items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some further steps")
     return items or ["nothing"]
 
 
