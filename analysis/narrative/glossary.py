@@ -55,7 +55,7 @@ DEFINITIONS = {
     "which each weighs the same.",
     "band": "Of a rotary model: pairs of dimensions that it rotates at similar wavelengths, counted in tokens. "
     "Bands of short wavelength tell neighbours apart; bands of long wavelength hardly change over a text.",
-    "even attention": "Attention that gives every word of a text the same weight. The distances of real heads are compared "
+    "even attention": "Attention that gives every word of a text the same weight; distances of heads are compared "
     "with its mean distance.",
     "kernel": "The mean score at each distance between two tokens, whatever the words are.",
     "probe set": "The texts, written for Addend and open to all, over which the stored measurements are taken.",
