@@ -42,98 +42,112 @@ def _number(name: str, default: int, hosted: int, says: str, *, unlimited: bool 
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting(name="ADDEND_HOSTED", kind="switch", default="0", says="`1`: strangers use this server; see Hosting"),
+        Setting(
+            name="ADDEND_HOSTED", kind="switch", default="0", says="`1`: the server is open to strangers; see Hosting"
+        ),
         Setting(
             name="ADDEND_PUBLIC_URL",
             kind="address",
             default="",
-            says="the public address that links carry; else the address the browser is at",
+            says="the public address that links contain; by default the address that the browser shows",
         ),
         Setting(
             name="ADDEND_DATA",
             kind="place",
             default="",
-            says="the folder of results files, or an address of object storage such as `s3://bucket/folder`; "
-            "else `data/`",
+            says="the folder of results files, or an address of object storage such as `s3://bucket/folder`; by "
+            "default `data/`",
         ),
         Setting(
             name="ADDEND_MIRROR",
             kind="text",
             default="",
-            says="where files of an `ADDEND_DATA` on object storage are kept on this machine; else `~/.cache/addend`",
+            says="where this machine keeps the files of an `ADDEND_DATA` on object storage; by default "
+            "`~/.cache/addend`",
         ),
         Setting(
             name="ADDEND_STORE",
             kind="text",
             default="",
-            says="the DuckDB file; else `store/addend.duckdb` in the data folder",
+            says="the DuckDB file; by default `store/addend.duckdb` in the data folder",
         ),
         Setting(
-            name="ADDEND_SAVE_PROBES", kind="switch", default="1", hosted="0", says="`0` switches saving of probes off"
+            name="ADDEND_SAVE_PROBES",
+            kind="switch",
+            default="1",
+            hosted="0",
+            says="`0` switches the saving of probes off",
         ),
         Setting(
             name="ADDEND_PROBES",
             kind="place",
             default="",
-            says="a folder or an address for saved probes alone, out of the store; else `probes/` in the data folder",
+            says="a folder or an address for saved probes only, outside the store; by default `probes/` in the "
+            "data folder",
         ),
         Setting(
             name="ADDEND_IMPORT",
             kind="switch",
             default="1",
             hosted="0",
-            says="`0` switches uploads on the page Bring your own off",
+            says="`0` switches off uploads on the page Bring your own",
         ),
         Setting(
             name="ADDEND_MODELS",
             kind="names",
             default="*",
             hosted="",
-            says="models of the hub that may be asked for, apart by commas: `owner/name`, `owner/*`, "
+            says="models of the hub that readers may ask for, separated by commas: `owner/name`, `owner/*`, "
             "`owner/name@revision`, or `*`",
         ),
-        _number("ADDEND_MODEL_MB", 0, 1000, "MB of a model's files, asked before they are downloaded", unlimited=True),
-        _number("ADDEND_DOWNLOADS", 20, 4, "downloads of models that may wait or run at once, beside the probes"),
-        _number("ADDEND_DOWNLOAD_SECONDS", 7200, 600, "seconds that the download of one model may take"),
-        _number("ADDEND_TEXT_KB", 1000, 32, "kB of a text with its pair"),
-        _number("ADDEND_TOKENS", 4096, 512, "tokens of a text with its pair"),
-        _number("ADDEND_IMAGE_MB", 10, 5, "MB of an uploaded image"),
-        _number("ADDEND_MEGAPIXELS", 25, 10, "million pixels of an uploaded image"),
-        _number("ADDEND_SECONDS", 600, 60, "seconds that one probe may run once it is its turn"),
-        _number("ADDEND_QUEUE", 100, 20, "probes that may wait or run at once"),
-        _number("ADDEND_MODELS_MB", 8000, 1000, "MB of models kept in memory; the last one stays, whatever its size"),
-        _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
-        _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes a minute of one session", unlimited=True),
-        _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes a minute of one network address", unlimited=True),
-        _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries a minute of one session", unlimited=True),
-        _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries a minute of one address", unlimited=True),
-        _number("ADDEND_IMPORTED_MB", 0, 200, "MB of all imports together", unlimited=True),
         _number(
-            "ADDEND_IMPORTS_A_MINUTE", 0, 10, "readings of uploads a minute of one network address", unlimited=True
+            "ADDEND_MODEL_MB",
+            0,
+            1000,
+            "MB that a model's files may have, checked before they are downloaded",
+            unlimited=True,
         ),
+        _number("ADDEND_DOWNLOADS", 20, 4, "downloads of models that may wait or run at once, besides the probes"),
+        _number("ADDEND_DOWNLOAD_SECONDS", 7200, 600, "seconds that the download of one model may take"),
+        _number("ADDEND_TEXT_KB", 1000, 32, "kB that a text and its pair may have together"),
+        _number("ADDEND_TOKENS", 4096, 512, "tokens that a text and its pair may have together"),
+        _number("ADDEND_IMAGE_MB", 10, 5, "MB that an uploaded image may have"),
+        _number("ADDEND_MEGAPIXELS", 25, 10, "million pixels that an uploaded image may have"),
+        _number("ADDEND_SECONDS", 600, 60, "seconds that one probe may run once its turn has come"),
+        _number("ADDEND_QUEUE", 100, 20, "probes that may wait or run at once"),
+        _number("ADDEND_MODELS_MB", 8000, 1000, "MB of models kept in memory; the last one is kept whatever its size"),
+        _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
+        _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes per minute from one session", unlimited=True),
+        _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes per minute from one network address", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries per minute from one session", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries per minute from one address", unlimited=True),
+        _number("ADDEND_IMPORTED_MB", 0, 200, "MB that all imports together may take", unlimited=True),
+        _number("ADDEND_IMPORTS_A_MINUTE", 0, 10, "uploads read per minute from one network address", unlimited=True),
         _number(
-            "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) of one address", unlimited=True
+            "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) from one address", unlimited=True
         ),
         Setting(
             name="ADDEND_PROXIES",
             kind="number",
             default="0",
             unlimited=True,
-            says="trusted proxies in front, each of which adds to `X-Forwarded-For` the address it was asked from",
+            says="how many trusted proxies stand in front; each adds to `X-Forwarded-For` the address that it "
+            "was asked from",
         ),
         Setting(
             name="ADDEND_FRAMED_BY",
             kind="names",
             default="",
-            says="sites that may show the app in a frame, apart by commas, such as `https://example.org`; else none",
+            says="sites that may show the app in a frame, separated by commas, such as `https://example.org`; by "
+            "default none",
         ),
-        Setting(name="ADDEND_SIGN_IN", kind="switch", default="0", says="`1`: readers sign in first; see Hosting"),
+        Setting(name="ADDEND_SIGN_IN", kind="switch", default="0", says="`1`: readers must sign in first; see Hosting"),
         Setting(
             name="ADDEND_LOG",
             kind="switch",
             default="0",
             hosted="1",
-            says="`1`: one line of JSON on stderr for each probe, turn at the device and failure, without texts",
+            says="`1`: writes one line of JSON to stderr for each probe, turn at the device and failure, without texts",
         ),
     )
 }
@@ -175,7 +189,9 @@ def check() -> None:
     """Raises SettingError for the first wrong value, and for a name that begins as ours do and is unknown."""
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in (*SETTINGS, *ELSEWHERE):
-            raise SettingError(f"{name} is no setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it.")
+            raise SettingError(
+                f"{name} is not a setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it."
+            )
     for name in SETTINGS:
         stated(name)
     if hosted() and switch("ADDEND_SAVE_PROBES") and not text("ADDEND_PROBES"):
@@ -207,7 +223,7 @@ def _expected(setting: Setting, given: str) -> str:
     if setting.kind == "number" and not int(given) and not setting.unlimited:
         return "a whole number above 0"
     if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(one.strip()) for one in given.split(",")):
-        return "addresses such as https://example.org, apart by commas"
+        return "addresses such as https://example.org, separated by commas"
     if setting.kind == "place" and "://" in given and not ADDRESS.fullmatch(given):
         return "a folder, or an address such as s3://bucket/folder without credentials, which stand elsewhere"
     if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", given):

@@ -370,13 +370,13 @@ def test_the_format_and_the_figure_can_be_said(run: Run, store: Path, tmp_path: 
         (["http://localhost:8501/terms?head=x", "-o", "a.svg"], "says head='x'; expected a whole number"),
         (["http://localhost:8501/terms?measure=size", "-o", "a.svg"], "says measure='size'; expected one of: share"),
         (["http://localhost:8501/terms?model=none", "-o", "a.svg"], "no terms of the model 'none'"),
-        (["http://[", "-o", "a.svg"], "is no link; expected one that a page's Copy link gives"),
+        (["http://[", "-o", "a.svg"], "is not a link; expected one that a page's Copy link gives"),
         (
             ["http://localhost:8501/terms", "-o", "a.gif"],
             "The format 'gif' is not one of svg, png",
         ),
         (["http://localhost:8501/terms", "-o", "a"], "The format '' is not one of svg"),
-        (["http://localhost:8501/terms", "-o", "a.svg", "--format", "gif"], "say --format svg"),
+        (["http://localhost:8501/terms", "-o", "a.svg", "--format", "gif"], "give for example --format svg"),
         (
             ["http://localhost:8501/claims", "-o", "a.svg", "--figure", "claim_evidence"],
             "names no claim, and this figure is of one. Add it to the link, as in /claims?claim=C09; known: C01, C02",

@@ -549,7 +549,7 @@ def test_rates_count_a_minute_and_each_asker_for_himself():
     for who in ("a", "a", "b"):
         rate.check(who)
         rate.count(who)
-    with pytest.raises(Busy, match=r"2 probes a minute of one session\. Try again in 60 s"):
+    with pytest.raises(Busy, match=r"2 probes per minute from one session\. Try again in 60 s"):
         rate.check("a")
     rate.check("b")
     now[0] = 59.5
