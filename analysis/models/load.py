@@ -220,7 +220,7 @@ def _few_modules(name: str) -> Iterator[None]:
         nonlocal result
         result += threading.get_ident() == mine
         if result > MOST_MODULES:
-            raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; no more are accepted.")
+            raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; at most that many are accepted.")
 
     hook = register_module_module_registration_hook(count)
     try:

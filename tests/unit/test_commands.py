@@ -289,7 +289,7 @@ def test_measure_holds_what_it_is_told_to_and_its_command_says_so(run: Run, llam
 
 def test_probe_says_what_can_be_held_and_which_layers_there_are(run: Run, llama: str) -> None:
     asked = ("probe", "--model", llama, "--text", "the cat")
-    refused(run(*asked, "--freeze", "none"), "'none' cannot be held; expected one of activation, other, half")
+    refused(run(*asked, "--freeze", "none"), "'none' cannot be held fixed; expected one of activation, other, half")
     refused(run(*asked, "--layer", "3"), "There is no layer 3: this model has layers 0 to 2.")
 
 

@@ -385,12 +385,12 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
     loaded = load(resolve(str(folder)), device="cpu")
     monkeypatch.setenv("ADDEND_TOKENS", "10")
     ask = {"model": str(folder), "text": "the cat " * 10}
-    with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are taken"):
+    with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are accepted"):
         text_probe.TermsRequest(**ask).run(loaded)
     assert len(text_probe.TermsRequest(**ask, truncate=True).run(loaded).tokens) == 10
     monkeypatch.setenv("ADDEND_TEXT_KB", "1")
     for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
-        with pytest.raises(TextError, match="at most 1 kB are taken"):
+        with pytest.raises(TextError, match="at most 1 kB are accepted"):
             text_probe.TermsRequest(**(ask | more)).run(loaded)
 
 
