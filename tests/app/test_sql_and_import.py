@@ -81,7 +81,7 @@ def test_uploads_can_be_switched_off(monkeypatch):
             app = opened("import")
             assert not app.exception
             assert not app.get("file_uploader")
-            assert any("takes no uploads" in note.value for note in app.info)
+            assert any("accepts no uploads" in note.value for note in app.info)
 
 
 def test_a_table_that_is_uploaded_is_shown_and_only_then_stored(tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ register(
         name="bert_a_d",
         title="BERT-A^d",
         combines="added",
-        summary="Positions are projected apart from words and added to queries and keys, so that all four terms are "
-        "kept; divided by the square root of 4d.",
+        summary="Positions have separate projections, which are added to queries and keys, so that all four terms "
+        "are kept; scores are divided by the square root of 4d.",
         key="ke2021tupe",
         settings={"untied": "added", "scale_terms": 4},
         size="More parameters: two position projections and their norm, once for all layers.",

@@ -7,9 +7,9 @@ register(
         name="bert_a_norm",
         title="BERT-A, normalised",
         combines="added",
-        summary="Words with segments, and positions, are each layer-normalised and then added: the two start equally "
-        "strong, as in TUPE.",
+        summary="Words with segments, and positions, are layer-normalised separately and then added: the two start "
+        "equally strong, as in TUPE.",
         settings={"position_norm": True, "position": "learned", "combine": "add"},
-        size="One normalisation more.",
+        size="One more normalisation.",
     )
 )

@@ -7,8 +7,8 @@ register(
         name="bert_a_smooth",
         title="BERT-A, smooth start",
         combines="added",
-        summary="As BERT-A, but the learned table of positions starts from sines and cosines of deviation 0.1 instead "
-        "of random numbers, so that neighbouring positions start alike.",
+        summary="As BERT-A, but the learned table of positions starts from sines and cosines of standard deviation "
+        "0.1 instead of random numbers, so that neighbouring positions start alike.",
         settings={
             "position": "learned",
             "combine": "add",

@@ -7,7 +7,7 @@ register(
         name="bert_a_wide_table",
         title="BERT-A, wide start",
         combines="added",
-        summary="As BERT-A, but the learned table of positions is drawn at first with deviation 0.1, five "
+        summary="As BERT-A, but the learned table of positions is drawn at first with standard deviation 0.1, five "
         "times that of the words.",
         settings={"position": "learned", "combine": "add", "position_deviation": 0.1},
     )

@@ -10,6 +10,6 @@ register(
         summary="As BERT-A, with a learned bias on the scores that depends on the distance between query and key.",
         key="ke2021tupe",
         settings={"relative_buckets": 32, "position": "learned", "combine": "add"},
-        size="128 parameters more at 4 heads: one a bucket and head.",
+        size="128 more parameters with 4 heads: one per bucket and head.",
     )
 )

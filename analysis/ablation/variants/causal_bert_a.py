@@ -7,8 +7,8 @@ register(
         name="causal_bert_a",
         title="Causal, added",
         combines="added",
-        summary="Each token sees those before it and predicts the next; learned positions are added. Its loss is of "
-        "another task than the masked models'.",
+        summary="Each token sees those before it and predicts the next; learned positions are added. Its loss "
+        "measures another task than that of the masked models.",
         settings={"causal": True, "position": "learned", "combine": "add"},
     )
 )

@@ -7,8 +7,8 @@ register(
         name="causal_drope",
         title="Causal, rotary dropped",
         combines="absent",
-        summary="Starts as the trained causal rotary model of its seed, turns nothing, and is trained for a tenth of "
-        "the steps more: the mask alone tells order.",
+        summary="Starts from the trained causal rotary model of the same seed, drops the rotation, and is trained "
+        "for a tenth of the steps more: only the mask tells order.",
         key="gelberg2026drope",
         settings={"causal": True},
         size="Fewer parameters: rotary has none.",

@@ -7,8 +7,8 @@ register(
         name="causal_no_position",
         title="Causal, no position",
         combines="absent",
-        summary="Each token sees those before it and predicts the next; no positions. Its loss is of another task than "
-        "the masked models'.",
+        summary="Each token sees those before it and predicts the next; no positions. Its loss measures another task "
+        "than that of the masked models.",
         key="haviv2022nopos",
         settings={"causal": True},
         size="Fewer parameters: there is no table of positions.",

@@ -7,8 +7,8 @@ register(
         name="causal_polar",
         title="Causal, polar positions",
         combines="rotated",
-        summary="PoPE: what queries and keys say of words is a length in each dimension, never below 0, and position "
-        "alone is the angle; rotary lets words turn the angle too.",
+        summary="PoPE: words set the length of each dimension of queries and keys, never below 0, and position alone "
+        "sets the angle; in rotary models words change the angle too.",
         key="gopalakrishnan2025pope",
         settings={"causal": True, "polar": True},
         size="Fewer parameters: polar positions have a phase for each dimension of the keys, and no table.",

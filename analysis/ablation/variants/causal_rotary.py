@@ -8,7 +8,7 @@ register(
         title="Causal, rotary",
         combines="rotated",
         summary="Each token sees those before it and predicts the next; each pair of dimensions of queries and keys "
-        "is turned by its position's angle.",
+        "is rotated by its position's angle.",
         key="su2021roformer",
         settings={"causal": True, "rotary": True},
         size="Fewer parameters: rotary has none.",

@@ -7,8 +7,8 @@ register(
         name="deberta",
         title="DeBERTa",
         combines="disentangled",
-        summary="Words are compared with words, with relative positions, and relative positions with words; divided by "
-        "the square root of 3d. No absolute positions.",
+        summary="Words are compared with words and with relative positions, and relative positions with words; "
+        "scores are divided by the square root of 3d. No absolute positions.",
         key="he2021deberta",
         settings={"disentangled": 64, "scale_terms": 3},
         size="More parameters: two position projections in every layer.",

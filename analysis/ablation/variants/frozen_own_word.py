@@ -7,8 +7,9 @@ register(
         name="frozen_own_word",
         title="Frozen words of BERT-A",
         combines="added",
-        summary="Learned positions are added to the word table of the same seed's BERT-A run, which is frozen (in the "
-        "output too): the control that separates freezing the words from where they come from.",
+        summary="Learned positions are added to the word table of the same seed's BERT-A run, which is frozen (in "
+        "the output too). This control separates the effect of freezing the words from that of where they come "
+        "from.",
         settings={"freeze_words": True, "position": "learned", "combine": "add"},
         needs="bert_a",
         size="Fewer trained parameters: the word table is frozen.",

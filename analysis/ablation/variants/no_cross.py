@@ -7,9 +7,10 @@ register(
         name="no_cross",
         title="No cross terms",
         combines="untied",
-        summary="Every layer projects positions as it projects words and adds the position-to-position score alone: "
-        "against BERT-A^norm, the cross terms are gone and positions are not in the values. [CLS] is not set apart.",
+        summary="Every layer projects positions as it projects words and adds only the position-to-position score: "
+        "compared with BERT-A, normalised, the cross terms are gone and positions are not in the values. [CLS] "
+        "is treated like any other token.",
         settings={"untied": "word", "scale_terms": 2},
-        size="One normalisation and one row of positions more.",
+        size="One more normalisation and one more row of positions.",
     )
 )

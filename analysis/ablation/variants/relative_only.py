@@ -11,6 +11,6 @@ register(
         "key.",
         key="raffel2020t5",
         settings={"relative_buckets": 32},
-        size="Fewer parameters: 32 numbers a head instead of a table.",
+        size="Fewer parameters: 32 numbers per head instead of a table.",
     )
 )

@@ -7,7 +7,7 @@ register(
         name="rotary",
         title="Rotary",
         combines="rotated",
-        summary="Each pair of dimensions of a query and a key is turned by its position's angle; nothing is added.",
+        summary="Each pair of dimensions of a query and a key is rotated by its position's angle; nothing is added.",
         key="su2021roformer",
         settings={"rotary": True},
         size="Fewer parameters: rotary has none.",
