@@ -15,6 +15,7 @@ from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import claim_cards, moving_pictures, show
 from dashboard.widgets.flipbook import show_flipbook
+from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "read"
@@ -113,7 +114,8 @@ def measured(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            st.markdown(f"**What the store says.** {escape_markdown(queries.step_says(step.name, values))}")
+            text = queries.step_says(step.name, values)
+            st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
         except NoResults as missing:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
         except AddendError as problem:
@@ -131,7 +133,7 @@ step = steps[name]
 st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
 turn(step, "above")
 st.header(step.title, anchor=False)
-st.markdown(step.text)
+st.markdown(step.text, help=glossary_hint(step.text))
 for one in step.touches:
     touch(one)
 for field in picked.view.fields:
@@ -144,7 +146,7 @@ with st.expander("Sources, and the verdicts on what they claim"):
     documents = queries.claim_documents()
     for number in step.documents:
         one = documents[number]
-        st.markdown(escape_markdown(f"Document {number}: {one.title}, {one.kind}, {one.site}."))
+        st.markdown(escape_markdown(f"{one.title} ({one.kind}, {one.site})."))
     for heading in statements.headings():
         if heading.id in step.claims:
             st.page_link(

@@ -76,9 +76,9 @@ def header(page: str, lead: str) -> None:
             "Saved probes are kept with their text." if settings.switch("ADDEND_SAVE_PROBES") else "Nothing is saved."
         )
         st.caption(
-            f"This server is shared. What you type or upload is sent to it and held in its memory for a while, so that "
-            f"the same need not be computed twice; it is not logged. {kept} A text also stands in this page's address, "
-            "which your browser remembers. Do not probe what is private.",
+            "This server is shared. What you type or upload is sent to it and held in its memory for a while, so "
+            f"that the same request need not be computed twice; it is not logged. {kept} A text is also part of this "
+            "page's address, which your browser remembers. Do not probe what is private.",
         )
 
 
@@ -182,7 +182,7 @@ def show(
         flipbook()
     if under_heading is not None:
         under_heading()
-    st.caption(about, help=glossary_hint(figure.title, figure.caption))
+    st.caption(about, help=glossary_hint(figure.finding, figure.title, figure.caption))
     if flipbook is None:
         charts(figure, page, on_cell=on_cell, cell=cell)
     with st.container(horizontal=True, gap="small"):
@@ -315,7 +315,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             key=f"{page}.{figure.name}.manifest",
             width="stretch",
         )
-        st.caption("Pictures and pages carry the manifest inside: link, versions, model, input, command.")
+        st.caption("Pictures and pages contain the manifest: link, versions, model, input, command.")
         exports.export_notice()
 
 
@@ -325,7 +325,7 @@ def _sources(figure: Figure, page: str, link: str) -> None:
         return
     with popover:
         if link.startswith("http") and FIGURES[figure.name].live is None:
-            st.caption("Embed it in a page of your own")
+            st.caption("Embed it in your own page")
             st.code(embedded_frame(figure, link), language="html", wrap_lines=True)
         st.caption("The command that reproduces these numbers")
         st.code(figure.command, language="bash", wrap_lines=True)

@@ -38,7 +38,7 @@ def test_every_step_opens_with_its_text_its_chart_and_its_sentence(step):
     assert app.header[0].value == step.title
     texts = [box.value for box in app.markdown]
     assert step.text in texts
-    assert any(text.startswith(("**What the store says.**", "**Not measured yet.**")) for text in texts)
+    assert any(text.startswith(("**What the evidence says.**", "**Not measured yet.**")) for text in texts)
     boxes = [one for one in step.touches if not one.slides]
     assert len(app.selectbox) - 1 == len(boxes), "the first box is that of the steps"
     if boxes == list(step.touches):
