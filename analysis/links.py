@@ -242,7 +242,7 @@ def parse(address: str) -> tuple[View, dict[str, Value]]:
     try:
         parts = urlsplit(address)
     except ValueError:
-        raise LinkError(f"{address!r} is no link; expected one that a page's Copy link gives.") from None
+        raise LinkError(f"{address!r} is not a link; expected one that a page's Copy link gives.") from None
     # Behind a proxy the app may lie under a path of its own, which the home page's link ends with.
     path = parts.path.rstrip("/").removeprefix(urlsplit(public_address()).path)
     page = path.rsplit("/", 1)[-1]

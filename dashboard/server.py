@@ -108,7 +108,7 @@ class Guarded:
         elif guards.UPLOAD_PATH in scope["path"] and scope["method"] == "PUT":
             session = scope["path"].partition(guards.UPLOAD_PATH)[2].partition("/")[0]
             with self.uploads.room(session) as fits:
-                full = PlainTextResponse("This server holds as many uploads as it takes. Try again later.", 413)
+                full = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
                 await (self.app if fits else full)(scope, receive, sent)
         else:
             await self.app(scope, receive, sent)

@@ -1,6 +1,6 @@
 """A text corpus as token ids: trained tokenizer, packed windows of two segments, masks drawn anew at every step.
 
-A corpus is a UTF-8 text file: articles apart by an empty line, one paragraph a line. Prepared, it is a
+A corpus is a UTF-8 text file with an empty line between articles and one paragraph per line. Prepared, it is a
 folder with `tokenizer.json`, `train.npy`, `valid.npy` (uint16 ids, articles joined by [SEP]) and
 `corpus.json`, which says what they were made from. Nothing here needs more than numpy and tokenizers.
 """
@@ -61,7 +61,7 @@ def paragraphs(path: Path) -> Iterator[str]:
                 yield line.rstrip("\n")
     except FileNotFoundError:
         raise AddendError(
-            f"There is no corpus file {path}; expected a UTF-8 text, articles apart by an empty line. "
+            f"There is no corpus file {path}; expected a UTF-8 text, with an empty line between articles. "
             "Name one with --corpus."
         ) from None
     except UnicodeDecodeError as wrong:

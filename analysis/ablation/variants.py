@@ -84,8 +84,8 @@ _TABLE = (
         name="bert_a_d",
         title="BERT-A^d",
         combines="added",
-        summary="Positions are projected apart from words and added to queries and keys, so that all four terms are "
-        "kept; divided by the square root of 4d.",
+        summary="Positions have separate projections, which are added to queries and keys, so that all four terms are "
+        "kept; scores are divided by the square root of 4d.",
         key="ke2021tupe",
         settings={"untied": "added", "scale_terms": 4},
         size="More parameters: two position projections and their norm, once for all layers.",
@@ -94,24 +94,24 @@ _TABLE = (
         name="bert_a_norm",
         title="BERT-A, normalised",
         combines="added",
-        summary="Words with segments, and positions, are each layer-normalised and then added: the two start equally "
-        "strong, as in TUPE.",
+        summary="Words with segments, and positions, are layer-normalised separately and then added: the two start "
+        "equally strong, as in TUPE.",
         settings={"position_norm": True, "position": "learned", "combine": "add"},
-        size="One normalisation more.",
+        size="One more normalisation.",
     ),
     Variant(
         name="bert_a_smooth",
         title="BERT-A, smooth start",
         combines="added",
-        summary="As BERT-A, but the learned table of positions starts from sines and cosines of deviation 0.1 instead "
-        "of random numbers, so that neighbouring positions start alike.",
+        summary="As BERT-A, but the learned table of positions starts from sines and cosines of standard deviation "
+        "0.1 instead of random numbers, so that neighbouring positions start alike.",
         settings={"position": "learned", "combine": "add", "position_start": "sinusoidal", "position_deviation": 0.1},
     ),
     Variant(
         name="bert_a_wide_table",
         title="BERT-A, wide start",
         combines="added",
-        summary="As BERT-A, but the learned table of positions is drawn at first with deviation 0.1, five "
+        summary="As BERT-A, but the learned table of positions is drawn at first with standard deviation 0.1, five "
         "times that of the words.",
         settings={"position": "learned", "combine": "add", "position_deviation": 0.1},
     ),
@@ -122,22 +122,22 @@ _TABLE = (
         summary="As BERT-A, with a learned bias on the scores that depends on the distance between query and key.",
         key="ke2021tupe",
         settings={"relative_buckets": 32, "position": "learned", "combine": "add"},
-        size="128 parameters more at 4 heads: one a bucket and head.",
+        size="128 more parameters with 4 heads: one per bucket and head.",
     ),
     Variant(
         name="causal_bert_a",
         title="Causal, added",
         combines="added",
-        summary="Each token sees those before it and predicts the next; learned positions are added. Its loss is of "
-        "another task than the masked models'.",
+        summary="Each token sees those before it and predicts the next; learned positions are added. Its loss "
+        "measures another task than that of the masked models.",
         settings={"causal": True, "position": "learned", "combine": "add"},
     ),
     Variant(
         name="causal_drope",
         title="Causal, rotary dropped",
         combines="absent",
-        summary="Starts as the trained causal rotary model of its seed, turns nothing, and is trained for a tenth of "
-        "the steps more: the mask alone tells order.",
+        summary="Starts from the trained causal rotary model of the same seed, drops the rotation, and is trained for "
+        "a tenth of the steps more: only the mask tells order.",
         key="gelberg2026drope",
         settings={"causal": True},
         size="Fewer parameters: rotary has none.",
@@ -149,28 +149,28 @@ _TABLE = (
         name="causal_no_position",
         title="Causal, no position",
         combines="absent",
-        summary="Each token sees those before it and predicts the next; no positions. Its loss is of another task than "
-        "the masked models'.",
+        summary="Each token sees those before it and predicts the next; no positions. Its loss measures another task "
+        "than that of the masked models.",
         key="haviv2022nopos",
         settings={"causal": True},
         size="Fewer parameters: there is no table of positions.",
     ),
     Variant(
         name="causal_partial_10",
-        title="Causal, a tenth turned",
+        title="Causal, a tenth rotated",
         combines="rotated",
-        summary="As causal rotary, but only the first tenth of each head's dimensions is turned (6 of 64); the others "
-        "compare words alone.",
+        summary="As causal rotary, but only the first tenth of each head's dimensions is rotated (6 of 64); the "
+        "others compare words alone.",
         key="barbero2025round",
         settings={"causal": True, "rotary": True, "rotary_share": 0.1},
         size="Fewer parameters: rotary has none.",
     ),
     Variant(
         name="causal_partial_25",
-        title="Causal, a quarter turned",
+        title="Causal, a quarter rotated",
         combines="rotated",
-        summary="As causal rotary, but only the first quarter of each head's dimensions is turned; the others compare "
-        "words alone.",
+        summary="As causal rotary, but only the first quarter of each head's dimensions is rotated; the others "
+        "compare words alone.",
         key="barbero2025round",
         settings={"causal": True, "rotary": True, "rotary_share": 0.25},
         size="Fewer parameters: rotary has none.",
@@ -179,8 +179,8 @@ _TABLE = (
         name="causal_polar",
         title="Causal, polar positions",
         combines="rotated",
-        summary="PoPE: what queries and keys say of words is a length in each dimension, never below 0, and position "
-        "alone is the angle; rotary lets words turn the angle too.",
+        summary="PoPE: words set the length of each dimension of queries and keys, never below 0, and position alone "
+        "sets the angle; in rotary models words change the angle too.",
         key="gopalakrishnan2025pope",
         settings={"causal": True, "polar": True},
         size="Fewer parameters: polar positions have a phase for each dimension of the keys, and no table.",
@@ -190,7 +190,7 @@ _TABLE = (
         title="Causal, rotary",
         combines="rotated",
         summary="Each token sees those before it and predicts the next; each pair of dimensions of queries and keys "
-        "is turned by its position's angle.",
+        "is rotated by its position's angle.",
         key="su2021roformer",
         settings={"causal": True, "rotary": True},
         size="Fewer parameters: rotary has none.",
@@ -229,8 +229,9 @@ _TABLE = (
         name="concat_blocked",
         title="Concatenated, blocked",
         combines="concatenated",
-        summary="Half the width each, normalised apart; half of every head compares words with words, half positions "
-        "with positions. No cross terms at layer 0; values and feed-forward mix the parts for the layers after it.",
+        summary="Words and positions have half of the width each and are normalised separately; half of every head "
+        "compares words with words, half positions with positions. No cross terms at layer 0; values and feed-forward "
+        "mix the parts for the layers after it.",
         settings={"position": "learned", "combine": "concat", "blocked": True},
         position_share=0.5,
         size="Fewer parameters: the tables are half as wide, and so are the query and key blocks.",
@@ -248,8 +249,8 @@ _TABLE = (
         name="deberta",
         title="DeBERTa",
         combines="disentangled",
-        summary="Words are compared with words, with relative positions, and relative positions with words; divided by "
-        "the square root of 3d. No absolute positions.",
+        summary="Words are compared with words and with relative positions, and relative positions with words; scores "
+        "are divided by the square root of 3d. No absolute positions.",
         key="he2021deberta",
         settings={"disentangled": 64, "scale_terms": 3},
         size="More parameters: two position projections in every layer.",
@@ -259,7 +260,7 @@ _TABLE = (
         title="Frozen words of BERT-A",
         combines="added",
         summary="Learned positions are added to the word table of the same seed's BERT-A run, which is frozen (in the "
-        "output too): the control that separates freezing the words from where they come from.",
+        "output too). This control separates the effect of freezing the words from that of where they come from.",
         settings={"freeze_words": True, "position": "learned", "combine": "add"},
         needs="bert_a",
         size="Fewer trained parameters: the word table is frozen.",
@@ -286,10 +287,11 @@ _TABLE = (
         name="no_cross",
         title="No cross terms",
         combines="untied",
-        summary="Every layer projects positions as it projects words and adds the position-to-position score alone: "
-        "against BERT-A^norm, the cross terms are gone and positions are not in the values. [CLS] is not set apart.",
+        summary="Every layer projects positions as it projects words and adds only the position-to-position score: "
+        "compared with BERT-A, normalised, the cross terms are gone and positions are not in the values. [CLS] is "
+        "treated like any other token.",
         settings={"untied": "word", "scale_terms": 2},
-        size="One normalisation and one row of positions more.",
+        size="One more normalisation and one more row of positions.",
     ),
     Variant(
         name="no_position",
@@ -339,13 +341,13 @@ _TABLE = (
         "key.",
         key="raffel2020t5",
         settings={"relative_buckets": 32},
-        size="Fewer parameters: 32 numbers a head instead of a table.",
+        size="Fewer parameters: 32 numbers per head instead of a table.",
     ),
     Variant(
         name="rotary",
         title="Rotary",
         combines="rotated",
-        summary="Each pair of dimensions of a query and a key is turned by its position's angle; nothing is added.",
+        summary="Each pair of dimensions of a query and a key is rotated by its position's angle; nothing is added.",
         key="su2021roformer",
         settings={"rotary": True},
         size="Fewer parameters: rotary has none.",
@@ -364,8 +366,8 @@ _TABLE = (
         name="tupe_a",
         title="TUPE-A",
         combines="untied",
-        summary="Words alone at the input; positions have projections of their own and add a position-to-position "
-        "score. No cross terms. [CLS] has scores of its own.",
+        summary="Only words enter at the input; positions have separate projections and add a position-to-position "
+        "score. No cross terms. [CLS] has separate scores.",
         key="ke2021tupe",
         settings={"untie_cls": True, "untied": "own", "scale_terms": 2},
         size="More parameters: two position projections and their norm, once for all layers.",

@@ -13,25 +13,37 @@ DEFAULT = "bert_a,no_position,tupe_a,concat_20"
 
 def ablate(
     preset: Annotated[
-        str, typer.Option(help="debug (seconds), cpu or cpu2 (minutes of one core a run) or gpu.")
+        str, typer.Option(help="debug (seconds), cpu or cpu2 (minutes of one core per run), or gpu.")
     ] = "debug",
-    variants: Annotated[str, typer.Option(help="Names with commas between, or all.")] = DEFAULT,
-    seeds: Annotated[str, typer.Option(help="Numbers with commas between.")] = "0,1,2",
-    corpus: Annotated[Path | None, typer.Option(help="Training text: UTF-8, articles apart by an empty line.")] = None,
+    variants: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = DEFAULT,
+    seeds: Annotated[str, typer.Option(help="Numbers separated by commas.")] = "0,1,2",
+    corpus: Annotated[
+        Path | None, typer.Option(help="Training text: UTF-8, with an empty line between articles.")
+    ] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation text, of other articles.")] = None,
-    tokenizer: Annotated[Path | None, typer.Option(help="A checkpoint's tokenizer.json; else one is trained.")] = None,
-    glue_dir: Annotated[Path | None, typer.Option(help="The folder of GLUE's files; else the hub.")] = None,
+    tokenizer: Annotated[
+        Path | None, typer.Option(help="A checkpoint's tokenizer.json; without it one is trained.")
+    ] = None,
+    glue_dir: Annotated[
+        Path | None, typer.Option(help="The folder of GLUE's files; without it they come from the hub.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where corpora, checkpoints and unfinished runs are kept.")] = Path("runs"),
-    jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core, or one a GPU, if not given.")] = None,
-    glue: Annotated[bool, typer.Option(help="Fine-tune every checkpoint.")] = True,
-    compile: Annotated[bool | None, typer.Option(help="Use torch.compile; by default on a GPU alone.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core or GPU.")] = None,
+    glue: Annotated[bool, typer.Option(help="Also fine-tune every checkpoint on GLUE.")] = True,
+    compile: Annotated[bool | None, typer.Option(help="Use torch.compile; by default only on a GPU.")] = None,
     ray: Ray = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Another peak rate than the preset's.")] = None,
-    norm: Annotated[str | None, typer.Option(help="post or pre, if not the preset's.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Another number of steps than the preset's.")] = None,
-    masked_share: Annotated[float | None, typer.Option(help="Another share of predicted tokens.")] = None,
-    to_mask: Annotated[float | None, typer.Option(help="Another share of these that show [MASK].")] = None,
-    initializer_range: Annotated[float | None, typer.Option(help="Another deviation of the first weights.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="A peak learning rate other than the preset's.")] = None,
+    norm: Annotated[
+        str | None, typer.Option(help="post or pre: where layers are normalised, if not as in the preset.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="A number of steps other than the preset's.")] = None,
+    masked_share: Annotated[float | None, typer.Option(help="Another share of tokens to predict.")] = None,
+    to_mask: Annotated[
+        float | None, typer.Option(help="Another share of those tokens that are shown as [MASK].")
+    ] = None,
+    initializer_range: Annotated[
+        float | None, typer.Option(help="Another standard deviation of the first weights.")
+    ] = None,
 ) -> None:
     """Trains each variant with each seed, scores it on GLUE, and writes results files. Finished runs are skipped."""
     import torch
@@ -89,5 +101,5 @@ def _numbers(text: str) -> list[int]:
         return [int(part) for part in _list(text)]
     except ValueError:
         raise AddendError(
-            f"The seeds {text!r} are not whole numbers with commas between; write for example 0,1,2."
+            f"The seeds {text!r} are not whole numbers separated by commas; write for example 0,1,2."
         ) from None

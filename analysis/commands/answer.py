@@ -9,7 +9,7 @@ import typer
 
 
 def answer(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON rather than sentences.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences.")] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Write it into the file that Home shows while the store is being built.")
     ] = False,

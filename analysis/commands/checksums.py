@@ -7,7 +7,7 @@ import typer
 
 def checksums(
     check: Annotated[
-        bool, typer.Option("--check", help="Say what differs, and end with 1 where something does.")
+        bool, typer.Option("--check", help="Only list what differs, and end with exit code 1 if something does.")
     ] = False,
 ) -> None:
     """Writes data/SHA256SUMS anew, after results were added; or checks the files against it."""

@@ -13,7 +13,7 @@ def export(
     link: Annotated[str, typer.Argument(help="A link copied from the dashboard.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     form: Annotated[str | None, typer.Option("--format", help="svg, png, pdf, json, html, csv, md or tex.")] = None,
-    figure: Annotated[str | None, typer.Option(help="Which figure of the page; its first if not said.")] = None,
+    figure: Annotated[str | None, typer.Option(help="Which figure of the page; by default its first.")] = None,
 ) -> None:
     """Writes a figure and, beside it, a manifest of where its numbers come from."""
     from analysis import links, store_build
@@ -21,7 +21,9 @@ def export(
 
     form = form or output.suffix.removeprefix(".")
     if form not in export.FORMATS:
-        raise AddendError(f"The format {form!r} is not one of {', '.join(export.FORMATS)}; say --format svg.")
+        raise AddendError(
+            f"The format {form!r} is not one of {', '.join(export.FORMATS)}; give for example --format svg."
+        )
     view, values = links.parse(link)
     name = figure or next(iter(view.figures), None)
     if name not in view.figures:

@@ -8,10 +8,10 @@ import typer
 
 def finetune_surgery(
     glue: Annotated[Path, typer.Option(help="The folder of GLUE's files.")],
-    arms: Annotated[str, typer.Option(help="Names with commas between; all of them if not given.")] = "",
-    seeds: Annotated[str, typer.Option(help="Numbers with commas between; those of the rules if not given.")] = "",
+    arms: Annotated[str, typer.Option(help="Names separated by commas; by default all of them.")] = "",
+    seeds: Annotated[str, typer.Option(help="Numbers separated by commas; by default those of the rules.")] = "",
     out: Annotated[Path, typer.Option(help="Where unfinished runs are kept.")] = Path("runs/surgery"),
-    jobs: Annotated[int | None, typer.Option(help="Runs side by side; one a core if not given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs side by side; by default one per core.")] = None,
 ) -> None:
     """Fine-tunes the embedded sentence encoder after each surgery, into results files. Finished runs are skipped."""
     import os
@@ -31,9 +31,11 @@ def finetune_surgery(
     try:
         numbers = [int(number) for number in seeds.split(",") if number.strip()] or list(surgery_rules().seeds)
     except ValueError:
-        raise AddendError(f"The seeds {seeds!r} are not numbers with commas between, such as 0,1,2.") from None
+        raise AddendError(f"The seeds {seeds!r} are not numbers separated by commas, such as 0,1,2.") from None
     if not glue.is_dir():
-        raise AddendError(f"There is no folder {glue}; expected GLUE's files, one folder a task. Name it with --glue.")
+        raise AddendError(
+            f"There is no folder {glue}; expected GLUE's files, one folder per task. Name it with --glue."
+        )
     wanted = [
         SurgeryJob(arm=arm, seed=seed, glue=glue.resolve(), out=out.resolve()) for seed in numbers for arm in chosen
     ]

@@ -13,11 +13,13 @@ def import_(
         list[Path],
         typer.Argument(help="CSV, JSONL or Parquet in the tidy form; run_glue.py's output; exports of W&B or MLflow."),
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added, and add nothing.")] = False,
-    variant: Annotated[str | None, typer.Option(help="The variant, where the files do not say it.")] = None,
-    task: Annotated[str | None, typer.Option(help="The task, where the files do not say it.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The pre-training's seed, where the files do not say it.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="The same of fine-tuning's peak learning rate.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added, but add nothing.")] = False,
+    variant: Annotated[str | None, typer.Option(help="The variant, if the files do not name it.")] = None,
+    task: Annotated[str | None, typer.Option(help="The task, if the files do not name it.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The pre-training's seed, if the files do not name it.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Fine-tuning's peak learning rate, if the files do not name it.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="A name for runs that may be compared with one another.")] = None,
 ) -> None:
     """Adds results made elsewhere, whole or not at all. The same twice adds nothing twice."""
@@ -28,10 +30,10 @@ def import_(
     stated = StatedByReader(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
     result = plan(gather(paths), stated)
     for left in result.left:
-        typer.echo(f"Not taken: {left}")
+        typer.echo(f"Left out: {left}")
     if result.bad:
         listed = "\n".join(result.problems)
-        raise AddendError(f"Nothing was imported. What was found wrong:\n{listed}")
+        raise AddendError(f"Nothing was imported, because of these problems:\n{listed}")
     for run in result.runs:
         typer.echo(f"{run.kind}: {run.preset}, {run.variant}, seed {run.seed}: {len(run.rows):,} rows ({run.form})")
     if result.known:

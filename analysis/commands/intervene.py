@@ -13,16 +13,22 @@ def intervene(
     revision: Revision = None,
     do: Annotated[
         list[str] | None,
-        typer.Option(help="An intervention, such as shift_positions:8; of a text, several apply together, in order."),
+        typer.Option(
+            help="An intervention, such as shift_positions:8; on a text several apply together, in the given order."
+        ),
     ] = None,
-    text: Annotated[str | None, typer.Option(help="A text, or the first of a pair; else a corpus is measured.")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="A text, or the first of a pair; without one, a corpus is measured.")
+    ] = None,
     pair: Pair = None,
     truncate: Truncate = False,
-    image: Annotated[str | None, typer.Option(help="Instead of a text: a drawn image's name, or a file.")] = None,
-    masked: Annotated[bool, typer.Option(help="Hide patches, as ViT-MAE's training did.")] = False,
-    permute: Annotated[int | None, typer.Option(help="The permutation test on the text, with this seed.")] = None,
+    image: Annotated[str | None, typer.Option(help="A drawn image's name or a file, instead of a text.")] = None,
+    masked: Annotated[bool, typer.Option(help="Hide patches, as in ViT-MAE's training.")] = False,
+    permute: Annotated[int | None, typer.Option(help="Run the permutation test on the text, with this seed.")] = None,
     corpus: Corpus = PROBE_SET,
-    name: Annotated[str | None, typer.Option(help="File name under data/results/interventions, no ending.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="File name under data/results/interventions, without its ending.")
+    ] = None,
 ) -> None:
     """Changes positions, segments or terms: of a text, prints outcomes as JSON; of a corpus, writes a results file."""
     from analysis.measurements.interventions.run import intervene as run

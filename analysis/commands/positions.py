@@ -15,9 +15,11 @@ TEXT = (
 
 def positions(
     model: Annotated[str, typer.Argument(help="A folder, a Hugging Face id, or the embedded model.")],
-    text: Annotated[str, typer.Option(help="The text on which it is measured.")] = TEXT,
+    text: Annotated[str, typer.Option(help="The text to measure on.")] = TEXT,
     revision: Revision = None,
-    against: Annotated[str | None, typer.Option(help="Another model, such as another export of the same.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Another model to compare with, such as another export of the same one.")
+    ] = None,
     truncate: Truncate = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -48,7 +50,9 @@ def positions(
             inputs, _, _ = encode(theirs.tokenizer, text, None, theirs.model, truncate)
             found, checked = differences(turns, measured_turns(theirs.model, inputs), model, against), against
     elif against is not None:
-        raise ModelError(f"{model} turns no queries and keys, so there are no rotations to compare with {against}.")
+        raise ModelError(
+            f"{model} does not rotate queries and keys, so there are no rotations to compare with {against}."
+        )
     shares = result.shares()
     if as_json:
         typer.echo(
@@ -76,7 +80,9 @@ def positions(
             where = f"layer {one.layer}" + (f", wavelengths {one.band} tokens" if one.band else "")
             typer.echo(f"DIFFERENT at {where}: {one.what}.")
         if checked and not found:
-            typer.echo(f"Held to {checked}." if checked.startswith("nothing") else f"It turns what {checked} says.")
+            typer.echo(
+                f"Compared with {checked}." if checked.startswith("nothing") else f"It rotates as {checked} says."
+            )
     if found:
         raise typer.Exit(1)
 

@@ -15,15 +15,16 @@ def probe(
     pair: Pair = None,
     revision: Revision = None,
     layer: Annotated[int, typer.Option(help="Zero-based. Layer 0 is exact; see --freeze for deeper ones.")] = 0,
-    every: Annotated[bool, typer.Option("--layers", help="Every layer, by layer and head, as JSON.")] = False,
-    measure: Annotated[str, typer.Option(help="Of every layer: share or effect.")] = "share",
+    every: Annotated[bool, typer.Option("--layers", help="Print every layer, by layer and head, as JSON.")] = False,
+    measure: Annotated[str, typer.Option(help="What to print of every layer: share or effect.")] = "share",
     method: Annotated[str, typer.Option(help="frozen (exact at layer 0), or mean.")] = "frozen",
     freeze: Annotated[
-        str, typer.Option(help="What is held of gated units, deeper than layer 0: activation, other, or half of each.")
+        str,
+        typer.Option(help="What is held fixed in gated units deeper than layer 0: activation, other, or half of each."),
     ] = "activation",
     truncate: Truncate = False,
-    save: Annotated[bool, typer.Option(help="Keep it under data/probes, so that a link can show it.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all terms and heads.")] = False,
+    save: Annotated[bool, typer.Option(help="Save it under data/probes, so that a link can show it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all terms and heads as JSON.")] = False,
 ) -> None:
     """Splits the attention scores of any layer into the terms of word, position, segment and bias."""
     from rich.console import Console
@@ -51,7 +52,7 @@ def probe(
         decomposition = text_probe.TermsRequest(**request, layer=layer, method=method).run()
     except NoFamily as none:
         raise NoFamily(
-            f"{none} Its attention patterns, and what interventions on its positions do, can be had all the same: on "
+            f"{none} Its attention patterns and the effects of interventions on its positions are still available: on "
             f"the pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
         ) from None
     shares, effects, agreement = decomposition.shares(), decomposition.effects(), decomposition.top1_agreement()

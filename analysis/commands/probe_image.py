@@ -13,7 +13,7 @@ def probe_image(
     model: Annotated[str, typer.Option(help="A folder, a Hugging Face id, or tiny-random-vit.")] = "tiny-random-vit",
     revision: Revision = None,
     layer: Annotated[int, typer.Option(help="Zero-based; layer 0 is exact.")] = 0,
-    masked: Annotated[bool, typer.Option(help="Hide patches, as a masked autoencoder's training did.")] = False,
+    masked: Annotated[bool, typer.Option(help="Hide patches, as in a masked autoencoder's training.")] = False,
 ) -> None:
     """Splits the scores between patches into the terms of word, position and bias; prints JSON, one number a head."""
     from analysis.commands.probe import numbers

@@ -8,7 +8,7 @@ import typer
 
 def query(
     sql: Annotated[str, typer.Argument(help="One SELECT over the store's tables and views.")],
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV rather than a table.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
     """Runs SQL on the store, read-only. Builds the store first when it is missing or older than the files."""
     from analysis import store_build

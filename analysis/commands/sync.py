@@ -9,7 +9,7 @@ from rich.table import Table
 
 
 def sync(
-    rebuild: Annotated[bool, typer.Option(help="Build anew even if the store is current or unreadable.")] = False,
+    rebuild: Annotated[bool, typer.Option(help="Build the store again even if it is current or unreadable.")] = False,
 ) -> None:
     """Builds or refreshes the DuckDB store from the files under data/. Does nothing when it is current."""
     from analysis import store_build

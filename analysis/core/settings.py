@@ -42,77 +42,86 @@ def _number(name: str, default: int, hosted: int, says: str, *, unlimited: bool 
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting("ADDEND_HOSTED", "switch", "`1`: strangers use this server; see Hosting", default="0"),
+        Setting("ADDEND_HOSTED", "switch", "`1`: the server is open to strangers; see Hosting", default="0"),
         Setting(
-            "ADDEND_PUBLIC_URL", "address", "the public address that links carry; else the address the browser is at"
+            "ADDEND_PUBLIC_URL",
+            "address",
+            "the public address that links contain; by default the address that the browser shows",
         ),
         Setting(
             "ADDEND_DATA",
             "place",
-            "the folder of results files, or an address of object storage such as `s3://bucket/folder`; else `data/`",
+            "the folder of results files, or an address of object storage such as `s3://bucket/folder`; by default "
+            "`data/`",
         ),
         Setting(
             "ADDEND_MIRROR",
             "text",
-            "where files of an `ADDEND_DATA` on object storage are kept on this machine; else `~/.cache/addend`",
+            "where this machine keeps the files of an `ADDEND_DATA` on object storage; by default `~/.cache/addend`",
         ),
-        Setting("ADDEND_STORE", "text", "the DuckDB file; else `store/addend.duckdb` in the data folder"),
-        Setting("ADDEND_SAVE_PROBES", "switch", "`0` switches saving of probes off", default="1", hosted="0"),
+        Setting("ADDEND_STORE", "text", "the DuckDB file; by default `store/addend.duckdb` in the data folder"),
+        Setting("ADDEND_SAVE_PROBES", "switch", "`0` switches the saving of probes off", default="1", hosted="0"),
         Setting(
             "ADDEND_PROBES",
             "place",
-            "a folder or an address for saved probes alone, out of the store; else `probes/` in the data folder",
+            "a folder or an address for saved probes only, outside the store; by default `probes/` in the data folder",
         ),
         Setting(
-            "ADDEND_IMPORT", "switch", "`0` switches uploads on the page Bring your own off", default="1", hosted="0"
+            "ADDEND_IMPORT", "switch", "`0` switches off uploads on the page Bring your own", default="1", hosted="0"
         ),
         Setting(
             "ADDEND_MODELS",
             "names",
-            "models of the hub that may be asked for, apart by commas: `owner/name`, `owner/*`, "
+            "models of the hub that readers may ask for, separated by commas: `owner/name`, `owner/*`, "
             "`owner/name@revision`, or `*`",
             default="*",
             hosted="",
         ),
-        _number("ADDEND_MODEL_MB", 0, 1000, "MB of a model's files, asked before they are downloaded", unlimited=True),
-        _number("ADDEND_DOWNLOADS", 20, 4, "downloads of models that may wait or run at once, beside the probes"),
-        _number("ADDEND_DOWNLOAD_SECONDS", 7200, 600, "seconds that the download of one model may take"),
-        _number("ADDEND_TEXT_KB", 1000, 32, "kB of a text with its pair"),
-        _number("ADDEND_TOKENS", 4096, 512, "tokens of a text with its pair"),
-        _number("ADDEND_IMAGE_MB", 10, 5, "MB of an uploaded image"),
-        _number("ADDEND_MEGAPIXELS", 25, 10, "million pixels of an uploaded image"),
-        _number("ADDEND_SECONDS", 600, 60, "seconds that one probe may run once it is its turn"),
-        _number("ADDEND_QUEUE", 100, 20, "probes that may wait or run at once"),
-        _number("ADDEND_MODELS_MB", 8000, 1000, "MB of models kept in memory; the last one stays, whatever its size"),
-        _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
-        _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes a minute of one session", unlimited=True),
-        _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes a minute of one network address", unlimited=True),
-        _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries a minute of one session", unlimited=True),
-        _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries a minute of one address", unlimited=True),
-        _number("ADDEND_IMPORTED_MB", 0, 200, "MB of all imports together", unlimited=True),
         _number(
-            "ADDEND_IMPORTS_A_MINUTE", 0, 10, "readings of uploads a minute of one network address", unlimited=True
+            "ADDEND_MODEL_MB",
+            0,
+            1000,
+            "MB that a model's files may have, checked before they are downloaded",
+            unlimited=True,
         ),
+        _number("ADDEND_DOWNLOADS", 20, 4, "downloads of models that may wait or run at once, besides the probes"),
+        _number("ADDEND_DOWNLOAD_SECONDS", 7200, 600, "seconds that the download of one model may take"),
+        _number("ADDEND_TEXT_KB", 1000, 32, "kB that a text and its pair may have together"),
+        _number("ADDEND_TOKENS", 4096, 512, "tokens that a text and its pair may have together"),
+        _number("ADDEND_IMAGE_MB", 10, 5, "MB that an uploaded image may have"),
+        _number("ADDEND_MEGAPIXELS", 25, 10, "million pixels that an uploaded image may have"),
+        _number("ADDEND_SECONDS", 600, 60, "seconds that one probe may run once its turn has come"),
+        _number("ADDEND_QUEUE", 100, 20, "probes that may wait or run at once"),
+        _number("ADDEND_MODELS_MB", 8000, 1000, "MB of models kept in memory; the last one is kept whatever its size"),
+        _number("ADDEND_RESULTS_MB", 500, 200, "MB of results kept in memory"),
+        _number("ADDEND_PROBES_A_MINUTE", 0, 30, "probes per minute from one session", unlimited=True),
+        _number("ADDEND_PROBES_A_MINUTE_ADDRESS", 0, 120, "probes per minute from one network address", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE", 0, 20, "SQL queries per minute from one session", unlimited=True),
+        _number("ADDEND_QUERIES_A_MINUTE_ADDRESS", 0, 60, "SQL queries per minute from one address", unlimited=True),
+        _number("ADDEND_IMPORTED_MB", 0, 200, "MB that all imports together may take", unlimited=True),
+        _number("ADDEND_IMPORTS_A_MINUTE", 0, 10, "uploads read per minute from one network address", unlimited=True),
         _number(
-            "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) of one address", unlimited=True
+            "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) from one address", unlimited=True
         ),
         Setting(
             "ADDEND_PROXIES",
             "number",
-            "trusted proxies in front, each of which adds to `X-Forwarded-For` the address it was asked from",
+            "how many trusted proxies stand in front; each adds to `X-Forwarded-For` the address that it was asked "
+            "from",
             default="0",
             unlimited=True,
         ),
         Setting(
             "ADDEND_FRAMED_BY",
             "names",
-            "sites that may show the app in a frame, apart by commas, such as `https://example.org`; else none",
+            "sites that may show the app in a frame, separated by commas, such as `https://example.org`; by default "
+            "none",
         ),
-        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers sign in first; see Hosting", default="0"),
+        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see Hosting", default="0"),
         Setting(
             "ADDEND_LOG",
             "switch",
-            "`1`: one line of JSON on stderr for each probe, turn at the device and failure, without texts",
+            "`1`: writes one line of JSON to stderr for each probe, turn at the device and failure, without texts",
             default="0",
             hosted="1",
         ),

@@ -40,7 +40,7 @@ register(
     Encoding(
         name="alibi",
         title="ALiBi",
-        summary="Each head subtracts from a score the distance times a slope of its own.",
+        summary="Each head subtracts from every score the distance times a fixed slope, which differs between heads.",
         enters="biases scores",
         paper="Press et al. 2022, Train Short, Test Long: Attention with Linear Biases, ICLR",
         key="press2022alibi",

@@ -26,7 +26,7 @@ register(
     Encoding(
         name="rotary",
         title="Rotary",
-        summary="Each pair of dimensions of a query and a key is turned by an angle that grows with the position.",
+        summary="Each pair of dimensions of a query and a key is rotated by an angle that grows with the position.",
         enters="rotates",
         paper="Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, arXiv:2104.09864",
         key="su2021roformer",

@@ -31,7 +31,8 @@ register(
     Encoding(
         name="sinusoidal",
         title="Sinusoidal",
-        summary="Each pair of dimensions turns at a rate of its own, from one radian a position to one in 10,000.",
+        summary="Each pair of dimensions rotates at its own rate, from one radian per position to one in 10,000 "
+        "positions.",
         enters="added",
         paper="Vaswani et al. 2017, Attention Is All You Need, NeurIPS",
         key="vaswani2017attention",

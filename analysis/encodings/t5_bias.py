@@ -24,8 +24,8 @@ def bucket(relative: np.ndarray, *, bidirectional: bool, buckets: int, max_dista
     exact = buckets // 2
     if exact < 1 or max_distance <= exact:
         raise AddendError(
-            f"The option max_distance={max_distance} leaves nothing to {buckets} buckets a side, of which {exact} hold "
-            "one distance each; choose more than that, and at least 4 buckets."
+            f"The option max_distance={max_distance} leaves nothing to {buckets} buckets on each side, of which "
+            f"{exact} hold one distance each; choose more than that, and at least 4 buckets."
         )
     # float32, as in the models: at the edges of buckets the rounding decides
     ratio = np.maximum(distance, 1).astype(np.float32) / np.float32(exact)

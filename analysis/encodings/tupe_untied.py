@@ -75,14 +75,15 @@ register(
     Encoding(
         name="tupe_untied",
         title="TUPE, untied",
-        summary="Positions are compared with positions by projections of their own; [CLS] is blind to position.",
+        summary="Positions are compared with positions through separate projections; [CLS] is blind to position.",
         enters="untied",
         paper="Ke et al. 2021, Rethinking Positional Encoding in Language Pre-training, ICLR",
         key="ke2021tupe",
         learned=True,
         rows="position",
         columns="the model's hidden dimensions, in no order",
-        note="Random at initialisation, seed 0: shows the structure ([CLS] apart, no words), not trained weights.",
+        note="Random at initialisation, seed 0: shows the structure ([CLS] treated separately, no words), not "
+        "trained weights.",
         make_table=table,
         make_similarity=similarity,
         make_nearest=nearest,
@@ -90,7 +91,7 @@ register(
             "seed": seed_option(),
             "heads": Option(default=HEADS, meaning="number of heads, which share the dim", least=1),
             "head": Option(default=0, meaning="the head that the similarity shows"),
-            "untie_cls": Option(default=True, meaning="set the first token, [CLS], apart"),
+            "untie_cls": Option(default=True, meaning="treat the first token, [CLS], separately"),
         },
         usual_dim=768,
     )

@@ -49,8 +49,8 @@ def side_by_side(
                     future.result()
                 except BrokenProcessPool:
                     raise AddendError(
-                        f"A worker was killed while {task.label} ran, perhaps for want of memory. Start the same "
-                        "command again: it goes on from what is saved."
+                        f"A worker was killed while {task.label} ran, perhaps for lack of memory. Start the same "
+                        "command again: it continues from what is saved."
                     ) from None
                 except (AddendError, OSError, RuntimeError) as wrong:
                     failed.append((task, str(wrong)))

@@ -64,15 +64,15 @@ def cancellation_note(factors: Float[ndarray, "... head"]) -> str:
         return ""
     low, high = float(known.min()), float(known.max())
     sizes = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:,.1f}"
-    text = f"Together the terms of a head are {sizes} times as large as the scores that they add up to."
+    text = f"Together, the terms of a head are {sizes} times as large as the scores that they add up to."
     far = [tuple(place) for place in np.argwhere(factors > MOST_CANCELLATION).tolist()]
     if not far:
         return text
     places = [f"{place[-1]}" if len(place) == 1 else f"{place[-1]} of layer {place[0]}" for place in far]
     named = ", ".join(places[:NAMED]) + (f" and {len(places) - NAMED} more" if len(places) > NAMED else "")
     return (
-        f"{text} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would say how large "
-        f"numbers cancel and not what a term is for: head{'s' * (len(places) > 1)} {named}."
+        f"{text} Where that is over {MOST_CANCELLATION:g} times, shares are withheld, since they would only show how "
+        f"large numbers cancel and not what a term contributes: head{'s' * (len(places) > 1)} {named}."
     )
 
 
@@ -97,7 +97,7 @@ def checked_head(head: int, heads: int) -> int:
 
 
 def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str], first: int = 0) -> pd.DataFrame:
-    """Maps of tokens by tokens, one row a cell. first: the index of the first query and key."""
+    """Maps of tokens by tokens, one row per cell. first: the index of the first query and key."""
     names = np.asarray(labels, dtype=object)
     index = np.arange(first, first + len(names))
     parts = {name: frames.cells(values, "value", query=index, key=index) for name, values in maps.items()}

@@ -103,7 +103,7 @@ def gather(paths: list[Path]) -> dict[str, bytes]:
             room -= file.stat().st_size
             if room < 0 or len(entries) >= MOST_FILES:
                 raise ImportProblem(
-                    f"{str(path)!r} holds more than {MOST_MIB} MiB or {MOST_FILES:,} files; import its parts."
+                    f"{str(path)!r} holds more than {MOST_MIB} MiB or {MOST_FILES:,} files; import it in parts."
                 )
             name = file.relative_to(root) if path.is_file() else file.absolute().relative_to(root)
             try:

@@ -35,7 +35,7 @@ def plan_in_child(files: Files, stated: StatedByReader) -> Plan:
     """What `plan` gives. Raises ImportProblem where that takes more than the limits, or others' files too long."""
     ours = {name: value for name, value in os.environ.items() if name in ENVIRONMENT or name.startswith(PREFIX)}
     if not _reading.acquire(timeout=SECONDS / 2):
-        raise ImportProblem("Files of others are being read. Try again in a moment.")
+        raise ImportProblem("Files of other readers are being read. Try again in a moment.")
     try:
         done = subprocess.run(
             [sys.executable, "-B", "-m", __name__, str(MEMORY_MIB), str(CPU_SECONDS)],
@@ -54,7 +54,7 @@ def plan_in_child(files: Files, stated: StatedByReader) -> Plan:
         _reading.release()
     if not answer:
         raise ImportProblem(
-            f"To read these files takes more than {CPU_SECONDS} s or {MEMORY_MIB} MiB. Import their parts, or run: "
+            f"Reading these files takes more than {CPU_SECONDS} s or {MEMORY_MIB} MiB. Import them in parts, or run: "
             "python -m analysis import FILES"
         )
     result = json.loads(answer)

@@ -100,7 +100,7 @@ def _check_headers(weights: Sequence[Path], name: str) -> None:
     if stated > LARGEST_HEADERS:
         raise ModelError(
             f"The weights files of {name} have headers of {stated / 1e6:,.0f} MB; at most {LARGEST_HEADERS / 1e6:.0f} "
-            "MB are taken. Choose another model, or an intact copy of it."
+            "MB are accepted. Choose another model, or an intact copy of it."
         )
 
 
@@ -142,8 +142,8 @@ def _check_processor(path: Path, name: str) -> None:
             )
         if is_size and isinstance(value, int | float) and value > LARGEST_SIDE:
             raise ModelError(
-                f"The {path.name} of {name} brings images to {value:,} pixels a side; at most {LARGEST_SIDE:,} are "
-                "taken. Choose another model."
+                f"The {path.name} of {name} resizes images to {value:,} pixels on a side; at most {LARGEST_SIDE:,} "
+                "are accepted. Choose another model."
             )
 
 
@@ -170,7 +170,7 @@ def check_text_files(files: Mapping[str, int], name: str) -> None:
         most = LARGEST_TOKENIZER if file == "tokenizer.json" else LARGEST_TEXT_FILE
         if size > most:
             raise ModelError(
-                f"{name} holds a {file} of {size / 1e6:,.0f} MB; at most {most / 1e6:.0f} MB are taken of such a file. "
+                f"{name} holds a {file} of {size / 1e6:,.0f} MB; at most {most / 1e6:.0f} MB are accepted for it. "
                 "Choose another model."
             )
 

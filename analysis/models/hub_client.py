@@ -52,9 +52,9 @@ def check(response: httpx2.Response) -> None:
         if value is not None and not NAME.fullmatch(value.removeprefix("W/").strip('"')):
             response.close()
             raise ModelError(
-                f"The hub answers {response.request.url.path[:100]!r} with the {header} {value[:80]!r}, which is none "
-                "that a hub gives: it could name a file outside of the cache. The download was ended. Use another hub, "
-                "or a local folder."
+                f"The hub answers {response.request.url.path[:100]!r} with the {header} {value[:80]!r}, which no hub "
+                "gives: it could name a file outside the cache. The download was ended. Use another hub, or a local "
+                "folder."
             )
     path, stream = response.request.url.path, response.stream
     assert isinstance(stream, httpx2.SyncByteStream)  # the client is not an asynchronous one

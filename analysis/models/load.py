@@ -201,8 +201,8 @@ def _check_size(config: PreTrainedConfig, loader: Loader, source: Source) -> Non
     stored = _stored(source.folder)[1]
     if wanted > MORE_THAN_STORED * stored + SPARE_NUMBERS:
         raise ModelError(
-            f"{source.name} has a config.json of a model of {wanted:,} numbers and weights files of {stored:,}; "
-            "they do not belong together. Choose a complete checkpoint."
+            f"{source.name} has a config.json for a model of {wanted:,} numbers but weights files of {stored:,}; they "
+            "do not belong together. Choose a complete checkpoint."
         )
 
 
@@ -212,7 +212,7 @@ def _check_counts(config: Mapping[str, object], name: str) -> None:
         result = max((value for key, value in _numbers(config) if part in key), default=0)
         if result > most:
             raise ModelError(
-                f"{name} says it has {result:,} {part.removeprefix('num_').rstrip('s')}s; at most {most:,} are taken."
+                f"{name} says it has {result:,} {part.removeprefix('num_').rstrip('s')}s; at most {most:,} allowed."
             )
 
 
@@ -225,7 +225,7 @@ def _few_modules(name: str) -> Iterator[None]:
         nonlocal result
         result += threading.get_ident() == mine
         if result > MOST_MODULES:
-            raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; at most as many are taken.")
+            raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; at most that many are accepted.")
 
     hook = register_module_module_registration_hook(count)
     try:
@@ -248,7 +248,7 @@ def _check_vocabulary(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel
     rows, tokens = word_table(model).num_embeddings, tokenizer.vocab_size
     if not PADDED * rows <= len(tokenizer) or tokens > rows:
         raise ModelError(
-            f"{name} has a tokenizer of {len(tokenizer)} tokens and a model of {rows}; they do not belong together. "
+            f"{name} has a tokenizer of {len(tokenizer)} tokens but a model of {rows}; they do not belong together. "
             "Save both from one checkpoint into the folder."
         )
 

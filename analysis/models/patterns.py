@@ -82,8 +82,8 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
     if model.config.is_encoder_decoder or not isinstance(layers, int):
         what = "an encoder and a decoder" if model.config.is_encoder_decoder else "no count of its layers"
         raise ModelError(
-            f"{name} has {what}, and its attention can be shown for one stack of layers alone. "
-            f"Choose a model of another architecture, or of one that terms exist for: {families}."
+            f"{name} has {what}, and attention can be shown for one stack of layers only. Choose a model of another "
+            f"architecture, or of one that terms exist for: {families}."
         )
     seen, inputs = Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
     ours = _first(listen(model, inputs, seen))
@@ -96,9 +96,8 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
     own = _own(model, inputs)
     if not float((ours - own).abs().max()) <= TOLERANCE * max(float(own.max() - own.min()), TOLERANCE):
         raise ModelError(
-            f"{name} does more to its scores than scale, mask and softmax, so that what is read of its attention "
-            "would not be its own. Choose a model of another architecture, or of one that terms exist for: "
-            f"{families}."
+            f"{name} does more to its scores than scale, mask and softmax, so the attention that would be read is not "
+            f"its own. Choose a model of another architecture, or of one that terms exist for: {families}."
         )
 
 

@@ -143,7 +143,7 @@ def resolve(
             f"This server opens no folders; give a Hugging Face id such as owner/name, or {default_model.NAME}."
         )
     if revision and not (REVISION.fullmatch(revision) and len(revision) <= 100 and ".." not in revision):
-        raise ModelError(f"{revision[:100]!r} is no revision; expected a branch, a tag or a commit, or none.")
+        raise ModelError(f"{revision[:100]!r} is not a revision; expected a branch, a tag or a commit, or none.")
     _check_allowed(model, revision or None)
     return _from_hub(model, revision or None, progress, terms, fetch)
 
@@ -197,9 +197,8 @@ def read_config(folder: Path, name: str) -> dict[str, object]:
 
 def _no_number(name: str, constant: str) -> float:
     raise ModelError(
-        f"The config.json of {name} holds {constant}, which is no number that a model can have. Save the model "
-        "again, or "
-        "put the number right."
+        f"The config.json of {name} holds {constant}, which is no number that a model can have. Save the model again, "
+        "or correct the number."
     )
 
 
@@ -211,11 +210,11 @@ def _check_sizes(config: Mapping[str, object], name: str) -> None:
         if key in SIZES and isinstance(value, int | float) and not isinstance(value, bool) and not value >= 1:
             raise ModelError(
                 f"The config.json of {name} says {key}: {value}; expected a whole number from 1 on. Save the model "
-                "again, or put the number right."
+                "again, or correct the number."
             )
     if isinstance(labels := config.get("id2label"), Mapping) and len(labels) > MOST_LABELS:
         raise ModelError(
-            f"The config.json of {name} names {len(labels):,} labels; at most {MOST_LABELS:,} are taken. Remove "
+            f"The config.json of {name} names {len(labels):,} labels; at most {MOST_LABELS:,} are accepted. Remove "
             "id2label and label2id, which terms do not need."
         )
 
@@ -240,13 +239,13 @@ def check(config: Mapping[str, object], files: Mapping[str, int], name: str, ter
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
         held = f"only {', '.join(pickled)}" if pickled else "no weights"
         raise ModelError(
-            f"{name} holds {held}; Addend reads safetensors alone, since other formats can run code when opened. "
-            "Load it in transformers where you trust it and save it with save_pretrained."
+            f"{name} holds {held}; Addend reads only safetensors, since other formats can run code when opened. Load "
+            "it in transformers if you trust it, and save it with save_pretrained."
         )
     if reads == "image" and not any(file in files for file in IMAGE_FILES):
         raise ModelError(
-            f"{name} holds no {IMAGE_FILES[0]}, which says to what size and range its images are brought. "
-            "Save the image processor into the same folder with save_pretrained."
+            f"{name} holds no {IMAGE_FILES[0]}, which says to what size and range its images are converted. Save the "
+            "image processor into the same folder with save_pretrained."
         )
     if reads == "text" and not any(file in files for file in TOKENIZER_FILES):
         raise ModelError(

@@ -74,8 +74,9 @@ def follow_sources(
                 undo.enter_context(_gate_held(module, None))
             elif kind.__module__ in gates.HOMES and kind.__name__ not in gates.NO_GATE:
                 raise ModelError(
-                    f"The model's activation {kind.__name__} has no gate here, so that all that passes it would be "
-                    "credited to the bias. Choose a model with another, or add its gate to analysis/streams/gates.py."
+                    f"The model's activation {kind.__name__} has no gate here, so everything that passes it would be "
+                    "credited to the bias. Choose a model with another activation, or add its gate to "
+                    "analysis/streams/gates.py."
                 )
         yield given
 

@@ -41,7 +41,7 @@ def attribute_number(module: nn.Module, name: str) -> float:
     value = getattr(module, name, None)
     if not isinstance(value, int | float):
         raise ModelError(
-            f"{type(module).__name__} keeps no number as {name!r}, so that its own scores cannot be read. "
-            "Choose a model of a supported architecture."
+            f"{type(module).__name__} keeps no number as {name!r}, so its own scores cannot be read. Choose a model "
+            "of a supported architecture."
         )
     return value

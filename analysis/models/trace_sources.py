@@ -129,7 +129,7 @@ def trace_sources(
     Raises ModelError when an attention module never calls the attention function, or for an unknown `freeze`.
     """
     if freeze not in FREEZES:
-        raise ModelError(f"Of a gated unit {freeze!r} cannot be held; expected one of {', '.join(FREEZES)}.")
+        raise ModelError(f"In gated units {freeze!r} cannot be held fixed; expected one of {', '.join(FREEZES)}.")
     attentions = family.attentions(model)
     listener = _Listener(
         family, {id(module): 0 for module in attentions}, each, edit, last, family.bias_terms(model.config)

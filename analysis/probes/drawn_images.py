@@ -110,7 +110,7 @@ def open_upload(data: bytes, name: str) -> Picture:
     megabytes, most = len(data) / 1e6, settings.number("ADDEND_IMAGE_MB")
     if megabytes > most:
         raise ImageError(
-            f"{name} has {megabytes:.1f} MB; at most {most} MB are taken. "
+            f"{name} has {megabytes:.1f} MB; at most {most} MB are accepted. "
             "Save it smaller: models see a few hundred pixels a side."
         )
     pixels = settings.number("ADDEND_MEGAPIXELS")
@@ -118,14 +118,17 @@ def open_upload(data: bytes, name: str) -> Picture:
         result = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = result.size  # Known before a pixel is decoded.
         if data.startswith(START_OF_JPEG) and data.count(START_OF_SCAN) > MOST_SCANS:
-            raise ImageError(f"{name} is a JPEG of more than {MOST_SCANS} scans, which nobody needs. Save it again.")
+            raise ImageError(
+                f"{name} is a JPEG of more than {MOST_SCANS} scans, more than any picture needs. Save it again."
+            )
         if width * height > pixels * 1e6:
             raise ImageError(
-                f"{name} has {width} by {height} pixels; at most {pixels} million are taken. Scale it down."
+                f"{name} has {width} by {height} pixels; at most {pixels} million are accepted. Scale it down."
             )
         if min(width, height) < SMALLEST_SIDE:
             raise ImageError(
-                f"{name} has {width} by {height} pixels; at least {SMALLEST_SIDE} a side are needed to show anything."
+                f"{name} has {width} by {height} pixels; it needs at least {SMALLEST_SIDE} on each side to show "
+                "anything."
             )
         if max(width, height) > MOST_OBLONG * min(width, height):
             raise ImageError(
@@ -135,7 +138,7 @@ def open_upload(data: bytes, name: str) -> Picture:
         return result.convert("RGB")
     except Image.DecompressionBombError:  # what Pillow itself will not open
         raise ImageError(
-            f"{name} has far too many pixels; at most {pixels} million are taken. Scale it down."
+            f"{name} has far too many pixels; at most {pixels} million are accepted. Scale it down."
         ) from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
         raise ImageError(

@@ -56,8 +56,8 @@ class PositionRequest(TextRequest[PositionMap]):
             if stored is None:
                 raise
             raise ModelError(
-                f"{absent} The store holds the map of {self.model} on one text alone; other texts, comparisons and "
-                "bands left unturned need its files. Give the folder that holds them as the model."
+                f"{absent} The store holds the map of {self.model} on one text only; other texts, comparisons and "
+                "bands without rotation need the model's files. Give the folder that holds them as the model."
             ) from absent
 
     def stored(self) -> PositionMap | None:

@@ -86,7 +86,7 @@ def check(statements: list[object], tables: set[str]) -> None:
         if kind.endswith("_NODE") and kind not in NODES:
             raise Refused(f"The query would change rows. {ONE}")
         if kind == "SHOW_REF":
-            raise Refused(f"SHOW, DESCRIBE and SUMMARIZE are not taken. {ONE}")
+            raise Refused(f"SHOW, DESCRIBE and SUMMARIZE are not allowed. {ONE}")
         if kind == "BASE_TABLE":
             path = [str(name).lower() for name in value["qualified_name"]["path"]]
             if path[:-1] not in ([], ["main"]) or path[-1] not in tables | named:
@@ -95,10 +95,11 @@ def check(statements: list[object], tables: set[str]) -> None:
             name = str(value["function_name"]).lower()
             if as_table and name not in TABLE_FUNCTIONS:
                 raise Refused(
-                    f"The table function {name!r} is not taken; those that are: {', '.join(sorted(TABLE_FUNCTIONS))}."
+                    f"The table function {name!r} is not allowed; the allowed ones are: "
+                    f"{', '.join(sorted(TABLE_FUNCTIONS))}."
                 )
             if name in REFUSED_FUNCTIONS:
-                raise Refused(f"The function {name!r} is not taken: it reads or changes more than stored results.")
+                raise Refused(f"The function {name!r} is not allowed: it reads or changes more than stored results.")
 
 
 def _entries(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -121,10 +122,10 @@ def parsed(connection: "duckdb.DuckDBPyConnection", sql: str) -> tuple[str, list
     if other:
         # Only PIVOT without IN is made of several statements: the first finds its columns.
         raise Refused(
-            "PIVOT is not taken without IN, since it then runs more than one statement. Name its columns, such as "
+            "PIVOT is not allowed without IN, since it then runs more than one statement. Name its columns, such as "
             "PIVOT runs ON kind IN ('curves', 'scores') USING count(*)."
             if other[0] == "MULTI"
-            else f"The query is or holds a statement of the kind {other[0]}. {ONE}"
+            else f"The query is, or contains, a statement of the kind {other[0]}. {ONE}"
         )
     if len(items) > 1:
         raise Refused(f"The query holds {len(items)} statements. {ONE}")
@@ -148,7 +149,7 @@ def without_end(sql: str) -> str:
 
 
 def bounded(relation: "duckdb.DuckDBPyRelation", limits: Mapping[str, int]) -> tuple["duckdb.DuckDBPyRelation", int]:
-    """A query with its columns flat and no more rows than are taken and one, and how many are taken.
+    """A query with its columns flat and no more rows than are accepted and one, and how many are accepted.
 
     The limit is part of the plan: executed as it stands, the whole result would be held before its first row is read.
     Raises Refused for too many columns.
@@ -156,7 +157,7 @@ def bounded(relation: "duckdb.DuckDBPyRelation", limits: Mapping[str, int]) -> t
     names, kinds = relation.columns, [kind.id for kind in relation.types]
     if len(names) > limits["columns"]:
         raise Refused(
-            f"The result has {len(names):,} columns; at most {limits['columns']} are taken. Name those you need."
+            f"The result has {len(names):,} columns; at most {limits['columns']} are accepted. Name those you need."
         )
     most = min(limits["rows"], limits["cells"] // len(names))
     relation = relation.limit(most + 1)

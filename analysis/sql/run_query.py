@@ -75,7 +75,7 @@ def ask(sql: str, limits: Limits = LIMITS) -> Answer:
     if not sql.strip():
         raise QueryError("The query is empty; expected one SELECT over the tables and views listed on the page.")
     if len(sql) > limits.characters:
-        raise QueryError(f"The query has {len(sql):,} characters; at most {limits.characters:,} are taken.")
+        raise QueryError(f"The query has {len(sql):,} characters; at most {limits.characters:,} are accepted.")
     if "\0" in sql:
         raise QueryError("The query holds a NUL character; expected text.")
     if not store_path().is_file():
@@ -93,7 +93,7 @@ def ask(sql: str, limits: Limits = LIMITS) -> Answer:
 
 def _asked(sql: str, limits: Limits) -> Answer:
     if not _turns.acquire(timeout=limits.wait_seconds):
-        raise QueryError(f"{limits.at_once} queries of others are running. Try again in a moment.")
+        raise QueryError(f"{limits.at_once} queries of other readers are running. Try again in a moment.")
     try:
         texts, rows = _run(sql, limits, public.folder())
     finally:

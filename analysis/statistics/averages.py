@@ -106,7 +106,7 @@ def averages(
     tasks = list(dict.fromkeys(task for by_task in scores.values() for task in by_task))
     lacking = [f"{variant}: {task}" for variant, by_task in scores.items() for task in tasks if task not in by_task]
     if lacking:
-        raise ValueError(f"Averages need every task of every variant; lacking are {', '.join(lacking)}.")
+        raise ValueError(f"Averages need every task of every variant; missing are {', '.join(lacking)}.")
     unknown = [task for task in without if task not in tasks]
     if unknown:
         raise ValueError(f"Cannot leave out {', '.join(unknown)}; the tasks are {', '.join(tasks)}.")

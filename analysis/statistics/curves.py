@@ -91,7 +91,7 @@ def steps_to_leave_plateau(curve: Curve, level: float | Curve, margin: float, *,
         raise ValueError(f"The margin is {margin}; expected a positive loss.")
     if isinstance(level, Curve):
         if not np.array_equal(np.asarray(level.steps), np.asarray(curve.steps)):
-            raise ValueError("The plateau's curve must have the steps of the curve held against it.")
+            raise ValueError("The plateau's curve must have the steps of the curve that is compared with it.")
         goal = np.asarray(level.values) - margin
         if not np.isfinite(goal).all():
             raise ValueError("The plateau's curve must be finite.")

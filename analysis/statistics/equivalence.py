@@ -37,7 +37,7 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
     A difference that is significant and yet within the margin is 'different', with within_margin.
     """
     if not (np.isfinite(margin) and margin > 0):
-        raise ValueError(f"The margin is {margin}; expected a positive number, the least difference that matters.")
+        raise ValueError(f"The margin is {margin}; expected a positive number, the smallest difference that matters.")
     different = result.p if p is None else p
     error, df = result.standard_error, result.df
     if np.isnan(result.p):

@@ -128,6 +128,6 @@ def _rows(given: Iterable[Row | Mapping[str, Any]]) -> list[Row]:
             raise ValueError(f"{row.task} has the metrics {metrics[row.task]} and {row.metric}; give its main one.")
         run = (row.variant, row.task, row.seed, row.finetune_seed, row.learning_rate)
         if run in seen:
-            raise ValueError(f"{run} stands there twice; expected one value a fine-tuning.")
+            raise ValueError(f"{run} is listed twice; expected one value per fine-tuning.")
         seen.add(run)
     return rows

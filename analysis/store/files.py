@@ -315,12 +315,12 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     about = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
     kind = KINDS.get(about.get(b"addend.kind", ""))
     if kind is None:
-        raise StoreError(f"{path.name} is no results file of ours: it names no known kind. Remove it from data/.")
+        raise StoreError(f"{path.name} is not a results file of ours: it names no known kind. Remove it from data/.")
     if (stated := about.get(b"addend.check")) is not None and stated != footer_checksum(
         {name.decode(errors="replace"): value for name, value in about.items()}, table
     ):
         raise StoreError(
-            f"{path.name} is damaged: what it holds is not what was written. Restore it from a copy, or remove it."
+            f"{path.name} is damaged: its content is not what was written. Restore it from a copy, or remove it."
         )
     stated = about.get(b"addend.version", "")
     if not stated.isdecimal():

@@ -169,8 +169,8 @@ def _fetch(folder: Path, known: Known, storage: Storage) -> None:
     there = {name: signs for name, signs in storage.contents().items() if _is_ours(name)}
     if files and not there:
         raise StorageUnavailable(
-            f"The storage that ADDEND_DATA names is empty, and {len(files)} files of it are here, so nothing is "
-            f"removed. Check the address; if it is meant, remove the folder {folder}."
+            f"The storage that ADDEND_DATA names is empty, but {len(files)} of its files are here, so nothing is "
+            f"removed. Check the address; if the storage is meant to be empty, remove the folder {folder}."
         )
     for name in _unsent(folder, known):
         there.pop(name, None)
@@ -186,7 +186,9 @@ def _fetch(folder: Path, known: Known, storage: Storage) -> None:
         with atomic_write(folder / name) as partial:
             storage.get(name, partial)
             if partial.stat().st_size != int(there[name][0]):
-                raise StorageUnavailable(f"{name} changed while it was fetched, or came in part. It is fetched again.")
+                raise StorageUnavailable(
+                    f"{name} changed while it was fetched, or arrived incomplete. It is fetched again."
+                )
         return name, _here(folder / name)
 
     with ThreadPoolExecutor(AT_ONCE) as fetching:

@@ -37,7 +37,7 @@ class Storage:
         except ImportError as absent:
             remedy = "pip install -r requirements-s3.txt" if protocol in ("s3", "s3a") else f"{absent}"
             raise NotInstalled(
-                f"{setting} is an address of {protocol}://, which needs a package that is not installed. Do: {remedy}."
+                f"{setting} is an address of {protocol}://, which needs a package that is not installed. Run: {remedy}."
             ) from None
         except ValueError:
             raise SettingError(

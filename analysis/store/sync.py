@@ -182,8 +182,8 @@ def _is_unreadable(path: Path) -> bool:
         return True
     if tables and "meta" not in tables:
         raise StoreError(
-            f"{path} is a database but no store of ours (it has no table 'meta'), so it is left as it is. "
-            "Set ADDEND_STORE to another path, or remove that file."
+            f"{path} is a database but not a store of ours (it has no table 'meta'), so it is left as it is. Set "
+            "ADDEND_STORE to another path, or remove that file."
         )
     return False
 

@@ -137,7 +137,7 @@ def _gated(a: DecomposedTensor, b: DecomposedTensor) -> DecomposedTensor:
     """A product of two hidden states: a gated unit. Bilinear, so one factor is held, or half of each."""
     if a.activated == b.activated:
         raise ModelError(
-            "The model multiplies two hidden states of which neither is a gate, so that their product is no sum over "
+            "The model multiplies two hidden states, neither of which is a gate, so their product is no sum over "
             "sources. Choose a model of a supported architecture."
         )
     gate, up = (a, b) if a.activated else (b, a)

@@ -24,7 +24,8 @@ def required() -> None:
         return
     st.title("Addend", anchor=False)
     st.markdown(
-        "This server is for those who sign in. That leads to the front page: open a link you were given once more then."
+        "Sign in to use this server. Signing in leads to the front page: if you were given a link, open it once more "
+        "afterwards."
     )
     st.button("Sign in", type="primary", icon=":material/login:", on_click=st.login)
     st.stop()

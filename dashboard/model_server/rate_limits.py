@@ -82,7 +82,9 @@ class RateLimit:
             if not most or len(times) < most:
                 return
             seconds = math.ceil(times[-most] + MINUTE - now)
-        raise Busy(f"This server takes {most} {self._what} a minute of one {self._whose}. Try again in {seconds} s.")
+        raise Busy(
+            f"This server takes {most} {self._what} per minute from one {self._whose}. Try again in {seconds} s."
+        )
 
     def count(self, who: str) -> None:
         """One more was asked for."""

@@ -292,7 +292,9 @@ class ModelServer:
             self.models.clear()
             return AddendError("The device ran out of memory. Shorten the text or choose a smaller model.")
         if not isinstance(failed, Exception):
-            return AddendError("A library that the model needs broke at this. Change the text or choose another model.")
+            return AddendError(
+                "A library that the model needs failed on this input. Change the text or choose another model."
+            )
         return failed
 
 

@@ -133,7 +133,7 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
             requested.add(hash(request))
         return kept.result
     if request in st.session_state.get(STOPPED, ()):
-        stopped = ProbeStopped("You stopped this, so that there is nothing to show yet.")
+        stopped = ProbeStopped("You stopped this, so there is nothing to show yet.")
         stopped.request = request
         raise stopped
     _count()

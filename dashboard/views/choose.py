@@ -19,7 +19,12 @@ show.header(
 )
 picked = Pickers(PAGE)
 needs = picked.pressed(
-    "needs", "I need", list(NEEDS), list(NEEDS), lambda need: NEEDS[need].title, help="Press several: all must hold."
+    "needs",
+    "I need",
+    list(NEEDS),
+    list(NEEDS),
+    lambda need: NEEDS[need].title,
+    help="Press as many as you like: a method must meet all of them.",
 )
 for need in needs:
     st.caption(f"{NEEDS[need].title}: {NEEDS[need].means}")

@@ -13,8 +13,8 @@ VERSIONS = {"2": "Statements (rules, version 2)", "1": "First verdicts (version 
 
 show.header(
     PAGE,
-    "Five documents explain why positions are added to words. Here is what they claim, taken apart into statements "
-    "that say one thing each, and what measurements and papers say to each of them.",
+    "Five documents explain why positions are added to words. Here is what they claim, split into statements that "
+    "say one thing each, and what measurements and papers say about each of them.",
 )
 headings = queries.headings()
 picked = Pickers(PAGE)
@@ -34,7 +34,7 @@ words = queries.VERDICTS if rules == "2" else queries.FIRST_VERDICTS
 counts = queries.statement_counts() if rules == "2" else queries.verdict_counts()
 if rules == "2":
     total = sum(counts.values())
-    st.markdown(f"**{len(headings)} claims make {total} statements: {statement_table.tally(counts)}.**")
+    st.markdown(f"**{len(headings)} claims are split into {total} statements: {statement_table.tally(counts)}.**")
     st.caption(
         "The rules for our own trainings were frozen before those trainings began. The rules for other measurements "
         "were written when most of these were known. A statement is open until what it asks for has been measured; it "
@@ -43,9 +43,8 @@ if rules == "2":
 else:
     claim_cards.tally(counts)
     st.caption(
-        "Version 1 was exploratory: its rules were written after the first runs, and "
-        f"{queries.changed_rules()} of them were changed since. It judged each claim as a whole. "
-        f"{queries.first_verdicts_closed()}"
+        f"Version 1 was exploratory: its rules were written after the first runs, and {queries.changed_rules()} of "
+        f"them have changed since. It judged each claim as a whole. {queries.first_verdicts_closed()}"
     )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     verdict = picked.choice("verdict", "Verdict", ["", *words], lambda word: word or "every verdict", width=210)
@@ -53,7 +52,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "document",
         "Document",
         ["", *documents],
-        lambda key: f"{key}: {documents[key].title}" if key else "any document",
+        lambda key: f"{documents[key].title}" if key else "any document",
         width=340,
     )
     by = picked.segments("by", "Order", list(ORDERS), ORDERS)
@@ -63,8 +62,8 @@ groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize
 anything = False
 if rules == "2":
     st.caption(
-        "In each picture, the dot is what was measured, the bar its 95 % interval, and the dashed line what the rule "
-        "asks for."
+        "In each picture, the dot is the measured value, the bar its 95 % confidence interval, and the dashed line "
+        "the value that the rule asks for."
     )
     for key, title in groups.items():
         among = [
@@ -99,7 +98,7 @@ else:
                 with place:
                     claim_cards.card(entry)
 if not anything:
-    st.info("This document has nothing with this verdict.")
+    st.info("No claim of this document has this verdict.")
 figure = "claims_statements" if rules == "2" else "claims_verdicts"
 show.show(queries.figure(figure, {}), PAGE, values)
 st.caption(

@@ -15,7 +15,7 @@ ENTERS = {
     "added": "added to the words",
     "rotates": "rotates queries and keys",
     "biases scores": "biases the attention scores",
-    "untied": "compared apart from the words",
+    "untied": "compared separately from the words",
     "absent": "absent",
 }
 SHARED = ("encoding", "other", "length", "dim")
@@ -36,7 +36,7 @@ def describe(one) -> None:
 
 
 def numbers(figure) -> None:
-    """The similarity's properties, one row an encoding, with their definitions as help."""
+    """The similarity's properties, one row per encoding, with their definitions as help."""
     for place, one, like in zip(st.columns(2), figure.content.shown, figure.content.likeness, strict=False):
         with place:
             st.markdown(f"**{one.title}**, {like.kind}")
@@ -65,7 +65,7 @@ show.header("encodings", "How each encoding represents a position, before any wo
 known = queries.rows("SELECT encoding, title FROM encodings")
 titles = dict(zip(known.encoding, known.title, strict=True))
 if not default_model.is_installed() and (learned := titles.pop("learned", "")):
-    st.info(f"{learned} is left out: its table is a model's that is not installed. {default_model.remedy()}.")
+    st.info(f"{learned} is left out: its table comes from a model that is not installed. {default_model.remedy()}.")
 
 picked = Pickers("encodings")
 first, second, third, fourth = st.columns([3, 3, 2, 2])

@@ -11,8 +11,8 @@ PAGE = "experiments"
 
 show.header(
     PAGE,
-    "How each way of combining word and position compares with adding: its gains and its costs. The pages "
-    "beside this one show the same experiments in full.",
+    "How each way of combining word and position compares with adding: its gains and its costs. The other pages "
+    "named above show the same experiments in full.",
 )
 picked = Pickers(PAGE)
 presets = queries.trained_presets()
@@ -32,9 +32,12 @@ show.show(figure, PAGE, values)
 st.header("The same as a table", anchor=False)
 table = figure.content.table
 ways = st.pills(
-    "Show only variants in which position is", sorted(set(table.Combines)), selection_mode="multi", key=f"{PAGE}.ways"
+    "Show only variants in which position is",
+    sorted(set(table["Position is"])),
+    selection_mode="multi",
+    key=f"{PAGE}.ways",
 )
-shown = table[table.Combines.isin(ways)] if ways else table
+shown = table[table["Position is"].isin(ways)] if ways else table
 numbers = [name for name in shown.columns if shown[name].dtype.kind == "f"]
 st.dataframe(
     shown,
@@ -46,4 +49,4 @@ st.dataframe(
         **{name: st.column_config.NumberColumn(format="localized") for name in numbers},
     },
 )
-st.caption("Press the head of a column to sort by it. Empty cells were not measured.")
+st.caption("Press a column's heading to sort by it. Empty cells were not measured.")

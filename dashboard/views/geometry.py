@@ -32,8 +32,8 @@ USES = {"geometry_cosines": ("dim",), "geometry_dimension": ("dim",), "geometry_
 
 show.header(
     PAGE,
-    "If words and positions kept to directions of their own, adding them would lose nothing. Do they? Every chart "
-    "shows in grey what random vectors do.",
+    "If words and positions used separate directions, adding them would lose nothing. Do they? Every chart shows in "
+    "grey what random vectors do.",
 )
 picked = Pickers(PAGE)
 known = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
@@ -50,7 +50,7 @@ elif part == "words":
         "SELECT word FROM newest_neighbours WHERE model = ? AND measure = 'nearest_word' ORDER BY word", [model]
     )
     with st.container(width=360):
-        picked.choice("word", "Word", ["", *words.word], lambda word: word or "the closest call of a whole word")
+        picked.choice("word", "Word", ["", *words.word], lambda word: word or "the word that comes nearest to another")
 for name in ("dim", "word"):
     picked.get(name)
 values = picked.done()

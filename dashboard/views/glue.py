@@ -11,8 +11,8 @@ from dashboard.widgets.pickers import Pickers
 PAGE = "glue"
 VIEWS = {"average": "Average", "difference": "Difference", "scores": "Scores"}
 OPTIMISTIC = (
-    "Each variant and task is taken at its best learning rate, chosen on the dev set it is reported on: that is "
-    "optimistic, for all variants alike where all tried the same rates."
+    "Each variant's score on a task is the one at its best learning rate. That rate was chosen on the same dev set "
+    "as the score, which is optimistic, though equally so for all variants that tried the same rates."
 )
 
 
@@ -86,7 +86,10 @@ if idle:
 values = {**picked.values(), **picked.done()}
 with summary:
     if not presets:
-        st.markdown("**No results of our own are stored yet.** They are made, and taken in by the next start, with")
+        st.markdown(
+            "**No results of our own are stored yet.** This command makes them, and the app shows them after "
+            "its next start:"
+        )
         st.code(queries.GLUE_COMMAND, language="bash")
 show.copy_link(PAGE, values)
 shown()

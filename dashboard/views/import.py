@@ -46,20 +46,22 @@ def forms() -> None:
     for reader in (READERS[name] for name in READERS):
         st.markdown(f"**{reader.title}**: {safe(reader.expects)}.")
     left, right = st.columns(2)
-    left.caption(f"A score a row: {', '.join(NEEDS['scores'])}. Metrics: {', '.join(sorted(METRICS))}, as fractions.")
+    left.caption(
+        f"One score per row: {', '.join(NEEDS['scores'])}. Metrics: {', '.join(sorted(METRICS))}, as fractions."
+    )
     left.code(EXAMPLE, language=None)
-    right.caption(f"A point of a curve a row: {', '.join(NEEDS['curves'])}. Metrics: {', '.join(CURVES)}.")
+    right.caption(f"One point of a curve per row: {', '.join(NEEDS['curves'])}. Metrics: {', '.join(CURVES)}.")
     right.code(CURVE, language=None)
     st.caption(
-        "seed is the pre-training's: fine-tunings of one checkpoint share it and differ in finetune_seed. preset names "
-        "runs that may be compared with one another. Imported runs are kept apart from ours: their preset begins with "
-        "'imported', their status is 'imported', and their file says where they came from."
+        "seed is the pre-training's seed: fine-tunings of one checkpoint share it and differ in finetune_seed. "
+        "preset names runs that may be compared with one another. Imported runs are never mixed with ours: their "
+        "preset begins with 'imported', their status is 'imported', and their file says where they came from."
     )
 
 
 def said() -> StatedByReader:
     """What the files may not say."""
-    with st.expander("What holds for all rows, where the files leave it out (optional)"), st.container(horizontal=True):
+    with st.expander("Values for all rows, where the files do not give them (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
         task = st.text_input("Task", key="import.task", width=150)
         seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)
@@ -73,9 +75,9 @@ def said() -> StatedByReader:
 def preview(plan: Plan) -> None:
     """What would be added, or every bad row."""
     for left in plan.left[:MOST_PROBLEMS]:
-        st.caption(f"Not taken: {safe(left)}")
+        st.caption(f"Left out: {safe(left)}")
     if more := plan.left[MOST_PROBLEMS:]:
-        st.caption(f"And {len(more):,} more were not taken.")
+        st.caption(f"And {len(more):,} more were left out.")
     if plan.bad:
         st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
         bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in plan.bad[:500]]
@@ -101,7 +103,7 @@ def preview(plan: Plan) -> None:
 
 show.header(
     PAGE,
-    "Add results made elsewhere. They then appear beside ours in every table, chart and statistic, labelled as "
+    "Add results made elsewhere. They then appear next to ours in every table, chart and statistic, labelled as "
     "imported.",
 )
 values = Pickers(PAGE).done()
@@ -116,7 +118,7 @@ if done := st.session_state.pop("import.done", ""):
     st.success(done, icon=":material/check:")
     st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
 if not uploads():
-    st.info("This server takes no uploads. On a machine of your own, run: python -m analysis import FILES")
+    st.info("This server accepts no uploads. On your own machine, run: python -m analysis import FILES")
     st.stop()
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
 sent = st.file_uploader(
@@ -129,7 +131,7 @@ sent = st.file_uploader(
 asked = said()
 if sent:
     if sum(one.size for one in sent) > MOST_MIB << 20 or len(sent) > MOST_FILES:
-        st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send their parts.")
+        st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send them in parts.")
         st.stop()
     try:
         query_quota.count_import()

@@ -16,7 +16,7 @@ PAGE = "positions"
 
 show.header(
     PAGE,
-    "Which layers of a model use position, and how it enters them: added to words, added to scores, or by turning "
+    "Which layers of a model use position, and how it enters them: added to words, added to scores, or by rotating "
     "queries and keys, shown by bands of wavelengths. This works for almost any architecture.",
 )
 picked = Pickers(PAGE)
@@ -75,7 +75,7 @@ with cell:
     picked.slider("layer", "Layer", list(range(len(made.power))))
 if made.kernels is not None:
     picked.slider("head", "Head", list(range(made.kernels.shape[2])))
-    picked.toggle("unturn", "Leave one band of one layer unturned at a time (one pass for each)")
+    picked.toggle("unturn", "Remove the rotation from one band of one layer at a time (one pass for each)")
 values = picked.done()
 with place:
     show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.too_long(about.text, about.text_pair))
@@ -88,6 +88,7 @@ if made.kernels is not None:
     if values["unturn"] and (lost := also(UnturnRequest.of(values | {"baseline": ""}))):
         show.show(live.figure("position_unturned", values, lost), PAGE, values)
 st.caption(
-    "To check that a model turns its queries and keys as its config says, run `python -m analysis positions MODEL`: it "
-    "ends with exit code 1 where the model does not. With `--against OTHER` it compares two exports of a model."
+    "To check that a model rotates its queries and keys as its config says, run `python -m analysis positions "
+    "MODEL`: it ends with exit code 1 if the model does not. With `--against OTHER` it compares two exports of a "
+    "model."
 )

@@ -26,13 +26,13 @@ try:
         about = made.provenance
         how = f"{about.seconds:.2f} s"
         if live.default_result(text_probe.TermsRequest.of(picked.values())) is made:
-            how = f"stored on {about.created[:10]}; change the text, the model or the layer to run it now"
+            how = f"stored on {about.created[:10]}; change the text, the model or the layer to run it again"
         took = f"{len(made.tokens)} tokens, {about.device}, {about.dtype}, {how}"
         status.update(
             label=escape_markdown(f"{about.model} ({about.revision}): {took}"), state="complete", expanded=False
         )
 except NoFamily as problem:
-    status.update(label="No terms for this architecture; its attention patterns", state="complete", expanded=False)
+    status.update(label="This architecture gives no terms: attention patterns", state="complete", expanded=False)
     show.show_problem(problem)
     probe_form.patterns(picked)
     st.stop()
@@ -54,7 +54,7 @@ first_result = st.container()
 with st.container(horizontal=True, gap="large"):
     picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
     if made.freeze and not made.probe_id:
-        picked.segments("freeze", "Of gated units, hold", list(FREEZES), FREEZES)
+        picked.segments("freeze", "In gated units, hold fixed", list(FREEZES), FREEZES)
 overview = st.container()
 layer = st.container()
 map_pickers(picked, made.heads)
@@ -77,8 +77,9 @@ if everywhere:
             "Method",
             list(METHODS),
             METHODS,
-            help="frozen follows word and position through the layers; mean splits hidden states by averages over a "
-            "reference text, where the store has them. At layer 0 the two need not agree.",
+            help="frozen follows word and position through the layers, with attention patterns and norms held at the "
+            "model's own values; mean splits hidden states by averages over a reference text, where these are "
+            "stored. At layer 0 the two need not agree.",
         )
 values = picked.done()
 if everywhere:

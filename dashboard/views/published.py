@@ -46,7 +46,9 @@ if table.compares:
     if (asked := picked.get("baseline")) and asked not in others:
         if asked != own:
             st.warning(
-                escape_markdown(f"The link compares with {asked!r}, which this table does not have; {own!r} is taken.")
+                escape_markdown(
+                    f"The link compares with {asked!r}, which this table does not have; {own!r} is used instead."
+                )
             )
         picked.set("baseline", "")
     left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -64,7 +66,7 @@ if table.compares:
         picked.get("without")
 else:
     view = ""
-    st.caption("This table has one variant or no figures, so there is nothing to compare.")
+    st.caption("This table has only one variant or no numbers, so there is nothing to compare.")
     for name in ("view", "baseline", "without"):
         picked.get(name)
 values = picked.done()

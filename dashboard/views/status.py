@@ -17,8 +17,8 @@ results, megabytes = server_status.results()
 for place, (label, value, more) in zip(
     st.columns(4),
     (
-        ("Running", str(running), "Probes on the device now: one at most."),
-        ("Waiting", str(waiting), "Probes in the line before the device, first come first served."),
+        ("Running", str(running), "Probes on the device now: at most one."),
+        ("Waiting", str(waiting), "Probes waiting for the device, first come, first served."),
         ("Memory of this process", f"{held:,.0f} MB", f"{free:,.0f} of the machine's {total:,.0f} MB are free."),
         (
             "Results in memory",

@@ -94,8 +94,8 @@ if every.empty:
         picked.get(name)
     values = picked.done()
     st.info(
-        "No pre-training of our own is stored yet. This makes some, about ten minutes of one core each; the page "
-        "shows them as soon as their results files lie under the data folder.",
+        "No pre-training of our own is stored yet. The command below makes some, in about ten minutes of one core "
+        "each; this page shows them as soon as their results files are in the data folder.",
         icon=":material/hourglass_empty:",
     )
     st.code(COMMAND, language="bash")

@@ -29,7 +29,7 @@ with first:
 with second:
     picked.segments("measure", "Measure", list(MEASURES), {"share": "Share", "effect": "Effect"})
 with third:
-    names = {"four": "The four of word and position", "all": "All"}
+    names = {"four": "The four terms of word and position", "all": "All"}
     picked.segments("group", "Terms", list(names), names)
 stored = st.container()
 st.header("On one image", anchor=False)

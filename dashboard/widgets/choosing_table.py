@@ -30,7 +30,7 @@ Address = Callable[[str, Mapping], str]
 
 def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Address) -> str:
     """The table of one part; `address` gives the link to a page in a state."""
-    heads = "".join(f"<th scope='col'>{escape(title)}</th>" for title in ("Way", *columns.values()))
+    heads = "".join(f"<th scope='col'>{escape(title)}</th>" for title in ("Method", *columns.values()))
     rows = []
     for line in lines:
         shared = _shared_source(line, columns)

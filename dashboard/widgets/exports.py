@@ -31,8 +31,8 @@ def export_notice() -> None:
     """Says what a button cannot, which has one sentence of its own for all that may go wrong."""
     if settings.hosted():
         st.caption(
-            f"This server makes one file at a time, and takes {AT_ONCE} at once of one network address. Where a button "
-            "says that it failed, others were first: press it again in a moment."
+            f"This server makes one file at a time, and accepts {AT_ONCE} requests at once from one network address. "
+            "If a button says that it failed, others came first: press it again in a moment."
         )
 
 
@@ -41,7 +41,8 @@ def take_turn(make: Callable[[], bytes], here: str) -> bytes:
     with _places.one(here) if settings.hosted() else nullcontext():
         if not _making.acquire(timeout=WAIT_SECONDS):
             raise Busy(
-                f"Files for others are being made, for more than {WAIT_SECONDS:.0f} s now. Try again in a moment."
+                f"The server has been making files for others for more than {WAIT_SECONDS:.0f} s. Try again in a "
+                "moment."
             )
         try:
             return make()

@@ -21,5 +21,5 @@ def show_table(table: Table) -> None:
         key="glue.table",
         column_config={"variant": st.column_config.TextColumn(pinned=True)},
     )
-    sentences = (["Shaded: our own."] if shade.to_numpy().any() else []) + list(table.notes)
+    sentences = ([" Shaded: our own models."] if shade.to_numpy().any() else []) + list(table.notes)
     st.caption("  \n".join(escape_markdown(note) for note in sentences))

@@ -50,15 +50,15 @@ def intervention_pickers(picked: Pickers) -> None:
     for name in chosen:
         st.caption(f"**{titles[name]}.** {INTERVENTIONS[name].summary}")
     strengths: dict[str, Callable[[], object]] = {
-        "one_position": lambda: picked.slider("position", "The position of all", list(range(32))),
+        "one_position": lambda: picked.slider("position", "Position of every token", list(range(32))),
         "shuffle_positions": lambda: picked.slider("seed", "Seed of the shuffle", list(range(SEEDS))),
         "shift_positions": lambda: picked.slider("by", "Shift by", list(range(FURTHEST + 1))),
         "scale_positions": lambda: picked.choice("scale", "Scale by", SCALES),
-        "swap_positions": lambda: picked.choice("encoding", "Replaced by", list(ENCODINGS), ENCODINGS),
-        "turn_all": lambda: picked.choice("angle", "Turn by (radians)", ANGLES),
-        "scale_base": lambda: picked.choice("base", "Base times", BASES),
-        "swap_bands": lambda: picked.choice("bands", "Swap wavelengths (tokens)", list(SWAPS), SWAPS),
-        "drop_positions": lambda: picked.slider("without", "Without turns: layer (-1: all)", list(range(-1, 32))),
+        "swap_positions": lambda: picked.choice("encoding", "Replace by", list(ENCODINGS), ENCODINGS),
+        "turn_all": lambda: picked.choice("angle", "Rotate by (radians)", ANGLES),
+        "scale_base": lambda: picked.choice("base", "Multiply the base by", BASES),
+        "swap_bands": lambda: picked.choice("bands", "Wavelengths to swap (tokens)", list(SWAPS), SWAPS),
+        "drop_positions": lambda: picked.slider("without", "Layer without positions (-1: all)", list(range(-1, 32))),
         "freeze_distance": lambda: picked.slider(
             "apart", "Distance of every earlier key (tokens)", list(range(FURTHEST + 1))
         ),

@@ -14,11 +14,12 @@ from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show, statement_table
 from dashboard.widgets.claim_cards import badge, drawn_effect, effect_in_words, parameters
+from dashboard.widgets.glossary_hint import glossary_hint
 
 HEADINGS = {
     "for": "Speaks for it",
     "against": "Speaks against it",
-    "beside": "Bears on it, decides nothing",
+    "beside": "Is related, but decides nothing",
 }
 NONE = {
     "for": "Nothing in the store supports it.",
@@ -57,7 +58,7 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
 def _statement(one: Judgement) -> None:
     """One statement: its row, the finding in words, the readings and the query behind it."""
     statement_table.show_statements([one], linked=False)
-    st.markdown(escape_markdown(one.sentence))
+    st.markdown(escape_markdown(one.sentence), help=glossary_hint(one.statement, one.sentence))
     name = statement_table.evidence(one)
     box = st.expander(f"Behind {one.id}: {name}, rule and query", key=f"claims.statement.{one.id}", on_change="rerun")
     if not box.open:
@@ -67,7 +68,9 @@ def _statement(one: Judgement) -> None:
             "was written when most of these data were known" if one.exploratory else "was frozen before these runs"
         )
         st.caption(
-            escape_markdown(f"Version {one.rules_version} of the rules, SHA-256 {one.rules_sha[:12]}; it {written}.")
+            escape_markdown(
+                f"Version {one.rules_version} of the rules (SHA-256 {one.rules_sha[:12]}), which {written}."
+            )
         )
         if one.readings:
             columns = ("source", "standing", "value", "low", "high", "line", "note")
@@ -75,7 +78,7 @@ def _statement(one: Judgement) -> None:
         if one.page:
             st.page_link(f"views/{one.page}.py", label="See the figure", icon=":material/arrow_forward:")
         if one.command:
-            st.caption("This command makes the missing results; the verdict is then computed again:")
+            st.caption("This command makes the missing results; then the verdict is computed again:")
             st.code(one.command, language="bash", wrap_lines=True)
         if one.query:
             st.code(one.query, language="sql", wrap_lines=True)
@@ -94,7 +97,8 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
         if entry.command:
             st.caption(
                 escape_markdown(
-                    f"Missing: {entry.missing}. This command makes it, but this verdict is closed and stays:"
+                    f"Missing: {entry.missing}. This command measures it, but the first verdict is closed and stays "
+                    "as it is:"
                 )
             )
             st.code(entry.command, language="bash", wrap_lines=True)
@@ -103,7 +107,7 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
     if entry.changed:
         st.markdown("**Changed after its verdict was known**")
         st.markdown("\n".join(f"- {escape_markdown(one)}" for one in entry.changed))
-    st.caption(escape_markdown(f"Decided by: {entry.asks}"))
+    st.caption(escape_markdown(f"Measurements that decided it: {entry.asks}"))
     if entry.views:
         st.markdown("**See it yourself**")
         with st.container(horizontal=True):
@@ -175,7 +179,9 @@ def _line(row: Any, texts: dict[str, int]) -> str:
 
 def _queries(entry: Entry) -> None:
     st.subheader("Every row behind it", anchor=False)
-    st.caption("Each query runs as it stands, here and on the command line, on the store as it is today.")
+    st.caption(
+        "You can run each query as it is, here or on the command line, over the results as they are stored today."
+    )
     for name, sql in entry.queries.items():
         box = st.expander(name.replace("_", " "), key=f"claims.query.{name}", on_change="rerun")
         if not box.open:

@@ -176,7 +176,11 @@ class Pickers:
         start, end = int(self.get(first)), int(self.get(last))
         end = count - 1 if end == -1 else end
         if not 0 <= start <= end < count:
-            st.warning(escape_markdown(f"{label}: {start} to {end} is asked for, of {count}; all are shown."))
+            st.warning(
+                escape_markdown(
+                    f"{label}: the link asks for {start} to {end}, but there are only {count}; all are shown."
+                )
+            )
             start, end = 0, count - 1
             self.set(first, 0)
             self.set(last, -1)

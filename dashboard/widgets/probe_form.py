@@ -75,9 +75,9 @@ def stored_ones(picked: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:
 
 def _model_box(picked: Pickers, place: DeltaGenerator, side: str = "", *, end: str = "", more: str = "") -> str:
     help = (
-        f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}"
-        "or a Hugging Face id such as owner/name. Safetensors only; no code of a repository is ever run."
-        f"{more}"
+        f"{default_model.NAME} (embedded), one of our own ({', '.join(checkpoints.names())}), {live.folders()}or a "
+        "Hugging Face id such as owner/name. Only safetensors are read, and no code from a repository is ever "
+        f"run.{more}"
     )
     empty = "as on the left" if side else None
     return place.text_input(f"Model{end}", key=picked.box(f"model{side}"), help=help, placeholder=empty) or ""
@@ -168,7 +168,7 @@ def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
     """Why a link cannot carry these texts, and what to do; empty when it can."""
     if len("".join(text or "" for text in texts).encode()) <= TEXT_LIMIT_BYTES:
         return ""
-    return f"The text is over {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
+    return f"The text is larger than {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
 
 
 def saving_is_on() -> bool:

@@ -41,6 +41,6 @@ def facts(run: Any) -> None:
         st.markdown("**Every setting**")
         rows = settings(run["config"])
         if rows.empty:
-            st.caption("None is stored with this run.")
+            st.caption("No setting is stored with this run.")
         else:
             st.dataframe(rows, hide_index=True, height="content")

@@ -76,9 +76,9 @@ def header(page: str, lead: str) -> None:
             "Saved probes are kept with their text." if settings.switch("ADDEND_SAVE_PROBES") else "Nothing is saved."
         )
         st.caption(
-            f"This server is shared. What you type or upload is sent to it and held in its memory for a while, so that "
-            f"the same need not be computed twice; it is not logged. {kept} A text also stands in this page's address, "
-            "which your browser remembers. Do not probe what is private.",
+            "This server is shared. What you type or upload is sent to it and held in its memory for a while, so "
+            f"that the same request need not be computed twice; it is not logged. {kept} A text is also part of this "
+            "page's address, which your browser remembers. Do not probe what is private.",
         )
 
 
@@ -162,23 +162,29 @@ def show(
     *,
     why_not: str = "",
     under_heading: Callable[[], None] | None = None,
+    flipbook: Callable[[], None] | None = None,
     on_cell: Callable[[Any, Any], None] | None = None,
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """One figure with all that stands behind it. why_not: why no link opens this view, which its exports then say.
 
     under_heading: draws what stands between the heading and the caption.
+    flipbook: draws heading and panels in the place of both, where a slider changes them in the browser.
     on_cell: what a press on a cell of its maps does, before the page is drawn anew. cell: the two columns of the map's
     data that `on_cell` is given.
     """
     figure = _public(figure)
     about, how = _under_heading(figure)
-    st.header(escape_markdown(figure.heading), anchor=figure.name)
-    st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
+    if flipbook is None:
+        st.header(escape_markdown(figure.heading), anchor=figure.name)
+        st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
+    else:
+        flipbook()
     if under_heading is not None:
         under_heading()
-    st.caption(about, help=glossary_hint(figure.title, figure.caption))
-    charts(figure, page, on_cell=on_cell, cell=cell)
+    st.caption(about, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    if flipbook is None:
+        charts(figure, page, on_cell=on_cell, cell=cell)
     with st.container(horizontal=True, gap="small"):
         if how:
             _how_measured(how, f"{page}.{figure.name}.how")
@@ -309,7 +315,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             key=f"{page}.{figure.name}.manifest",
             width="stretch",
         )
-        st.caption("Pictures and pages carry the manifest inside: link, versions, model, input, command.")
+        st.caption("Pictures and pages contain the manifest: link, versions, model, input, command.")
         exports.export_notice()
 
 
@@ -319,7 +325,7 @@ def _sources(figure: Figure, page: str, link: str) -> None:
         return
     with popover:
         if link.startswith("http") and FIGURES[figure.name].live is None:
-            st.caption("Embed it in a page of your own")
+            st.caption("Embed it in your own page")
             st.code(embedded_frame(figure, link), language="html", wrap_lines=True)
         st.caption("The command that reproduces these numbers")
         st.code(figure.command, language="bash", wrap_lines=True)

@@ -17,7 +17,7 @@ SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○
 """The sign of every verdict; the word always stands beside it."""
 
 SIDES = {
-    "final_loss": ", difference in final loss (below 0: lower)",
+    "final_loss": ", difference in final loss (below 0 is better)",
     "steps_to_leave": " (below 1: earlier)",
 }
 """Which way is which, by the kind of a statement that compares two trainings."""
@@ -72,7 +72,7 @@ def _row(one: Judgement, *, linked: bool) -> str:
     # The rules' files are frozen and say "less" for minus.
     unit = one.unit.replace(", less ", " minus ").replace(" less ", " minus ")
     size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}" if one.effect is not None else ""
-    would = f'<div class="soft">Would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
+    would = f'<div class="soft">What would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
     link = ""
     if linked:
         address = escape(show.address("claims", {"claim": one.parent}), quote=True)

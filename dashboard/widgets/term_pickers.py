@@ -22,7 +22,7 @@ def map_pickers(picked: Pickers, heads: int) -> None:
     with first:
         picked.slider("head", "Head", list(range(heads)))
     with second:
-        names = {"four": "The four of word and position", "all": "All"}
+        names = {"four": "The four terms of word and position", "all": "All"}
         picked.segments("group", "Terms", list(names), names)
     map_ways(picked)
 

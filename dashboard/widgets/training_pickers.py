@@ -43,7 +43,7 @@ def which_runs(picked: Pickers, every: pd.DataFrame, *, one_setting: bool = True
     rows = rows[rows.recipe == (recipe or usual)]
     rates = sorted(set(rows.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
-        each = "each one's own"
+        each = "each variant's own"
         picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=150)
     else:
         picked.fixed("rate", ["", *rates])

@@ -20,16 +20,20 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
             "Model",
             key=picked.box("model"),
             help=f"{random_vit.NAME}, {live.folders()}or a Hugging Face id such as owner/name: ViT, DeiT, DINOv2, "
-            f"ViT-MAE or CLIP; safetensors only. {random_vit.NAME} is a {random_vit.TITLE}.",
+            f"ViT-MAE or CLIP; only safetensors are read. {random_vit.NAME} is a {random_vit.TITLE}.",
         )
         revision = second.text_input("Revision", key=picked.box("revision"), help="A branch, tag or commit, on a hub.")
         layer = third.number_input(
-            "Layer", min_value=0, step=1, key=picked.box("layer"), help="Layer 0 is exact; deeper, frozen."
+            "Layer",
+            min_value=0,
+            step=1,
+            key=picked.box("layer"),
+            help="Layer 0 is exact; deeper layers use the method frozen.",
         )
         names = list(IMAGES)
         held = picked.get("image")
         if held not in names:
-            st.warning("The link asks for an image that is not among the drawn ones; the first is offered.")
+            st.warning("The link asks for an image that is not among the drawn ones; the first one is shown instead.")
         image = st.selectbox(
             "Image",
             names,
@@ -40,7 +44,7 @@ def form(picked: Pickers) -> tuple[str, bytes] | None:
             "Or an image of your own",
             type=["png", "jpg", "jpeg", "webp", "gif"],
             max_upload_size=settings.number("ADDEND_IMAGE_MB"),
-            help="It stays in this server's memory for as long as this view is open, and is in no link.",
+            help="It stays in this server's memory for as long as this view is open, and no link contains it.",
         )
         masked = st.checkbox(
             "Hide patches, as a masked autoencoder's training did", key=picked.box("masked"), help="ViT-MAE only."
@@ -91,4 +95,4 @@ def why_no_link(uploaded: tuple[str, bytes] | None) -> str:
     """Why a link cannot carry this image; empty when it can."""
     if uploaded is None:
         return ""
-    return "An uploaded image is in no link: it stays on this server, in memory. Take it away to link to a drawn one."
+    return "No link contains an uploaded image: it stays in this server's memory. Remove it to link to a drawn image."

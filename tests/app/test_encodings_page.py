@@ -8,7 +8,7 @@ from tests.app.shown import figures, shown
 from tests.app.test_pages import opened
 
 HEADINGS = {
-    "values": ["The table itself", "How much each dimension moves", "How fast the dimensions turn"],
+    "values": ["The table itself", "How much each dimension moves", "How fast the dimensions vary"],
     "distance": ["Similarity against distance", "From a position to the one 8 further on"],
     "all": ["All encodings, measure by measure"],
 }

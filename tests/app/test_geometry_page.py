@@ -10,15 +10,15 @@ from tests.app.shown import figures
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 FIGURES = {
     "angles": ["How nearly orthogonal?", "|Cosine| against dimension"],
-    "subspaces": ["Do words and positions keep apart?", "The same from layer to layer"],
+    "subspaces": ["Do words and positions use separate directions?", "Shared directions from layer to layer"],
     "ranks": [
         "How many directions words and positions use",
         "Ranks",
         "Do words stay out of the dimensions that positions use?",
     ],
     "heads": ["How heads divide their directions between word and position"],
-    "words": ["Does adding a position turn one word into another?", "The closest call of every word"],
-    "collisions": ["Do word + position and another word + position meet?"],
+    "words": ["Does adding a position turn one word into another?", "How near each word comes to another word"],
+    "collisions": ["Do the sums of different words and positions meet?"],
     "read": ["Can word and position be read from their sum?", "What position tables say about position and order"],
 }
 

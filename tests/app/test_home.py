@@ -66,7 +66,7 @@ def test_the_picture_has_five_stages_and_the_last_is_measured():
     [mounted] = app.get("bidi_component")
     stages = json.loads(mounted.proto.json)["stages"]
     assert [stage["label"] for stage in stages[:4]] == [stage.label for stage in hero.STAGES]
-    assert re.fullmatch(r"measured: 0\.\d{3} → 0\.\d{3}", stages[4]["note"])
+    assert re.fullmatch(r"similarity score: 0\.\d{3} → 0\.\d{3}", stages[4]["note"])
 
 
 def test_home_leads_on():

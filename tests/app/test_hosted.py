@@ -132,7 +132,7 @@ def test_a_text_of_many_bytes_is_refused_before_it_is_read(page):
     app = opened(page, text="word " * 7_000, truncate="1")
     for text in ("word " * 7_001, "é" * 17_000, "x" * 40_000):
         stands(app)
-        assert "at most 32 kB are taken" in told(app)
+        assert "at most 32 kB are accepted" in told(app)
         again(app, text=text, truncate="1")
 
 
@@ -192,7 +192,7 @@ def test_a_hostile_revision_is_refused_with_a_sentence(monkeypatch):
     for revision in ("../../etc/passwd", "<b>x</b>", "a b", "-", "$(id)"):
         again(app, text="a", model="owner/name", revision=revision)
         stands(app, revision)
-        assert "is no revision" in told(app)
+        assert "is not a revision" in told(app)
 
 
 PROBES = ["../../../etc/passwd", "' OR 1=1 --", "example-%", "x" * 5000, "example-agreement.parquet", "<b>x</b>", "%00"]
@@ -289,8 +289,8 @@ def send(app: AppTest, name: str, data: bytes) -> AppTest:
 
 
 UPLOADS = [
-    ("bomb.png", wide(20_000, 20_000), "million are taken"),
-    ("wide.png", wide(11_000_000, 1), "million are taken"),
+    ("bomb.png", wide(20_000, 20_000), "million are accepted"),
+    ("wide.png", wide(11_000_000, 1), "million are accepted"),
     ("large.png", b"\x89PNG" + b"0" * 5_100_000, "at most 5 MB"),
     ("archive.png", archive(), "no image that can be read"),
     ("page.png", b"<svg onload=alert(1)>", "no image that can be read"),
@@ -344,7 +344,7 @@ def test_a_session_may_probe_so_often_a_minute_and_what_is_kept_is_free(monkeypa
     app.query_params["text"] = "rates two"
     app.run()
     stands(app)
-    assert "This server takes 2 probes a minute of one session" in told(app)
+    assert "This server takes 2 probes per minute from one session" in told(app)
     assert not opened("probe", text="rates three").error
 
 
@@ -378,7 +378,7 @@ def test_what_another_asked_counts_as_a_probe_of_ones_own(monkeypatch):
     app = opened("probe", text="counted one")
     app.query_params["text"] = "counted two"
     app.run()
-    assert "This server takes 2 probes a minute of one session" in told(app)
+    assert "This server takes 2 probes per minute from one session" in told(app)
 
 
 def test_nothing_is_saved_unless_the_owner_says_so():

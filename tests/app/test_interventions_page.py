@@ -18,7 +18,7 @@ def test_positions_are_off_as_it_opens_and_the_test_is_one_click_away():
     assert "permutes the output and does nothing else" not in texts(app)
     app.toggle[0].set_value(True).run()
     assert not app.exception
-    assert "permutes the output and does nothing else, but for rounding" in texts(app)
+    assert "permutes the output and does nothing else, up to rounding" in texts(app)
     assert app.query_params["permute"] == "1"
 
 

@@ -45,7 +45,7 @@ def test_a_button_shows_what_is_stored_and_a_cell_of_it():
     assert app.header[0].value.startswith("At layer 11, ")
     app = opened(model="SmolLM2-135M-Instruct (de-quantised 4-bit)", layer="13", band="2", head="5", baseline="random")
     assert not app.exception
-    assert "on one text alone" in app.error[0].value
+    assert "on one text only" in app.error[0].value
     assert app.header[1].value.startswith("Layer 13, wavelengths 32 to 128 tokens")
 
 

@@ -56,7 +56,7 @@ def test_a_session_may_ask_so_often_a_minute_and_what_is_kept_is_free(monkeypatc
         assert not app.run().error
     app.query_params["query"] = "SELECT 33 AS a"
     shown = app.run()
-    assert any("takes 2 queries a minute of one session" in one.value for one in (*shown.error, *shown.warning))
+    assert any("takes 2 queries per minute from one session" in one.value for one in (*shown.error, *shown.warning))
 
 
 def test_one_query_at_a_time_of_one_reader():
@@ -81,7 +81,7 @@ def test_uploads_can_be_switched_off(monkeypatch):
             app = opened("import")
             assert not app.exception
             assert not app.get("file_uploader")
-            assert any("takes no uploads" in note.value for note in app.info)
+            assert any("accepts no uploads" in note.value for note in app.info)
 
 
 def test_a_table_that_is_uploaded_is_shown_and_only_then_stored(tmp_path, monkeypatch):

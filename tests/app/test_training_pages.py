@@ -144,7 +144,7 @@ def test_a_run_without_a_curve_has_none(results):
     app = opened("runs", kind="costs")
     fine(app)
     assert headings(app) == []
-    assert any("None is stored" in caption.value for caption in app.caption)
+    assert any("No setting is stored" in caption.value for caption in app.caption)
 
 
 def test_a_filter_forgets_the_run_that_it_hides(results):

@@ -99,7 +99,7 @@ def test_an_uploaded_image_is_probed_and_is_in_no_link():
     assert not app.exception
     assert not app.error
     assert "image 'uploaded my cat.png'" in captions(app)
-    assert any("An uploaded image is in no link" in note.value for note in app.info)
+    assert any("No link contains an uploaded image" in note.value for note in app.info)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ server_metadata_url = "http://localhost:{provider.server_port}/.well-known/openi
         with running(tmp_path, port, f"--secrets.files={secrets}", ADDEND_SIGN_IN="1") as address:
             page.goto(f"{address}/status")
             settled(page)
-            expect(page.get_by_text("This server is for those who sign in.")).to_be_visible()
+            expect(page.get_by_text("Sign in to use this server.")).to_be_visible()
             expect(page.get_by_text("Settings in force")).to_have_count(0)
 
             page.get_by_role("button", name="Sign in").click()

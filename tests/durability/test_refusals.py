@@ -118,7 +118,7 @@ for act in (lambda: worker.scores(1, 5), lambda: carry_out(plan({brought(9, 50)!
     [
         (lambda path: path.write_bytes(path.read_bytes()[:-100]), "is not a readable Parquet file"),
         (lambda path: path.write_bytes(b""), "is not a readable Parquet file"),
-        (lambda path: pq.write_table(pa.table({"x": [1]}), path), "is no results file of ours"),
+        (lambda path: pq.write_table(pa.table({"x": [1]}), path), "is not a results file of ours"),
     ],
     ids=["truncated", "empty", "alien"],
 )

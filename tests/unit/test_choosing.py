@@ -110,7 +110,7 @@ def test_every_cell_says_something_and_where_from(store: Path, part: str) -> Non
         for cell in line.cells.values():
             assert cell.said
             for said in cell.said:
-                assert said.source or said.text in ("not measured", "none of what was compared", "none named here")
+                assert said.source or said.text in ("not measured", "nothing that was compared", "no model named here")
 
 
 def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:

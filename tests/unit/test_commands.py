@@ -289,7 +289,7 @@ def test_measure_holds_what_it_is_told_to_and_its_command_says_so(run: Run, llam
 
 def test_probe_says_what_can_be_held_and_which_layers_there_are(run: Run, llama: str) -> None:
     asked = ("probe", "--model", llama, "--text", "the cat")
-    refused(run(*asked, "--freeze", "none"), "'none' cannot be held; expected one of activation, other, half")
+    refused(run(*asked, "--freeze", "none"), "'none' cannot be held fixed; expected one of activation, other, half")
     refused(run(*asked, "--layer", "3"), "There is no layer 3: this model has layers 0 to 2.")
 
 
@@ -370,13 +370,13 @@ def test_the_format_and_the_figure_can_be_said(run: Run, store: Path, tmp_path: 
         (["http://localhost:8501/terms?head=x", "-o", "a.svg"], "says head='x'; expected a whole number"),
         (["http://localhost:8501/terms?measure=size", "-o", "a.svg"], "says measure='size'; expected one of: share"),
         (["http://localhost:8501/terms?model=none", "-o", "a.svg"], "no terms of the model 'none'"),
-        (["http://[", "-o", "a.svg"], "is no link; expected one that a page's Copy link gives"),
+        (["http://[", "-o", "a.svg"], "is not a link; expected one that a page's Copy link gives"),
         (
             ["http://localhost:8501/terms", "-o", "a.gif"],
             "The format 'gif' is not one of svg, png",
         ),
         (["http://localhost:8501/terms", "-o", "a"], "The format '' is not one of svg"),
-        (["http://localhost:8501/terms", "-o", "a.svg", "--format", "gif"], "say --format svg"),
+        (["http://localhost:8501/terms", "-o", "a.svg", "--format", "gif"], "give for example --format svg"),
         (
             ["http://localhost:8501/claims", "-o", "a.svg", "--figure", "claim_evidence"],
             "names no claim, and this figure is of one. Add it to the link, as in /claims?claim=C09; known: C01, C02",

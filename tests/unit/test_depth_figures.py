@@ -184,7 +184,7 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     store_build.refresh()
     figure = made("depth_basis", models=("one",))
     assert "positions differ by 25 % from those of method frozen" in figure.caption
-    assert "a sample of this many windows alone makes them differ by 10 %" in figure.caption  # sqrt(0.002 / 0.2)
+    assert "sampling this many windows would alone make them differ by 10 %" in figure.caption  # sqrt(0.002 / 0.2)
     rows = figure.content.rows
     assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
     assert rows.noise[rows.measure != "position_share"].isna().all()

@@ -48,7 +48,7 @@ def test_an_address_with_files_on_their_way_gets_no_third_place(held):
 
 def test_another_address_waits_so_long_and_is_told(held, monkeypatch):
     monkeypatch.setattr(exports, "WAIT_SECONDS", 0.05)
-    with pytest.raises(Busy, match="Files for others are being made"):
+    with pytest.raises(Busy, match="making files for others"):
         exports.take_turn(lambda: b"mine", "192.0.2.2")
 
 

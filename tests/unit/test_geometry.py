@@ -226,21 +226,21 @@ def test_a_head_whose_directions_are_divided_has_no_overlap_and_loses_nothing(rn
 # Words -----------------------------------------------------------------------------------------------
 
 
-def test_the_king_becomes_a_slave_where_it_should():
-    """king (0, 0) and slave (1, 0): a position of 0.6 along their line turns one into the other; 0.4 does not."""
+def test_a_word_becomes_another_where_it_should():
+    """river (0, 0) and bank (1, 0): a position of 0.6 along their line turns one into the other; 0.4 does not."""
     word = np.array([[0.0, 0], [1, 0], [0, 9]])
     position = np.array([[0.0, 0.1], [0.4, 0], [0.6, 0], [-0.6, 0]])
-    whole = ModelVectors(word=word, tokens=["king", "slave", "far"], position=position, added=True, spoken=(0, 4))
+    whole = ModelVectors(word=word, tokens=["river", "bank", "far"], position=position, added=True, spoken=(0, 4))
     found = nearest.nearest(whole, DEBUG)
     kept = [row.value for row in found.rows if row.measure == "word_kept" and row.subject == "raw"]
     assert kept == pytest.approx([1, 1, 2 / 3, 2 / 3])
     assert value(found, "word_kept_everywhere", "raw").value == pytest.approx(1 / 3)
     changed = {(c.word, c.position, c.other_word): c for c in found.cases if c.measure == "changed_word"}
-    assert set(changed) == {("king", 2, "slave"), ("slave", 3, "king")}
-    case = changed["king", 2, "slave"]
+    assert set(changed) == {("river", 2, "bank"), ("bank", 3, "river")}
+    case = changed["river", 2, "bank"]
     assert (case.distance, case.margin) == pytest.approx((0.4, -0.2))
     closest = {c.word: c.position for c in found.cases if c.measure == "nearest_word"}
-    assert closest["king"] == 2
+    assert closest["river"] == 2
 
 
 def test_nearest_words_are_those_of_a_tree(rng):

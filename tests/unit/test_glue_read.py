@@ -186,7 +186,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
         (
             "rte",
             b"label\tsentence1\tsentence2\nentailed\ta\tb\n",
-            r"line 2: the label 'entailed' is not one of entailment, not_entailment\. Mend the line",
+            r"line 2: the label 'entailed' is not one of entailment, not_entailment\. Correct the line",
         ),
         ("stsb", b"label\tsentence1\tsentence2\n5.1\ta\tb\n", r"line 2: the label '5\.1' is not a number from 0 to 5"),
         ("stsb", b"label\tsentence1\tsentence2\nhigh\ta\tb\n", r"the label 'high' is not a number from 0 to 5"),

@@ -69,7 +69,7 @@ def test_only_what_the_server_allows_is_asked_for(hosted, hub: Hub, model):  # n
     "revision", ["../../etc", "a/../../b", ".hidden", "a b", "x" * 101, "/abs", "a//b", "a\n", "é?"]
 )
 def test_a_revision_that_is_a_path_is_refused_before_anything_is_asked(hub: Hub, revision):  # noqa: F811
-    refused("is no revision", revision=revision)
+    refused("is not a revision", revision=revision)
     assert hub.seen == []
 
 
@@ -135,7 +135,7 @@ def test_a_text_is_refused_that_would_take_all_memory_as_it_is_read(hub: Hub, mo
     assert resolve("owner/tiny").revision == SHA
     hub.repositories["owner/tiny"].files[OLD_SHA] = files | {"config.json": files["config.json"] + b" " * 20_000}
     hub.seen.clear()
-    refused("holds a config.json of 0 MB; at most 0 MB are taken of such a file", revision=OLD_SHA)
+    refused("holds a config.json of 0 MB; at most 0 MB are accepted for it", revision=OLD_SHA)
     assert not hub.asked_for("config.json")
 
 
@@ -292,7 +292,7 @@ def test_a_pickle_in_the_place_of_weights_is_never_opened(folder: Path, tmp_path
     with pytest.raises(ModelError, match="could not be loaded"):
         load(resolve(str(folder)), device="cpu")
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    refused("safetensors alone", str(folder))
+    refused("reads only safetensors", str(folder))
     assert not ran.exists()
 
 
@@ -310,7 +310,7 @@ def test_a_header_of_very_many_weights_is_refused_before_it_is_read(folder: Path
     monkeypatch.setattr("analysis.models.file_checks.LARGEST_HEADERS", 100_000)
     resolve(str(folder))
     weigh(folder, lambda held: held.update({f"x{n}": held["pooler.dense.bias"] for n in range(2_000)}))
-    refused("have headers of 0 MB; at most 0 MB are taken", str(folder))
+    refused("have headers of 0 MB; at most 0 MB are accepted", str(folder))
 
 
 @pytest.mark.parametrize(
@@ -385,12 +385,12 @@ def test_texts_over_the_servers_limits_are_refused_or_cut(folder: Path, monkeypa
     loaded = load(resolve(str(folder)), device="cpu")
     monkeypatch.setenv("ADDEND_TOKENS", "10")
     ask = {"model": str(folder), "text": "the cat " * 10}
-    with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are taken"):
+    with pytest.raises(TextTooLong, match="The text has 22 tokens and at most 10 are accepted"):
         text_probe.TermsRequest(**ask).run(loaded)
     assert len(text_probe.TermsRequest(**ask, truncate=True).run(loaded).tokens) == 10
     monkeypatch.setenv("ADDEND_TEXT_KB", "1")
     for more in ({"truncate": True, "text": "x" * 1001}, {"text": "é" * 501}, {"text": "a", "pair": "b" * 1001}):
-        with pytest.raises(TextError, match="at most 1 kB are taken"):
+        with pytest.raises(TextError, match="at most 1 kB are accepted"):
             text_probe.TermsRequest(**(ask | more)).run(loaded)
 
 

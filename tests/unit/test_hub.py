@@ -259,7 +259,7 @@ def test_only_what_is_needed_is_downloaded(hub):
 def test_no_safetensors(hub):
     files = hub.repositories["owner/tiny"].files[SHA]
     files["pytorch_model.bin"] = files.pop("model.safetensors")
-    refused("holds only pytorch_model.bin", "safetensors alone", "save_pretrained")
+    refused("holds only pytorch_model.bin", "reads only safetensors", "save_pretrained")
     assert not hub.asked_for("pytorch_model.bin")
 
 
@@ -354,7 +354,7 @@ def everything_under(folder: Path) -> set[str]:
 def test_a_header_that_would_name_a_file_elsewhere(hub, tmp_path, header, value):
     hub.headers = {header: value}
     before = everything_under(tmp_path)
-    refused(header.lower(), "outside of the cache")
+    refused(header.lower(), "outside the cache")
     assert not [path for path in everything_under(tmp_path) - before if "escaped" in path]
     hub.headers = {}
     assert resolve("owner/tiny").revision == SHA
@@ -526,7 +526,7 @@ def test_a_model_whose_weights_never_came_is_not_on_this_machine(hub, monkeypatc
 def test_a_model_refused_before_its_weights_came_is_not_on_this_machine(hub, monkeypatch):
     files = hub.repositories["owner/tiny"].files[SHA]
     files["pytorch_model.bin"] = files.pop("model.safetensors")
-    refused("safetensors alone")
+    refused("reads only safetensors")
     closed_port(monkeypatch)
     refused("is not on this machine")
 

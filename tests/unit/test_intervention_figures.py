@@ -126,7 +126,7 @@ def test_the_permutation_figure_says_what_was_found() -> None:
     made = permutation_test(loaded(tiny_bert().double()), *PAIR, 2)
     shown = figure("intervention_permutation", made, seed=2)
     assert shown.frame().off.tolist() == made.off.tolist()
-    assert "does nothing else, but for rounding" in shown.caption
+    assert "does nothing else, up to rounding" in shown.caption
     assert f"{made.off.max():.1e}" in shown.caption
     assert "--permute 2" in shown.command
     assert PermutationRequest.of({**DEFAULTS, "seed": 2}).seed == 2

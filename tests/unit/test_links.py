@@ -138,7 +138,7 @@ def test_a_value_that_cannot_be_taken_is_said_and_its_default_shown(query: str, 
 
 
 def test_something_that_is_no_address_is_said() -> None:
-    with pytest.raises(LinkError, match=r"'http://\[' is no link; expected one that a page's Copy link gives\."):
+    with pytest.raises(LinkError, match=r"'http://\[' is not a link; expected one that a page's Copy link gives\."):
         parse("http://[")
 
 

@@ -32,7 +32,7 @@ def made_up(seed: int = 0, tokens: int = N, size: float = 1.0) -> tuple[torch.Te
 
 
 def grid(found: torch.Tensor) -> torch.Tensor:
-    """By source and source, where the measures give one row a term."""
+    """By source and source, where the measures give one row per term."""
     return found.unflatten(0, (S, S))
 
 

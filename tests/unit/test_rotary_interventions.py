@@ -136,9 +136,9 @@ def test_the_model_is_as_before_afterwards() -> None:
     ("name", "spec", "said"),
     [
         ("bert", "turn_all", "acts on positions that turn its queries and keys, and this model has positions that are"),
-        ("bert", "freeze_distance", "by which every layer is told to turn"),
-        ("addend rotary", "drop_positions", "by which every layer is told to turn"),
-        ("gemma 4, keys shared", "freeze_distance", "by which every layer is told to turn"),
+        ("bert", "freeze_distance", "by which every layer is told to rotate"),
+        ("addend rotary", "drop_positions", "by which every layer is told to rotate"),
+        ("gemma 4, keys shared", "freeze_distance", "by which every layer is told to rotate"),
         ("llama", "drop_positions:3", "There is no layer 3: it has layers 0 to 2"),
     ],
 )

@@ -92,7 +92,7 @@ def test_very_many_added_tokens_are_refused_before_they_are_kept(folder):
 
 def test_the_command_line_says_what_there_is_in_place_of_terms(folder):
     changed(folder, model_type="xlnet")
-    with pytest.raises(NoFamily, match=r"attention patterns.*can be had all the same.*analysis intervene --model"):
+    with pytest.raises(NoFamily, match=r"attention patterns.*are still available.*analysis intervene --model"):
         probe(text=TEXT, model=str(folder))
 
 

@@ -524,7 +524,7 @@ def test_what_is_no_exception_is_told_all_the_same(world):
 
     ours = service()
     world.fails["find m"] = [Panic("quotes a text")]
-    with pytest.raises(AddendError, match="A library that the model needs broke at this"):
+    with pytest.raises(AddendError, match="A library that the model needs failed on this input"):
         ours.ask(Ask("a"))
     assert ours.ask(Ask("a")) is not None
 
@@ -549,7 +549,7 @@ def test_rates_count_a_minute_and_each_asker_for_himself():
     for who in ("a", "a", "b"):
         rate.check(who)
         rate.count(who)
-    with pytest.raises(Busy, match=r"2 probes a minute of one session\. Try again in 60 s"):
+    with pytest.raises(Busy, match=r"2 probes per minute from one session\. Try again in 60 s"):
         rate.check("a")
     rate.check("b")
     now[0] = 59.5

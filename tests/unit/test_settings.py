@@ -57,7 +57,7 @@ def test_every_setting_has_a_good_default(monkeypatch):
         ("ADDEND_PUBLIC_URL", "javascript:alert(1)", "expected an address"),
         ("ADDEND_PUBLIC_URL", "example.org", "expected an address"),
         ("ADDEND_FRAMED_BY", "https://a.org; script-src *", "expected addresses"),
-        ("ADDEND_HOSTD", "1", "no setting of Addend"),
+        ("ADDEND_HOSTD", "1", "not a setting of Addend"),
         ("ADDEND_DATA", "s3://AKIA:seen@bucket/folder", "without credentials"),
         ("ADDEND_DATA", "s3://AKIA@bucket/folder", "without credentials"),
         ("ADDEND_DATA", "abfs://c/folder?sig=seen", "without credentials"),

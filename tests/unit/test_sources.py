@@ -218,7 +218,7 @@ def test_pickled_weights_are_named_and_never_opened(tiny, tmp_path):
     marker.unlink()
     (tiny / "model.safetensors").unlink()
     (tiny / "pytorch_model.bin").write_bytes(bomb)
-    refused(lambda: resolve(str(tiny)), "holds only pytorch_model.bin", "safetensors alone", "can run code")
+    refused(lambda: resolve(str(tiny)), "holds only pytorch_model.bin", "reads only safetensors", "can run code")
     save_tiny(tiny)
     load(resolve(str(tiny)), device="cpu")  # safetensors beside it: the pickle is passed over
     assert not marker.exists()

@@ -137,7 +137,7 @@ WIDE = "WITH t0 AS (SELECT {'a': true} x FROM range(10000))" + "".join(
 
 
 def test_a_wide_result_of_structs_costs_the_server_nothing(world):
-    with pytest.raises(QueryError, match="The result has 512 columns; at most 100 are taken"):
+    with pytest.raises(QueryError, match="The result has 512 columns; at most 100 are accepted"):
         ask(f"{WIDE} SELECT * FROM t9")
     many = ask(f"{WIDE} SELECT * FROM t6")
     assert (many.cut, len(many.table)) == ("cells", LIMITS.cells // 64)
@@ -157,7 +157,7 @@ def test_a_long_text_of_an_enum_counts_in_every_row(world):
 def test_pivot_that_finds_its_own_columns_is_refused_with_another_way_to_write_it(world):
     for sql in ("PIVOT runs ON kind USING count(*)", "SELECT * FROM (PIVOT runs ON kind USING count(*))"):
         with pytest.raises(
-            QueryError, match=r"PIVOT is not taken without IN.*PIVOT runs ON kind IN \('curves', 'scores'\)"
+            QueryError, match=r"PIVOT is not allowed without IN.*PIVOT runs ON kind IN \('curves', 'scores'\)"
         ):
             ask(sql)
 

@@ -193,7 +193,7 @@ def test_seeds_that_lack_a_task_are_dropped_and_named():
 
 
 def test_averages_over_different_tasks_are_refused():
-    with pytest.raises(ValueError, match="lacking are none: WNLI"):
+    with pytest.raises(ValueError, match="missing are none: WNLI"):
         averages({**SCORES, "none": {"RTE": {0: 1.0}, "CoLA": {0: 1.0}}})
     with pytest.raises(ValueError, match="leave_out"):
         averages(SCORES, leave_out="all")  # type: ignore[arg-type]

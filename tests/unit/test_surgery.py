@@ -190,7 +190,7 @@ def test_a_table_of_results(minilm, tmp_path, monkeypatch):
     few = Pairs(PAIRS.first[:9], PAIRS.second[:9], PAIRS.label[:9])
     with pytest.raises(TextError, match="9 pairs of sentences were given; expected at least 10"):
         measure_surgery(minilm, few, chosen=wanted)
-    with pytest.raises(ValueError, match="intact model comes first"):
+    with pytest.raises(ValueError, match="intact model must come first"):
         measure_surgery(minilm, PAIRS, chosen=wanted[1:])
 
 
@@ -253,7 +253,7 @@ def test_what_has_no_such_task_or_tables_is_refused(minilm, text):
     ("text", "said"),
     [
         ("sentence1\tsentence2\na\tb\n", "has no column 'label'"),
-        ("label\tsentence1\tsentence2\nhigh\ta\tb\n", "A label of .* is no number .*high"),
+        ("label\tsentence1\tsentence2\nhigh\ta\tb\n", "A label of .* is not a number .*high"),
         ("", "has no column"),
     ],
 )

@@ -242,7 +242,7 @@ def test_changes_add_up_to_the_difference_between_the_ends(data):
     assert crossed.p_holm >= crossed.p
     sentence, other = made("training_parts").sentences
     assert sentence.startswith("Cross terms dropped last (3 seeds), −1.21 nats from BERT-A to TUPE-A: positions norm")
-    assert other.startswith("Own projections last (3 seeds), −1.21 nats")
+    assert other.startswith("Separate projections last (3 seeds), −1.21 nats")
 
 
 def test_a_way_with_a_variant_that_was_not_run_is_left_out(data):
@@ -323,7 +323,8 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
     half = t_distribution.ppf(0.975, len(points) - 2) * expected.stderr
     (told,) = figure.sentences
     assert told.startswith(
-        "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): −1.19, −0.33, −0.10 nats"
+        "TUPE-A after 400, 20,000, 40,000 steps (3 seeds, 2 seeds, 1 seed): its final loss differs from that of BERT-A "
+        "by −1.19, −0.33, −0.10 nats"
     )
     ends = ", ".join(f"{2 ** (expected.slope + sign * half):.2f}" for sign in (-1, 1)).replace(", ", " to ")
     assert told.endswith(f"by {2**expected.slope:.2f} (95 % interval {ends}).")
@@ -360,7 +361,8 @@ def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     one, told = made("training_settings").sentences
     assert one == "TUPE-A minus BERT-A: −1.19 to −0.10 at 2 settings, nearest 0 at peak rate 0.002."
     assert told == (
-        "On the plateau to the end, above 6.90 (0.1 nats below where No position ends), where a tie says nothing: "
+        "Still on the plateau at the end, with a loss above 6.90 (0.1 nats below where No position ends), so that a "
+        "tie says nothing: "
         "peak rate 0.002: BERT-A."
     )
     run("bert_a", 0, ADDED, 6.97, norm="pre")
@@ -396,7 +398,7 @@ def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
     trainings.write("bert_a", 3, trainings.line(STEPS, ADDED, speed=5.0, final=5.0))
     trainings.write("tupe_a", 3, trainings.line(STEPS, ADDED, speed=8.0, final=5.0))
     store_build.refresh()
-    said = "BERT-A took 100 ms a step in one run and 200 in another"
+    said = "BERT-A took 100 ms per step in one run and 200 in another"
     assert said in made("training_convergence").caption
     assert said in made("training_curves", axis="seconds").caption
     assert said not in made("training_curves", axis="step").caption
@@ -412,7 +414,7 @@ def test_convergence_in_seconds_is_steps_times_what_a_step_costs(three):
     assert rows.loc["seconds", "tupe_a"].ratio == pytest.approx(1.05 * 0.375)
     assert rows.loc["seconds", "no_position"].took == "> 40"
     assert figure.provenance["Step times"].startswith("run ")
-    assert "was not measured, for: No position." in figure.caption
+    assert "were not measured, for: No position." in figure.caption
     drawings.compose(figure).to_dict()
     against = made("training_convergence", baseline="tupe_a").frame().set_index(["axis", "variant"])
     steps = against.loc["step", "bert_a"].ratio
@@ -435,7 +437,7 @@ def test_any_variant_may_be_held_against(three):
 
 
 @pytest.mark.parametrize(
-    ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within it")]
+    ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within the interval")]
 )
 def test_tupes_claim_is_held_against_the_interval(data, crossings, words):
     """BERT-A takes 400 steps; TUPE-A falls from 8 to 2 in twice the steps at which it is at 5."""
@@ -459,7 +461,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
     store_build.refresh()
     figure = made("training_plateau")
     assert figure.content.table.told.tolist() == ["> 400"]
-    assert "not left within the run" in figure.caption
+    assert "did not leave the plateau within the run" in figure.caption
     drawings.compose(figure).to_dict()
 
 
@@ -525,7 +527,7 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
             trainings.write(variant, seed, rows)
     store_build.refresh()
     figure = made("training_scores")
-    assert "2.0 times as large before training, by layer, and 2.0 times after it" in figure.caption
+    assert "2.0 times as large before training, depending on the layer, and 2.0 times as large after" in figure.caption
     assert sorted(set(figure.frame().layer)) == [0, 1]
     assert len(drawings.panels(figure)) == 2
     assert figure.frame().step.min() == 0
@@ -538,8 +540,8 @@ def test_costs_carry_what_the_registry_says_of_sizes(whole):
     frame = figure.frame()
     assert len(frame) == 6 * len(trainings.ENDS), "the newest measurement only"
     table = figure.content.table.set_index("Variant")
-    assert table.loc["No position", "Where its size is not matched"].startswith("Fewer parameters")
-    assert table.loc["BERT-A", "Where its size is not matched"] == ""
+    assert table.loc["No position", "Why its size differs"].startswith("Fewer parameters")
+    assert table.loc["BERT-A", "Why its size differs"] == ""
     assert table.loc["No position", "Against BERT-A"] == "−8.3 %"
 
 

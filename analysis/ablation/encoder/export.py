@@ -21,7 +21,8 @@ def to_bert(model: AddendForMaskedLM) -> BertForMaskedLM:
     if special or config.position != "learned" or config.combine != "add":
         why = ", ".join(special) or f"position={config.position}, combine={config.combine}"
         raise AddendError(
-            f"The variant {config.variant!r} is not BERT ({why}); only bert_a and what computes as it does export."
+            f"The variant {config.variant!r} is not BERT ({why}); only bert_a and variants that compute the same can "
+            "be exported."
         )
     shared = {
         name: getattr(config, name)

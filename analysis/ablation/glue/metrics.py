@@ -126,7 +126,8 @@ def _checked(task: Task, labels: np.ndarray, predictions: np.ndarray) -> tuple[n
     if labels.ndim != 1 or labels.shape != predictions.shape or not len(labels):
         raise AddendError(
             f"The predictions of {task.name} have the shape {predictions.shape} and its labels {labels.shape}; "
-            "expected one prediction a label, and at least one. Score them against the dev set they were made for."
+            "expected one prediction per label, and at least one. Score them against the dev set that they were made "
+            "for."
         )
     good = np.isfinite(predictions)
     if task.regression:

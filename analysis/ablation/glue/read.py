@@ -157,7 +157,7 @@ def _split(task: Task, path: Path, torn: int = 0) -> tuple[Split, int]:
         number, fields = short[allowed]
         raise DataError(
             f"{path}, line {number}: found {len(fields)} columns, expected at least {layout.width} "
-            f"({', '.join(layout.names[: layout.width])}). Mend the line; quotation marks do not join lines."
+            f"({', '.join(layout.names[: layout.width])}). Correct the line; quotation marks do not join lines."
         )
     return _labelled(task, layout, whole), len(short)
 
@@ -196,7 +196,7 @@ def _labels(task: Task, layout: _Layout, rows: list[Row]) -> Iterator[float]:
 def _bad_label(layout: _Layout, line: int, sentence: str, expected: str) -> DataError:
     return DataError(
         f"{layout.path}, line {line}: the {layout.names[layout.label]} {sentence!r} is not {expected}. "
-        "Mend the line, or check that no tab stands within a text."
+        "Correct the line, or check that no tab stands within a text."
     )
 
 
@@ -219,14 +219,14 @@ def _split_by_ids(task: Task, unsplit: Unsplit, folder: Path) -> tuple[Split, Sp
         if len(fields) < width:
             raise DataError(
                 f"{path}, line {number}: found {len(fields)} columns, expected at least {width} "
-                f"({', '.join(layout.names[:width])}). Mend the line; quotation marks do not join lines."
+                f"({', '.join(layout.names[:width])}). Correct the line; quotation marks do not join lines."
             )
     listed = {tuple(fields) for _, fields in _rows(ids)}
     is_dev = [tuple(fields[column] for column in columns) in listed for _, fields in rows]
     dev = [row for row, held in zip(rows, is_dev, strict=True) if held]
     if not dev:
         raise DataError(
-            f"{ids} lists none of the rows of {path.name}; expected {' and '.join(unsplit.columns)} a line."
+            f"{ids} lists none of the rows of {path.name}; expected {' and '.join(unsplit.columns)} in each line."
         )
     train = [row for row, held in zip(rows, is_dev, strict=True) if not held]
     return _labelled(task, layout, train), _labelled(task, layout, dev)

@@ -148,8 +148,9 @@ def _would_decide(one: Contest, result: contests.Standing, names: tuple[str, str
     """The trainings that would settle an open contest, with their seeds and hours."""
     if result.missing:
         return (
-            f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]}: {plural(result.missing, 'training')} "
-            f"more, about {result.missing * RUN_HOURS:.1f} hours of one core"
+            f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]}: {result.missing} more "
+            f"{'training' if result.missing == 1 else 'trainings'}, about {result.missing * RUN_HOURS:.1f} hours of "
+            "one core"
         )
     if result.needed is None:
         return f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
@@ -181,7 +182,10 @@ def _said(result: contests.Standing, names: tuple[str, str], *, kind: str, verdi
             text = f"{variant} leaves the plateau after {effect:.2f} times the steps of {baseline}"
             text += f"{interval_text(low, high)}, {over}"
         else:
-            text = f"{variant} ends {abs(effect):.2f} nats {'above' if effect > 0 else 'below'} {baseline}"
+            text = (
+                f"{variant} ends with a loss {abs(effect):.2f} nats {'higher' if effect > 0 else 'lower'} than "
+                f"{baseline}"
+            )
             text += " at four times the training length" if kind == "loss_4x" else ""
             text += f"{interval_text(low, high, '+.2f')}, {over}"
     if verdict == OPEN:
@@ -256,9 +260,10 @@ def _lacking(read: list[Reading], one: PublishedStatement | RowsStatement) -> st
     held = rows.families(read)
     if (lacking := one.get("least", 1) - len(held)) > 0:
         return (
-            f"the same measurement of {plural(lacking, 'model')} more: one command on its folder, minutes of one core"
+            f"the same measurement of {plural(lacking, 'more model')}: one command per model folder, minutes of one "
+            "core"
         )
-    return "a larger sample of the same measurements, until the interval of each leaves its line"
+    return "a larger sample of the same measurements, until the interval of each excludes its line"
 
 
 def _counted(
@@ -271,7 +276,9 @@ def _counted(
         if one["kind"] == "published":
             return f"{text} The largest difference: {extreme.source}, {extreme.note}."
         text += f" The hardest case is {extreme.source}: {significant(extreme.value)}"
-        text += f"{interval_text(extreme.low, extreme.high, '.3g')} against a line of {significant(extreme.line)}."
+        text += (
+            f"{interval_text(extreme.low, extreme.high, '.3g')}, compared with a line at {significant(extreme.line)}."
+        )
     return text
 
 

@@ -63,6 +63,6 @@ class Judgement:
 
     def __post_init__(self) -> None:
         if self.verdict not in WORDS:
-            raise ValueError(f"{self.verdict!r} is no verdict; expected one of: {', '.join(WORDS)}.")
+            raise ValueError(f"{self.verdict!r} is not a verdict; expected one of: {', '.join(WORDS)}.")
         if self.verdict == OPEN and not self.would_decide:
             raise ValueError(f"{self.id} is open and does not say what would decide it.")

@@ -208,8 +208,8 @@ def _final(
             return Standing(
                 word=NOT_RESOLVED,
                 found=result,
-                reason=f"the final losses of {name} spread by {spread:.3f} nats over seeds, "
-                f"{rules.spread:g} at most is asked for",
+                reason=f"the final losses of {name} spread by {spread:.3f} nats over seeds, and the rule allows "
+                f"{rules.spread:g} at most",
                 needed=_needed(contest, result, rules.margin),
                 too_wide=True,
             )

@@ -60,7 +60,7 @@ def unfit_reason(values: Values, rules: SurgeryRules, intact: str = "minilm_inta
     for task, least in rules.able.items():
         mean = sum(tasks[task] for tasks in seeds.values()) / len(seeds) if seeds else 0.0
         if mean < least:
-            return f"the intact model reaches {mean:.3f} on {task}, and {least:g} is asked for"
+            return f"the intact model reaches {mean:.3f} on {task}, and the rule asks for at least {least:g}"
     return ""
 
 
@@ -102,7 +102,7 @@ def _judged(
     text = ""
     if result.n:
         between = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"
-        text = f"{names[0]} scores {result.mean:+.1f} points from {names[1]}{between}, {result.n} seeds"
+        text = f"{names[0]} scores {result.mean:+.1f} points compared with {names[1]}{between}, {result.n} seeds"
     verdict = OPEN if not word else SUPPORTED if word in ALLOWED[one.expect] else CONTRADICTED
     return Judgement(
         id=one.id,

@@ -12,10 +12,10 @@ TASKS = "cola,sst2,mrpc,stsb,qqp,mnli,qnli,rte,wnli"
 
 def baselines(
     glue_dir: Annotated[Path, typer.Option(help="The folder that holds the tasks' folders.")],
-    preset: Annotated[str, typer.Option(help="The preset beside whose scores they stand.")] = "cpu",
-    tasks: Annotated[str, typer.Option(help="Names with commas between.")] = TASKS,
-    max_train: Annotated[int, typer.Option(help="Rows of train, as the preset's fine-tunings took them.")] = 4_000,
-    max_dev: Annotated[int, typer.Option(help="Rows of dev, likewise.")] = 2_000,
+    preset: Annotated[str, typer.Option(help="The preset whose scores they are shown with.")] = "cpu",
+    tasks: Annotated[str, typer.Option(help="Names separated by commas.")] = TASKS,
+    max_train: Annotated[int, typer.Option(help="Training rows, as many as the preset's fine-tunings used.")] = 4_000,
+    max_dev: Annotated[int, typer.Option(help="Dev rows, as many as the preset's fine-tunings used.")] = 2_000,
     words: Annotated[str, typer.Option(help="The checkpoint whose word vectors are averaged.")] = "cpu-bert_a-0",
 ) -> None:
     """Scores word overlap, TF-IDF and a bag of word vectors on the rows that fine-tunings are scored on."""

@@ -9,7 +9,7 @@ from analysis.commands.measure.announce import announce
 
 def costs(
     preset: Annotated[str, typer.Option(help="The preset whose shape and batch are measured.")] = "cpu",
-    variants: Annotated[str, typer.Option(help="Names with commas between, or all.")] = "all",
+    variants: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
 ) -> None:
     """Measures what a training step of every variant costs, in turns with bert_a's."""
     import time

@@ -12,7 +12,8 @@ SIZES = ((128, 512), (512, 384))
 
 def encodings(
     name: Annotated[
-        str | None, typer.Option(help="File name under data/results/encodings, without its ending; today's date.")
+        str | None,
+        typer.Option(help="File name under data/results/encodings, without its ending; by default today's date."),
     ] = None,
 ) -> None:
     """Measures every registered encoding at two sizes and writes one results file."""

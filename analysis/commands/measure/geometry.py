@@ -15,10 +15,14 @@ def geometry(
         bool, typer.Option("--encodings", help="The position probes of every encoding instead of a model.")
     ] = False,
     words: Annotated[
-        int, typer.Option(help="Words searched for changes and collisions; all of them on a GPU.", min=2)
+        int,
+        typer.Option(
+            help="How many words to search for changes and collisions; by default all of them on a GPU.", min=2
+        ),
     ] = 300,
     positions: Annotated[
-        int | None, typer.Option(help="Rows of the position table that training reached; all of them.", min=1)
+        int | None,
+        typer.Option(help="How many rows of the position table training reached; by default all of them.", min=1),
     ] = None,
     called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results, without its ending.")] = None,

@@ -14,7 +14,9 @@ def means(
     revision: Revision = None,
     corpus: CorpusName = None,
     length: Length = 128,
-    windows: Annotated[int, typer.Option(help="How many windows; one an article while there are enough.")] = 384,
+    windows: Annotated[
+        int, typer.Option(help="How many windows; by default one per article, if there are enough.")
+    ] = 384,
     called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/means, without its ending.")] = None,
 ) -> None:

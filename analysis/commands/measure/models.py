@@ -11,19 +11,19 @@ from analysis.commands.options import CorpusName, Ray
 def models(
     models: Annotated[list[str], typer.Argument(help="Folders, Hugging Face ids, or NAME=FOLDER to name one.")],
     what: Annotated[
-        str, typer.Option(help="terms, means, decoding, order, positions, geometry; commas between.")
+        str, typer.Option(help="terms, means, decoding, order, positions, geometry; separated by commas.")
     ] = "terms",
     texts: Annotated[
         Path | None, typer.Option(help="UTF-8 text, for means, decoding and order. It is not stored.")
     ] = None,
     corpus: CorpusName = None,
     tokens: Annotated[
-        int | None, typer.Option(help="Tokens of a text, a window, a position table that training reached.", min=2)
+        int | None, typer.Option(help="Tokens of a text or window; positions of a table that training reached.", min=2)
     ] = None,
     windows: Annotated[int | None, typer.Option(help="Windows of the text, for means, decoding and order.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Side by side here; one a core, or one a GPU, if not given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Side by side here; by default one per core or GPU.")] = None,
     ray: Ray = None,
-    again: Annotated[bool, typer.Option("--again", help="Also where a results file is there.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also measure where a results file exists already.")] = False,
 ) -> None:
     """Measures every model in every way asked for, into results files. What is there already is skipped."""
     import os

@@ -20,7 +20,7 @@ Options = dict[str, Any]
 class MeasurementOptions:
     """What holds for all models; None for what each command takes by itself.
 
-    texts: a UTF-8 text, articles apart by empty lines. tokens: of a text, a window or a position table.
+    texts: a UTF-8 text, with empty lines between articles. tokens: of a text, a window or a position table.
     """
 
     texts: Path | None = None

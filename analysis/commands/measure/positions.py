@@ -15,7 +15,9 @@ def positions(
     corpus: Corpus = PROBE_SET,
     text_id: Annotated[str, typer.Option(help="Which text of the corpus.")] = TEXT_ID,
     called: Called = None,
-    name: Annotated[str | None, typer.Option(help="File name under data/results/positions, without ending.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="File name under data/results/positions, without its ending.")
+    ] = None,
 ) -> None:
     """Measures where position is in a model, layer by layer and band by band, and writes it as a results file."""
     from dataclasses import replace

@@ -14,7 +14,7 @@ def surgery(
         Path | None, typer.Option(help="The dev set of STS-B, for a sentence encoder, as a TSV file.")
     ] = None,
     texts: Annotated[
-        Path | None, typer.Option(help="UTF-8 text, articles apart by empty lines, for a masked language model.")
+        Path | None, typer.Option(help="UTF-8 text, with empty lines between articles, for a masked language model.")
     ] = None,
     model: Model = EMBEDDED,
     revision: Revision = None,

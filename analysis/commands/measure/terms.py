@@ -13,10 +13,13 @@ def terms(
     revision: Revision = None,
     corpus: Corpus = PROBE_SET,
     freeze: Annotated[
-        str, typer.Option(help="What is held of gated units: activation, other, or half of each.")
+        str, typer.Option(help="What is held fixed in gated units: activation, other, or half of each.")
     ] = "activation",
     tokens: Annotated[
-        int | None, typer.Option(help="The most taken of a text, where training reached fewer positions.", min=2)
+        int | None,
+        typer.Option(
+            help="The most tokens of a text to use, if training reached fewer positions than the table has.", min=2
+        ),
     ] = None,
     called: Called = None,
     name: Annotated[str | None, typer.Option(help="File name under data/results/terms, without its ending.")] = None,

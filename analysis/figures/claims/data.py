@@ -86,7 +86,7 @@ def claims_verdicts(_: Parameters) -> Figure[VerdictsContent]:
         "the rules was exploratory: they were written after the first runs, "
         f"and {plural(stored.changed(), 'rule')} changed since. The data behind this chart hold effects, intervals, "
         "models and numbers of samples.",
-        alt=f"Table of marks, one row a claim, one column a verdict. {counts}.",
+        alt=f"Table of marks, one row per claim, one column per verdict. {counts}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 1"',
         provenance=_provenance() | {"first verdicts": stored.closed()},
         content=VerdictsContent(WORDS),
@@ -125,11 +125,11 @@ def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
         title="Every statement and its verdict",
         finding=f"Of {plural(len(frame), 'statement')}, {counts}",
         frame=lambda: frame,
-        caption=f"{len(frame)} statements, each said of one scope and judged by one rule: {counts}. The rules for our "
-        "own trainings were frozen before those trainings began; the rules for other measurements were written when "
-        "most of these were known. The data behind this chart hold effects, intervals and what would decide an open "
-        "statement.",
-        alt=f"Table of marks, one row a statement, one column a verdict. {counts}.",
+        caption=f"{len(frame)} statements, each about one scope and judged by one rule: {counts}. The rules for our "
+        "own trainings were frozen before those trainings began; the rules for other measurements were written "
+        "when most of these were known. The data behind this chart hold effects, intervals and what would decide "
+        "an open statement.",
+        alt=f"Table of marks, one row per statement, one column per verdict. {counts}.",
         command='python -m analysis query "SELECT * FROM claims WHERE rules_version = 2"',
         provenance=_provenance(),
         content=VerdictsContent(statements.WORDS),
@@ -138,7 +138,7 @@ def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
 
 @figure("claim_evidence", EvidenceParameters)
 def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
-    """The evidence on one claim that has a number, one panel a unit, with the rule's threshold.
+    """The evidence on one claim that has a number, one panel per unit, with the rule's threshold.
 
     Raises LinkError where no claim is named or it is unknown, NoResults where no evidence on it is a number.
     """
@@ -151,7 +151,7 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
     frame = evidence(entry)
     numbered = frame[frame.value.notna()]
     if numbered.empty:
-        raise NoResults(f"No evidence on {entry.id} is a number yet. {entry.sentence}")
+        raise NoResults(f"There is no numerical evidence on {entry.id} yet. {entry.sentence}")
     drawn = pd.concat([_chosen(group) for _, group in numbered.groupby("unit", sort=False)])
     left = len(numbered) - len(drawn)
     counts = {side: int((frame.side == side).sum()) for side in SIDES}
@@ -161,7 +161,7 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
         if count
     )
     threshold = (
-        f"The dashed line is what the rule holds the effect against ({entry.measured})."
+        f"The dashed line is the value with which the rule compares the effect ({entry.measured})."
         if entry.threshold is not None
         else ""
     )
@@ -174,7 +174,8 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
                 None,
                 (
                     f"Numbers are those of the tables below. {sides}. {stored.closed()}",
-                    "Lines are 95 % intervals, where there is one. Rows of papers are named by the paper.",
+                    "Lines are 95 % confidence intervals, where there are any. Rows that come from a paper carry its "
+                    "name.",
                     threshold,
                     f"Not drawn, but in the data: {plural(left, 'row')} that decide nothing." if left else "",
                 ),

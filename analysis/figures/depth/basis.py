@@ -74,7 +74,7 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
         expected = np.sqrt(start.noise_share / start.position_share)
         gap = (
             f" At layer 0 its positions differ by {percent(start.frozen_gap)} from those of method frozen, which hold "
-            f"no word; a sample of this many windows alone makes them differ by {percent(expected)}."
+            f"no word; sampling this many windows would alone make them differ by {percent(expected)}."
         )
     last = first.iloc[-1]
     sentence = (

@@ -132,7 +132,7 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     ).reset_index(drop=True)
     known = np.concatenate([outcome.power[~np.isnan(outcome.power)] for outcome in spectra])
     return Figure(
-        title="How fast the dimensions turn",
+        title="How fast the dimensions vary",
         finding="The mean frequency is "
         + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),
         frame=frame,

@@ -94,7 +94,7 @@ def similarity(params: CompareParameters) -> Figure[SimilarityContent]:
         frame=frame,
         caption=sentences(
             "Line: mean over all pairs of positions at that distance (key minus query); band: one standard deviation "
-            "over those pairs, one pair at the farthest distances. Map: every pair.",
+            "over those pairs, of which the farthest distance has only one. Map: every pair.",
             *(_compared(one, like) for one, like in zip(shown, likes, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -241,10 +241,10 @@ def _moved_on(one: Sized, result: Shifted, k: int) -> str:
         return f"{one.title}: {result.why}"
     if result.matrix is None:
         return (
-            f"{one.title}: no closed form. The best single linear map, fitted on four fifths of the "
-            f"{one.length - k} pairs of positions and tried on the rest in five turns, predicts the rows with "
-            f"R² {result.r2:.3f}: 1 would be a linear shift, 0 is no better than the mean row. Ridge regression "
-            f"without intercept."
+            f"{one.title}: no closed form. The best single linear map, fitted on four fifths of the {one.length - k} "
+            "pairs of positions and tested on the rest, five times in turn, predicts the rows with R² "
+            f"{result.r2:.3f}: 1 would be a linear shift, 0 is no better than the mean row. Ridge regression without "
+            "intercept."
         )
     count = len(related(result.matrix))
     part = f"{count} of its {one.dim} dimensions are drawn; the data hold every entry that is not zero." * (

@@ -214,7 +214,7 @@ def _alt(every: pd.DataFrame) -> str:
             parts.append(
                 f"{measure.title}: lowest {_who(at, name, at.value.min())}, highest {_who(at, name, at.value.max())}."
             )
-    return f"Dots, one panel a measure, at about {every.about.max()} positions. {' '.join(parts)}"
+    return f"Dots, one panel per measure, at about {every.about.max()} positions. {' '.join(parts)}"
 
 
 def _who(at: pd.DataFrame, name: str, value: float) -> str:

@@ -22,11 +22,11 @@ COSTED = "cpu"
 SCORED = "cpu"
 """The preset whose models were fine-tuned on GLUE."""
 MEASURES = {
-    "loss": "Final loss, difference (nats)",
+    "loss": "Final loss difference (nats)",
     "plateau": "Steps to leave the plateau",
-    "glue": "GLUE average, difference (points)",
-    "published": "Published GLUE average, difference (points)",
-    "time": "Time of a step (× the baseline)",
+    "glue": "GLUE average difference (points)",
+    "published": "Published GLUE average difference (points)",
+    "time": "Time per step (× the baseline)",
     "parameters": "Parameters (× the baseline)",
 }
 """What the board shows of each variant; every difference is to the baseline."""
@@ -73,16 +73,19 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
         finding=counted(gap, BASELINE) if gap is not None else "",
         frame=lambda: long,
         caption=sentences(
-            f"{plural(len(order), 'variant')}, each against {title(BASELINE)}; bars are 95 % intervals over seeds, "
-            "paired where differences are shown.",
-            f"Losses and plateaus: masked words, preset {preset} with its own settings."
+            f"{plural(len(order), 'variant')}, each compared with {title(BASELINE)}; bars are 95 % confidence "
+            "intervals over seeds, paired where differences are shown.",
+            "Losses and steps to leave the plateau come from models that predict masked words, trained with preset "
+            f"{preset} at its own settings."
             if gap is not None
             else f"No training of preset {preset} is stored.",
-            f"GLUE: models of preset {SCORED}, which are too small for GLUE to rank them.",
-            "Published: Ke et al. 2021 (TUPE), Table 1, other models on other data, no spread printed.",
-            f"Costs: preset {COSTED}, measured in turns on one machine. A row without a dot was not measured.",
+            f"GLUE scores come from models of preset {SCORED}, which are too small for GLUE to rank them.",
+            "Published scores come from Ke et al. 2021 (TUPE), Table 1: other models on other data, with no spread "
+            "printed.",
+            f"Time and size are those of preset {COSTED}; time was measured in turns on one machine. A row without a "
+            "dot was not measured.",
         ),
-        alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel a measure."
+        alt=f"Dots, one row for each of {plural(len(order), 'variant')}, one panel per measure."
         + (f" {counted(gap, BASELINE)}." if gap is not None else ""),
         command="python -m analysis export '/experiments' --figure experiments_board -o board.csv",
         provenance={"trainings": f"preset {preset}", "GLUE": f"preset {SCORED}", "costs": f"preset {COSTED}"},
@@ -151,7 +154,7 @@ def _table(long: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """A row a variant, a column a measure, each with its interval: what a reader sorts."""
     wide = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
     table = pd.DataFrame({"Variant": [title(name) for name in order]})
-    table["Combines"] = [VARIANTS[name].combines for name in order]
+    table["Position is"] = [VARIANTS[name].combines for name in order]
     for measure, name in MEASURES.items():
         if measure not in wide:
             continue

@@ -78,10 +78,10 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
         "How nearly orthogonal?",
         real,
         caption=(
-            "How many pairs of a word and a position have which cosine; 0 is a right angle. "
-            f"{text} Coloured: cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of "
-            "words and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
-            "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
+            f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Coloured: "
+            f"cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of words and every "
+            "position that a word can hold, in bins of 0.02; random vectors by the exact distribution, (cos + 1)/2 ~ "
+            "Beta((d-1)/2, (d-1)/2)."
         ),
         alt=text,
         finding=_angle(model, dim),
@@ -117,19 +117,18 @@ def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
     if row is not None:
         like = as_random(row.value)
         text = (
-            f"With their means taken away, the words and positions of {model} have a mean |cosine| of {row.value:.3f}, "
-            f"and random vectors of {whole:,.0f} dimensions {row.baseline:.3f}"
+            f"With their means subtracted, the words and positions of {model} have a mean |cosine| of "
+            f"{row.value:.3f}, and random vectors of {whole:,.0f} dimensions {row.baseline:.3f}"
             + (f"; random vectors of {like:,.0f} dimensions have {row.value:.3f} too." if like is not None else ".")
         )
     return geometry_figure(
         "|Cosine| against dimension",
         shown,
         caption=(
-            "The mean |cosine| of pairs of vectors when only so many of their coordinates are taken; lower is nearer "
-            f"to a right angle. {text} Grey line: the exact formula for random vectors, "
-            "Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)). Below the model's width: means over 20 random choices of so many "
-            "of its coordinates, bars their 95 % range; at "
-            "its width all pairs of a sample of words. The vertical line marks the dimension chosen above."
+            "The mean |cosine| of pairs of vectors when only some of their coordinates are used; lower is nearer to "
+            f"a right angle. {text} Grey line: the exact formula for random vectors, Gamma(d/2) / (sqrt(pi) "
+            "Gamma((d+1)/2)). Below the model's width: means over 20 random choices of coordinates, bars their 95 % "
+            "range; at its width: all pairs of a sample of words. The vertical line marks the dimension chosen above."
         ),
         alt=text,
         content=DimensionContent(shown, dim),

@@ -63,7 +63,7 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
     largest = values.groupby("series").value.transform("max")
     values = values.assign(**{c: values[c] / largest for c in ("value", "baseline", "baseline_low", "baseline_high")})
     text = " ".join(
-        f"The {name}' top 20 directions hold {percent(row.value)} of their energy (a random table's "
+        f"The {name}' top 20 directions hold {percent(row.value)} of their energy (in a random table, "
         f"{percent(row.baseline)})."
         for name, subject in (("words", "word_centred"), ("positions", "position_centred"))
         if (row := find_estimate(rows, "energy_in_top", subject, 20)) is not None
@@ -73,8 +73,7 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
         rows,
         caption=(
             f"{text} {model}, {run_settings(rows)['vocabulary']:,} words and {run_settings(rows)['positions']} "
-            "positions, mean "
-            f"rows taken out. {RAW} "
+            f"positions, with each table's mean row subtracted. {RAW} "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
@@ -108,9 +107,10 @@ def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
         "Ranks",
         rows,
         caption=(
-            f"{text} {model}. Effective rank: exp of the entropy of the squared singular values over their sum. Stable "
-            "rank: their sum over the largest. Participation ratio: their sum squared over the sum of their squares; "
-            f"dimensions used: the same of the energies of the model's own dimensions. Tables whole, so no interval. "
+            f"{text} {model}. Effective rank: the exponential of the entropy of the squared singular values, divided "
+            "by their sum. Stable rank: their sum divided by the largest. Participation ratio: their sum squared, "
+            "divided by the sum of their squares. Dimensions used: the same ratio for the energies of the model's "
+            "own dimensions. Every row of the tables is used, so there is no interval. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
@@ -140,17 +140,17 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
     text = (
         ""
         if row is None or angle is None
-        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy, 20 random "
-        f"directions {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
-        f"{percent(row.baseline_high, 1)}). The smallest angle between the two is {angle.value:.0f} degrees; of random "
-        f"subspaces {angle.baseline:.0f}."
+        else f"The positions' 20 leading directions hold {percent(row.value, 1)} of the words' energy; 20 random "
+        f"directions hold {percent(row.baseline, 1)} ({percent(row.baseline_low, 1)} to "
+        f"{percent(row.baseline_high, 1)}). The smallest angle between the two subspaces is {angle.value:.0f} "
+        f"degrees; between random subspaces it is {angle.baseline:.0f} degrees."
     )
     return geometry_figure(
-        "Do words and positions keep apart?",
+        "Do words and positions use separate directions?",
         rows,
         caption=(
             f"{text} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
-            "words and positions share more directions than by chance; below: they keep apart. "
+            "words and positions share more directions than by chance; below: they share fewer. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
@@ -179,16 +179,16 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
     first, last = inside.iloc[0], inside.iloc[-1]
     text = (
         f"The {rank:.0f} leading directions of the position basis hold {percent(first.value, 1)} of the words' energy "
-        f"before the first layer and {percent(last.value, 1)} after the last, random directions "
+        f"before the first layer and {percent(last.value, 1)} after the last; random directions hold "
         f"{percent(first.baseline, 1)}."
     )
     return geometry_figure(
-        "The same from layer to layer",
+        "Shared directions from layer to layer",
         rows,
         caption=(
             f"{text} {model}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over windows of a "
             f"reference text; words: the hidden states of the probe set, put together into windows ({first.samples:,} "
-            "tokens), minus mean and position, which leaves word and context. "
+            "tokens), with mean and position subtracted, which leaves word and context. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
@@ -223,7 +223,8 @@ def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
     ).reset_index(drop=True)
     text = (
         f"Rank correlation over {row.samples} dimensions: {signed(row.value)} ({signed(row.low)} to "
-        f"{signed(row.high)}); dimensions permuted: {signed(row.baseline_low)} to {signed(row.baseline_high)}."
+        f"{signed(row.high)}); with the dimensions permuted: {signed(row.baseline_low)} to "
+        f"{signed(row.baseline_high)}."
     )
     # A Gaussian table's dimensions: nearly the same share each.
     chance = rows[(rows.measure == "dimension_energy") & rows.subject.isin(["word_centred", "position_centred"])]

@@ -82,11 +82,11 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
         "Does adding a position turn one word into another?",
         rows,
         caption=(
-            f"{text} Word + position against all {config['vocabulary']:,} words (Euclidean distance, tables before any "
-            f"normalisation). Positions {config['spoken'][0]} to {config['spoken'][1] - 1} can hold words; the others "
-            "are special tokens' own. Shaded: 95 % interval for a sample of the vocabulary (Wilson). Grey: random "
-            f"directions of the same lengths, {min(config['baseline_words'], row.samples)} words. A model "
-            "that knows the position can still recognise a word that is lost here."
+            f"{text} Each word + position is compared with all {config['vocabulary']:,} words (Euclidean distance, "
+            f"tables before any normalisation). Positions {config['spoken'][0]} to {config['spoken'][1] - 1} can hold "
+            "words; the others belong to special tokens. Shaded: 95 % interval for a sample of the vocabulary "
+            f"(Wilson). Grey: random directions of the same lengths, {min(config['baseline_words'], row.samples)} "
+            "words. A model that knows the position can still recognise a word that is lost here."
         ),
         alt=text,
         content=PanelsContent([Panel("", "share of words kept", shown, "position added", domain=(least, 1))]),
@@ -111,15 +111,15 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         f"({'nearer' if picked.margin < 0 else 'farther'} by {abs(picked.margin):.2f} than the word itself)."
     )
     return geometry_figure(
-        "The closest call of every word",
+        "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
         finding=f"A position makes {(rows.margin < 0).sum():,} of {len(rows):,} words look like another word",
         caption=(
-            f"{text} {len(rows):,} words of {model}, each at the position, of those that a word can hold, that brings "
-            f"another word nearest; {(rows.margin < 0).sum():,} fall below zero: the word is lost at one position at "
-            "least. Margin: the distance of word + position to the nearest other word minus the distance to the word "
-            "itself, in the units of the table."
+            f"{text} {len(rows):,} words of {model}, each at the one position that brings another word nearest, among "
+            f"those that a word can hold. {(rows.margin < 0).sum():,} fall below zero: those words are lost at one "
+            "position at least. Margin: the distance of word + position to the nearest other word minus the distance "
+            "to the word itself, in the units of the table."
         ),
         alt=text,
         content=CallsContent(str(picked.word)),
@@ -153,12 +153,13 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
     domain = (0.97 * float(ends.min().min()), 1.03 * float(ends.max().max()))
     first, ratio, config = cases.iloc[0], estimate(rows, "collision_ratio", "nearest"), run_settings(rows)
     text = (
-        f"The nearest: “{first.word}” at {first.position} and “{first.other_word}” at {first.other_position:.0f}, "
-        f"{first.distance:.3f} apart, the next {first.margin:.4f} farther. That is {ratio.value:.2f} times the "
-        f"smallest distance between two words at one position (rotated: {ratio.baseline:.2f})."
+        f"The nearest two sums: “{first.word}” at {first.position} and “{first.other_word}” at "
+        f"{first.other_position:.0f}, {first.distance:.3f} apart; the next two are {first.margin:.4f} farther apart. "
+        f"That is {ratio.value:.2f} times the smallest distance between two words at one position (with the positions "
+        f"rotated: {ratio.baseline:.2f})."
     )
     return geometry_figure(
-        "Do word + position and another word + position meet?",
+        "Do the sums of different words and positions meet?",
         rows,
         table=cases[["word", "position", "other_word", "other_position", "distance", "margin"]],
         finding=(
@@ -188,16 +189,17 @@ def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
     exact, word = (estimate(rows, "decoded", name) for name in ("position_nearest_exact", "word_nearest_top1"))
     text = (
         f"From the sums of {model}, the nearest mean vector names {percent(exact.value)} of the positions and "
-        f"{percent(word.value)} of the words (chance {percent(exact.baseline, 1)} and {percent(word.baseline, 1)}); a "
-        f"linear map reads the position to within {error.value:.1f} places on average (chance {error.baseline:.1f})."
+        f"{percent(word.value)} of the words (by chance {percent(exact.baseline, 1)} and "
+        f"{percent(word.baseline, 1)}); a linear map reads the position to within {error.value:.1f} places on average "
+        f"(by chance {error.baseline:.1f})."
     )
     return geometry_figure(
         "Can word and position be read from their sum?",
         rows,
         caption=(
-            f"{text} {run_settings(rows)['texts']} made-up texts of words drawn at random from 300, at 64 positions "
-            "spread over those that a word can hold; a third of the texts is held out. Bars: 95 % bootstrap "
-            "intervals over texts. Grey: chance, a guess that ignores the sum."
+            f"{text} {run_settings(rows)['texts']} artificial texts of words drawn at random from 300, at 64 "
+            "positions spread over those that a word can hold; a third of the texts is held out. Bars: 95 % "
+            "bootstrap intervals over texts. Grey: chance, a guess that ignores the sum."
         ),
         alt=text,
         content=PanelsContent([Panel("", "score on held-out texts", shown, domain=(0, 1))]),
@@ -224,7 +226,7 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
     row = next(iter(frames.rows(own[own.measure == "relative_order"])))
     text = (
         f"{row.series}: which of two rows of the table comes first is decoded correctly in {percent(row.value, 1)} of "
-        f"pairs (rows permuted: {percent(row.baseline, 1)})."
+        f"pairs (with the rows permuted, {percent(row.baseline, 1)})."
     )
     return geometry_figure(
         "What position tables say about position and order",
@@ -274,13 +276,13 @@ def heads(params: GeometryParameters) -> Figure[PanelsContent]:
         "How heads divide their directions between word and position",
         rows,
         caption=(
-            f"{text} {model}, dots are heads. A head scores by W_Q W_K^T. Each of its singular directions has a share "
-            "in word → word and one in position → position, by the mean square of what it adds (keys centred, over the "
-            "probe set). Overlap: the sum of the smaller of the two shares, 1 if both use the same directions. Lost: "
-            "what a term loses without the fewest directions that hold 90 % of the other term. Layer 0: the sources of "
-            f"method frozen; deeper: method mean, the rest (word and context) against position. Grey: 95 % range of "
-            f"{run_settings(rows)['draws']} random "
-            "heads with the same singular values."
+            f"{text} {model}, dots are heads. A head's scores come from W_Q W_K^T. Each of its singular directions "
+            "has a share in word → word and one in position → position, by the mean square of what it adds (keys "
+            "centred, over the probe set). Overlap: the sum of the smaller of the two shares, 1 if both use the same "
+            "directions. Lost: what a term loses without the smallest set of directions that holds 90 % of the other "
+            "term. Layer 0 uses the sources of method frozen; deeper layers use method mean, where the rest (word "
+            f"and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} random heads "
+            "with the same singular values."
         ),
         alt=text,
         content=PanelsContent(

@@ -30,7 +30,7 @@ VALUES = {
     "mean": "Dots: means over pre-training seeds, after averaging the fine-tuning seeds of each; bars: 95 % t "
     "intervals.",
     "median": "Dots: medians of all runs, as TUPE reports them; bars: 95 % t intervals of the mean over pre-training "
-    "seeds. A median of so few has no interval, so a dot may lie off the middle of its bar.",
+    "seeds. A median of so few runs has no interval, so a dot may lie off the middle of its bar.",
 }
 """What dots and bars are, under each protocol."""
 
@@ -227,7 +227,8 @@ def _own(name: str, study: Study, shows: str) -> str:
     if shows == "difference" and len(study.contrasts):
         least = study.contrasts.smallest_detectable[study.contrasts.task == AVERAGE].dropna()
         parts += [
-            "Differences are paired by seed. Thin bars: 95 % bootstrap over dev examples, trained models held fixed.",
+            "Differences are paired by seed. Thin bars: 95 % bootstrap intervals over the dev examples, with the "
+            "trained models held fixed.",
             "Blue, different: p below 5 % after Holm's correction (for averages, over the variants; for tasks, over "
             f"the tasks of a variant). Green square, equivalent: within {study.margin:g} point"
             f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. Grey, not resolved: neither of the "

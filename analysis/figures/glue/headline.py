@@ -49,8 +49,10 @@ def headline(study: Study) -> list[str]:
         f"On the average of {len(study.averaged_tasks)} GLUE tasks, {len(different) or 'none'} of {len(rows)} "
         "variants "
         f"{'differs' if len(different) < 2 else 'differ'} from {study.name} after correction "
-        f"(Holm, {tests} test{'' if tests == 1 else 's'}{', those of fewer seeds too' if tests > len(rows) else ''}, "
-        "5 %)" + _sides(study, different) + "."
+        f"(Holm's, over {tests} test{'' if tests == 1 else 's'}"
+        f"{', including variants with fewer seeds' if tests > len(rows) else ''}, at 5 %)"
+        + _sides(study, different)
+        + "."
     ]
     if len(equal):
         margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
@@ -58,7 +60,9 @@ def headline(study: Study) -> list[str]:
     if len(unresolved):
         sentences.append(f"Not resolved: {words(list(unresolved.title))}{_resolution(unresolved)}.")
     if len(few):
-        sentences.append(f"Not counted, for want of {NEEDED_SEEDS} seeds with a spread: {words(list(few.title))}.")
+        sentences.append(
+            f"Not counted, because they have fewer than {NEEDED_SEEDS} seeds with a spread: {words(list(few.title))}."
+        )
     return sentences
 
 
@@ -93,7 +97,8 @@ def _resolution(unresolved: pd.DataFrame) -> str:
     span = least[0] if least[0] == least[-1] else f"{least[0]} to {least[-1]}"
     by = "" if least[0] == least[-1] else ", by variant"
     return (
-        f"; with so few seeds, the smallest difference that would be found four times out of five is {span} points{by}"
+        f"; with so few seeds, the smallest difference that would be detected four times out of five is {span} "
+        f"points{by}"
     )
 
 
@@ -141,9 +146,9 @@ def _below_baselines(study: Study) -> Reason | None:
     return Reason(
         "models of this size cannot be ranked by GLUE",
         f"{study.name} scores above both the model without position and the best baseline that needs no encoder on "
-        f"{len(wins) or 'none'} of {tried} tasks; {NEEDED_TASKS} are asked for. In points, {study.name} against the "
-        f"best of word overlap, TF-IDF and word vectors: {words(losses)}. Those baselines never see the order of the "
-        "words.",
+        f"{len(wins) or 'none'} of {tried} tasks; the rule asks for {NEEDED_TASKS}. The differences in points of "
+        f"{study.name} to the best of word overlap, TF-IDF and word vectors: {words(losses)}. Those baselines never "
+        "see the order of the words.",
     )
 
 

@@ -106,16 +106,16 @@ def _notes(study: Study, beside: PublishedComparison | None, relative: bool) -> 
         return []
     margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
     sentences = [
-        "All values x100."
+        "All values are multiplied by 100."
         + (
             f" Differences to {study.name}" + (f", published ones to {beside.baseline}." if beside else ".")
             if relative
             else ""
         )
         + " ± is half the 95 % t interval over pre-training seeds; published rows have none.",
-        f"Against {study.name}: {UP} {DOWN} different after Holm's correction; {SAME} equivalent within {margin}; "
-        f"{TIE} a tie, less than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: the interval "
-        "reaches the majority class.",
+        f"Compared with {study.name}: {UP} {DOWN} different after Holm's correction; {SAME} equivalent within "
+        f"{margin}; {TIE} a tie, smaller than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: "
+        "the interval reaches the majority class.",
     ]
     partial = {study.title(str(task)): rows for task, rows in study.results.tasks.partial.items() if rows}
     sentences += [f"Partial data, {name}: {frame}." for name, frame in partial.items()]

@@ -25,7 +25,7 @@ CITE = ("ke2021tupe", "reimers2019sbert")
 OUTCOMES = {
     "attention_kl": "attention: KL(before ‖ after), nats",
     "drift": "output: 1 − cosine",
-    "loss_change": "loss: change, nats a token",
+    "loss_change": "loss: change, nats per token",
 }
 """What the stored figure shows, where a model has it."""
 
@@ -133,7 +133,7 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
         title="What the model then predicts" if text else "How far the output moves",
         finding=_moved(outcome),
         frame=lambda: frame,
-        caption=f"{summary}. Done: {outcome.words}. {_where(outcome)}.",
+        caption=f"{summary}. Intervention: {outcome.words}. {_where(outcome)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
         content=TokensContent(losses=text is not None, labels=list(frame.token)),
     )
@@ -150,15 +150,13 @@ def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
     layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
     frame = frames.cells(outcome.kl, "kl", layer=None, head=None)
     return Figure(
-        title="Whose attention changes",
+        title="Which heads change their attention",
         finding=f"Attention changes most in layer {layer}, head {head}, by {outcome.kl.max():.2f} nats",
         frame=lambda: frame,
         caption=(
             f"KL(pattern before ‖ after) in nats, mean over queries; mean over all heads {outcome.kl.mean():.3f}, "
-            "largest "
-            f"{outcome.kl.max():.3f} (layer {layer}, head {head}). From layer 1 on a head also changes because its "
-            "input "
-            f"did. Done: {outcome.words}. {_where(outcome)}."
+            f"largest {outcome.kl.max():.3f} (layer {layer}, head {head}). From layer 1 on a head also changes "
+            f"because its input did. Intervention: {outcome.words}. {_where(outcome)}."
         ),
         alt=f"Heat map of {outcome.layers} layers by {outcome.heads} heads; the largest is at layer {layer}, head "
         f"{head}.",
@@ -179,8 +177,9 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
         finding=f"In layer {outcome.layer}, head {head}, attention changes most {moved}",
         frame=lambda: map_frame(maps, outcome.tokens),
         caption=(
-            f"Attention probabilities, on one scale; rows are queries, columns are keys. The largest change is "
-            f"{moved}; KL {outcome.kl[outcome.layer, head]:.3f} nats. Done: {outcome.words}. {_where(outcome)}."
+            "Attention probabilities, on one scale; rows are queries, columns are keys. The largest change is "
+            f"{moved}; KL {outcome.kl[outcome.layer, head]:.3f} nats. Intervention: {outcome.words}. "
+            f"{_where(outcome)}."
         ),
         alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {moved}.",
         content=PatternsContent(maps=maps, labels=outcome.tokens, reach=float(max(before.max(), after.max()))),
@@ -194,20 +193,19 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
     tokens = [outcome.token_info[index].text for index in outcome.order]
     frame = pd.DataFrame({"place": range(len(tokens)), "token": tokens, "off": outcome.off, "on": outcome.on})
     if outcome.holds:
-        verdict = "Positions off, permuting the tokens permutes the output and does nothing else, but for rounding"
+        verdict = "Without positions, permuting the tokens permutes the output and does nothing else, up to rounding"
     elif outcome.causal:
-        verdict = "Positions off, the order still shows: the causal mask alone tells tokens where they are"
+        verdict = "Without positions, the order still shows: the causal mask alone tells tokens where they are"
     else:
-        verdict = "Positions off, the order still shows"
+        verdict = "Without positions, the order still shows"
     return Figure(
         title="The permutation test",
         finding=verdict,
         frame=lambda: frame,
         caption=(
-            f"{verdict}: largest difference {off:.1e}. Positions on: {on:.2g}. Both are |output of the permuted text − "
-            f"permuted output|, where the largest output is {outcome.reach:.2g}; tokens, segments and mask are "
-            "permuted "
-            f"together (seed {params.seed}). {_where(outcome)}."
+            f"{verdict}: largest difference {off:.1e}. With positions it is {on:.2g}. Both are |output of the "
+            f"permuted text − permuted output|, where the largest output is {outcome.reach:.2g}; tokens, segments and "
+            f"mask are permuted together (seed {params.seed}). {_where(outcome)}."
         ),
         alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
         command=intervention_probe.permutation_command(outcome, params.seed),
@@ -248,10 +246,10 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
     kl = long[long.outcome == "attention_kl"].sort_values("value", ascending=False)
     text = f"most: {kl.done.iloc[0]}, {kl.value.iloc[0]:.2f} nats; least: {kl.done.iloc[-1]}, {kl.value.iloc[-1]:.3f}"
     losses = long[long.outcome == "loss_change"]
-    masked = f" Losses are of {losses.tokens.max():,} of the tokens" if len(losses) else ""
+    masked = f" Losses are over {losses.tokens.max():,} of the tokens" if len(losses) else ""
     if masked and config["head"] == "masked":
-        many = config.get("most_masked", "as many as the code of its time took,")
-        masked += f", each masked alone: of every text all but special ones, or {many} evenly spaced"
+        many = config.get("most_masked", "as many as the code then took,")
+        masked += f", each masked alone: all tokens of a text but the special ones, or {many} evenly spaced"
     masked += "." if masked else ""
     left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(
@@ -285,5 +283,5 @@ def _moved(outcome: InterventionResult) -> str:
     """What the intervention does to the predictions or, without a head that predicts, to the outputs."""
     if outcome.predictions:
         before, after = outcome.predictions.losses
-        return f"The loss goes from {before:.2f} to {after:.2f} nats a token"
-    return f"The outputs keep a cosine of {outcome.cosine.mean():.2f} with what they were"
+        return f"The loss goes from {before:.2f} to {after:.2f} nats per token"
+    return f"The outputs before and after have a mean cosine of {outcome.cosine.mean():.2f}"

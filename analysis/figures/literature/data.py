@@ -142,18 +142,21 @@ def literature(_: Parameters) -> Figure[LiteratureContent]:
     sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
     return Figure(
         title="What papers report: no cross terms, concatenation, no positions",
-        finding=(f"Untying gains {signed(own.gain)} points in its own paper and {signed(again.gain)} in a replication"),
+        finding=(
+            f"Untying gains {signed(own.gain)} points in the paper that proposed it and {signed(again.gain)} in "
+            "a replication"
+        ),
         frame=lambda: rows.drop(columns=["tip"]),
         caption=(
-            f"{len(COMPARISONS)} comparisons from {len(papers)} papers, each with a baseline of its own table; "
-            f"right of zero is better. Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE "
-            f"on the {len(shared)} columns that both papers print ({', '.join(shared)}): TUPE's own table says "
+            f"{len(COMPARISONS)} comparisons from {len(papers)} papers, each with the baseline of its own table; "
+            "right of zero is better. Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
+            f"the {len(shared)} columns that both papers print ({', '.join(shared)}): TUPE's own table says "
             f"{signed(own.gain)} ({signed(own.gain_without_cola)} without CoLA), the replication {signed(again.gain)} "
             f"({signed(again.gain_without_cola)}). On all {len(tables[TUPE].glue_columns)} columns of TUPE's table "
             f"TUPE-A − BERT-A is {signed(nine['TUPE-A'] - nine['BERT-A'])} and TUPE-A^tie-cls − BERT-A^d "
-            f"{signed(nine['TUPE-A^tie-cls'] - nine['BERT-A^d'])}. "
-            "Perplexities are compared by their logarithm (nats per token). "
-            "Scales differ between units. Few of these papers print a spread, so no significance is claimed."
+            f"{signed(nine['TUPE-A^tie-cls'] - nine['BERT-A^d'])}. Perplexities are compared by their logarithm (nats "
+            "per token). Scales differ between units. Few of these papers print a spread, so no significance is "
+            "claimed."
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "

@@ -149,7 +149,9 @@ def run_curve(params: RunParameters) -> Figure[RunContent]:
     variant = str(rows.variant.iloc[0])
     task = "every masked word" if objective(variant) == MASKED else "every next token"
     label = f"loss ({UNIT})"
-    what = f"Loss in {UNIT}, of {task}; the training loss is the mean since the evaluation before, on other texts than "
+    what = (
+        f"Loss in {UNIT}, of {task}; the training loss is the mean since the previous evaluation, on other texts than "
+    )
     what += "the validation loss."
     if str(run.preset).startswith(IMPORTED):
         label = "loss (as logged)"

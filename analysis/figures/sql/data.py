@@ -81,7 +81,7 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
     """
     mark = params.mark
     if mark not in MARKS:
-        raise AddendError(f"There is no chart of {mark!r}; there are: {', '.join(MARKS)}.")
+        raise AddendError(f"There is no chart of the kind {mark!r}; there are: {', '.join(MARKS)}.")
     sql = params.query
     answer = ask(sql)
     frame = answer.frame
@@ -97,16 +97,18 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
     if kind == "nominal" and (drawn.x.nunique() > MOST_NAMES or drawn.x.str.len().max() > LONGEST_NAME):
         raise AddendError(
             f"The column {x!r} has {drawn.x.nunique():,} names of up to {drawn.x.str.len().max():,} characters; at "
-            f"most {MOST_NAMES} of {LONGEST_NAME} stand along x. Aggregate, or take left(name, {LONGEST_NAME})."
+            f"most {MOST_NAMES} names of {LONGEST_NAME} characters fit along x. Aggregate, or take left(name, "
+            f"{LONGEST_NAME})."
         )
     if drawn.colour.str.len().max() > LONGEST_NAME:
         raise AddendError(
             f"The column {colour!r} has names of {drawn.colour.str.len().max():,} characters; at most {LONGEST_NAME} "
-            f"stand in a legend. Shorten them: left(name, {LONGEST_NAME})."
+            f"fit in a legend. Shorten them: left(name, {LONGEST_NAME})."
         )
     if drawn.colour.nunique() > MOST_COLOURS:
         raise AddendError(
-            f"The column {colour!r} has {drawn.colour.nunique()} values; at most {MOST_COLOURS} colours are told apart."
+            f"The column {colour!r} has {drawn.colour.nunique()} values; at most {MOST_COLOURS} colours can be told "
+            "apart."
         )
     store = read.query("SELECT built, git_sha, versions FROM meta").iloc[0]
     cut = " The result was cut at the limit of a query." if answer.cut else ""
@@ -116,7 +118,7 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
         title=f"{y} by {x}",
         frame=lambda: frame,
         caption=f"A reader's own query, not a figure of ours: {y} against {x}{by}, {part} as the query gives "
-        f"them.{cut} Nothing is averaged, tested or left out but by the query. Store built {store.built}.",
+        f"them.{cut} Nothing is averaged, tested or left out except by the query. Store built {store.built}.",
         alt=f"{MARKS[mark]} of {y} against {x}{by}: {part}, {y} from {drawn.y.min():.4g} to {drawn.y.max():.4g}.",
         command=f"python -m analysis query {quote(sql)} --csv",
         provenance={

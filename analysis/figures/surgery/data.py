@@ -69,7 +69,7 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
     result = read.query("SELECT * FROM newest_surgery WHERE model = ? ORDER BY operation, rank, draw", [model])
     if result.empty:
         raise NoResults(
-            f"No surgery on the model {model!r} is stored. It is measured for sentence encoders that add a table of "
+            f"No surgery on the model {model!r} is stored. Surgery works on sentence encoders that add a table of "
             f"positions, such as {default_model.NAME}: python -m analysis measure surgery --help"
         )
     first = result.iloc[0]
@@ -78,24 +78,24 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
     frame = result[[*columns, "difference_high", "pairs"]]
     mean = result[result["rank"].isna() | (result["rank"] == RANK)].groupby("operation").value.mean()
     text = (
-        f"{mean['intact']:.3f} as trained, {mean['separated']:.3f} with words and positions apart in {RANK} "
-        f"directions, {mean['separated_at_random']:.3f} along random ones, {mean['mean_position']:.3f} with no "
-        "position"
+        f"{mean['intact']:.3f} as trained, {mean['separated']:.3f} with words and positions in separate directions "
+        f"({RANK} for positions), {mean['separated_at_random']:.3f} with random directions, "
+        f"{mean['mean_position']:.3f} with no position"
     )
     config = json.loads(first.config)
     return Figure(
         title="Sentence similarity after every operation",
         finding=(
-            f"With words and positions kept apart the correlation is {mean['separated']:.3f}, against "
-            f"{mean['intact']:.3f} as trained"
+            f"With words and positions in separate directions the correlation is {mean['separated']:.3f}, compared "
+            f"with {mean['intact']:.3f} as trained"
         ),
         frame=lambda: frame,
         caption=(
-            f"{first.model}, sentence similarity on the {first.pairs:,} pairs of STS-B's dev set, no training: {text}. "
-            "Words are kept out of some directions and positions kept inside them, each around its mean: up to a "
-            f"rotation that is a concatenation. Left: the operations, at {RANK} directions where they have a number of "
-            "them; dots of one row are random draws. Right: by the number of directions. Lines: 95 % bootstrap "
-            f"intervals, {config['resamples']:,} resamples of the pairs."
+            f"{first.model}, sentence similarity on the {first.pairs:,} pairs of STS-B's dev set, no training: "
+            f"{text}. Words are kept out of some directions and positions kept inside them, each around its mean: up "
+            f"to a rotation, that is a concatenation. Left: the operations, with {RANK} directions where they have a "
+            "number of them; dots of one row are random draws. Right: by the number of directions. Lines: 95 % "
+            f"bootstrap intervals, {config['resamples']:,} resamples of the pairs."
         ),
         alt=f"Dot plot of Spearman's correlation under {frame.operation.nunique()} operations: {text}.",
         command=(
@@ -116,8 +116,8 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
     result = read.query("SELECT * FROM newest_masked_surgery ORDER BY model, operation, rank, draw")
     if result.empty:
         raise NoResults(
-            "No surgery on a masked language model is stored. It is measured on one's own text: "
-            "python -m analysis measure surgery --help"
+            "No surgery on a masked language model is stored. Measure it on a text of your own: python -m analysis "
+            "measure surgery --help"
         )
     shown = result[result["rank"].isna() | (result["rank"] == RANK)]
     shown = shown.assign(done=shown.operation.map(ROWS), encoder=shown.model.map(readable))
@@ -129,21 +129,22 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
     runs = list(frames.rows(shown.drop_duplicates("run_id")))
     resamples = json.loads(runs[0].config)["resamples"]
     text = (
-        f"{signed(costs['separated'])} nats with words and positions apart in {RANK} directions, "
-        f"{signed(costs['separated_at_random'])} along random ones, {signed(costs['no_cross'])} without the cross "
-        f"terms, {signed(costs['mean_position'])} with no position"
+        f"{signed(costs['separated'])} nats with words and positions in separate directions ({RANK} for positions), "
+        f"{signed(costs['separated_at_random'])} with random directions, {signed(costs['no_cross'])} without the "
+        f"cross terms, {signed(costs['mean_position'])} with no position"
     )
     return Figure(
         title="Loss on masked words after every operation",
         finding=(
-            f"With words and positions kept apart the loss changes by {signed(costs['separated'])} nats, without the "
-            f"cross terms by {signed(costs['no_cross'])}, and with no position by {signed(costs['mean_position'])}"
+            f"With words and positions in separate directions the loss changes by {signed(costs['separated'])} nats, "
+            f"without the cross terms by {signed(costs['no_cross'])}, and with no position by "
+            f"{signed(costs['mean_position'])}"
         ),
         frame=lambda: frame,
         caption=(
             f"Difference in loss from the same encoder as trained; right is worse. {join_names(encoders)}; "
             f"{first.pairs:,} windows of held-out text, 15 % of the tokens masked, no training: {text}. Operations as "
-            f"above, at {RANK} directions where they have a number of them; dots of one row are encoders and random "
+            f"above, with {RANK} directions where they have a number of them; dots of one row are encoders and random "
             f"draws. Lines: 95 % bootstrap intervals, paired, {resamples:,} resamples of the windows."
         ),
         alt=f"Dot plot of the change in loss under {frame.operation.nunique()} operations: {text}.",

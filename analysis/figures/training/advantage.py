@@ -30,7 +30,7 @@ POINTS = 40
 
 @dataclass(frozen=True)
 class AdvantageContent:
-    """pairs: variant, title, steps, seed, gap (nats), run_id; one row a pair of runs.
+    """pairs: variant, title, steps, seed, gap (nats), run_id; one row per pair of runs.
 
     lines: title, steps, size (nats), low, high, beyond (what was trained); points of the fitted lines. baseline: its
     title.
@@ -68,13 +68,14 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
         finding=_doubling(table, fits, base),
         frame=lambda: table,
         caption=sentences(
-            f"Each length is a training of its own with its own decay, paired by seed; losses on {sample}. Left: the "
-            "difference in final loss; dots are seeds, the line is a power law fitted to their logarithms with the "
-            f"95 % interval of its mean, and dotted beyond what was trained, up to {FURTHER} times the longest. Right: "
-            "the steps to the baseline's final loss as a share of the baseline's own; diamonds are geometric means "
-            "with their 95 % interval.",
-            "A length with one seed has no interval, and is one draw. The line describes these lengths and forecasts "
-            "nothing: where the baseline has only just left its plateau, most of the difference is its late start.",
+            "Each length is a separate training with its own learning-rate decay, paired by seed; losses are "
+            f"measured on {sample}. Left: the difference in final loss. Dots are seeds; the line is a power law "
+            "fitted to their logarithms, with the 95 % confidence interval of its mean, and is dotted beyond the "
+            f"longest training, up to {FURTHER} times its length. Right: the steps to the baseline's final loss as a "
+            "share of the baseline's own steps; diamonds are geometric means with their 95 % confidence interval.",
+            "A length with one seed has no interval: it is a single draw. The line describes these lengths and "
+            "forecasts nothing: where the baseline has only just left its plateau, most of the difference is its "
+            "late start.",
         ),
         alt=f"Two panels against steps of training, on log scales. {' '.join(texts)}",
         command="\n".join(training_commands(params.preset, runs)),
@@ -160,14 +161,14 @@ def _doubling(table: pd.DataFrame, fits: dict[str, PowerLaw | None], base: str) 
     variant, fit = next(iter(fits.items()))
     if fit is not None:
         return (
-            f"Each doubling of the training multiplies {title(variant)}'s difference to {title(base)} by "
+            f"Each doubling of the training multiplies the loss difference of {title(variant)} to {title(base)} by "
             f"{2**fit.exponent:.2f}"
         )
     rows = table[table.variant == variant]
     first, last = rows.iloc[0], rows.iloc[-1]
     return (
-        f"{title(variant)} differs from {title(base)} by {signed(first.gap)} nats after {first.steps:,} steps and "
-        f"by {signed(last.gap)} after {last.steps:,}"
+        f"The final loss of {title(variant)} differs from that of {title(base)} by {signed(first.gap)} nats after "
+        f"{first.steps:,} steps and by {signed(last.gap)} after {last.steps:,}"
     )
 
 
@@ -178,10 +179,10 @@ def _told(variant: str, base: str, rows: pd.DataFrame, fit: PowerLaw | None) -> 
     lengths = ", ".join(f"{row.steps:,}" for row in frames.rows(rows))
     seeds = ", ".join(plural(row.seeds, "seed") for row in frames.rows(rows))
     text = (
-        f"{title(variant)} after {lengths} steps ({seeds}): {gaps} nats against {title(base)}, and {ratios} of its "
-        "steps to its final loss."
+        f"{title(variant)} after {lengths} steps ({seeds}): its final loss differs from that of {title(base)} by "
+        f"{gaps} nats, and it reaches that loss in {ratios} of the steps."
     )
     if fit is None:
-        return f"{text} The sign changes, so that no power law is fitted."
+        return f"{text} The sign changes, so no power law is fitted."
     between = "" if np.isnan(fit.low) else f" (95 % interval {2**fit.low:.2f} to {2**fit.high:.2f})"
-    return f"{text} Each doubling of the training multiplies the difference by {2**fit.exponent:.2f}{between}."
+    return f"{text} Each doubling of the training multiplies the loss difference by {2**fit.exponent:.2f}{between}."

@@ -14,7 +14,7 @@ from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
 from analysis.store import read
 
-UNMATCHED = "Where its size is not matched"
+UNMATCHED = "Why its size differs"
 """The column that says why."""
 
 
@@ -30,8 +30,8 @@ class Cost(NamedTuple):
 COSTS = {
     "parameters": Cost("Parameters", "parameters", ",.0f", "Parameters"),
     "trained_parameters": Cost("Trained parameters", "parameters", ",.0f", "Trained parameters"),
-    "flops_per_token": Cost("Arithmetic", "FLOPs a token of training", ",.0f", "FLOPs a token"),
-    "tokens_per_second": Cost("Speed", "tokens a second", ",.0f", "Tokens a second"),
+    "flops_per_token": Cost("Arithmetic", "FLOPs per token of training", ",.0f", "FLOPs per token"),
+    "tokens_per_second": Cost("Speed", "tokens per second", ",.0f", "Tokens per second"),
     "step_ratio": Cost("Step time", "times the baseline's", ".2f", "Step time (× baseline)"),
     "peak_memory_mib": Cost("Peak memory", "MiB", ",.0f", "Peak memory (MiB)"),
 }
@@ -87,14 +87,14 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
         finding=_dearest(wide),
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Preset {preset}. Parameters: filled dots are all, hollow ones those trained. Arithmetic: one forward and "
-            "backward pass; only predicted tokens go past the last layer's attention, so a causal model, which "
-            "predicts every token, costs more.",
-            f"Speed, step time and memory depend on the machine ({', '.join(devices)}); step time is that of the "
-            "baseline measured in the same run."
+            f"Preset {preset}. Parameters: filled dots count all of them, hollow dots only the trained ones. "
+            "Arithmetic: one forward and one backward pass; only predicted tokens go past the last layer's "
+            "attention, so a causal model, which predicts every token, costs more.",
+            f"Speed, step time and memory depend on the machine ({', '.join(devices)}); step time is a multiple of "
+            "the baseline's, measured in the same run."
             if devices
             else "",
-            "Speed and memory come from runs of several times: compare them by step time."
+            "Speed and memory come from runs on different occasions, so compare variants by step time."
             if rows[rows.measure.isin(MACHINE)].run_id.nunique() > 1
             else "",
         ),
@@ -141,7 +141,7 @@ def _alt(wide: pd.DataFrame) -> str:
                 for at in (values.argmin(), values.argmax())
             )
             parts.append(f"{cost.title}: from {' to '.join(ends)} {cost.unit}.")
-    return f"Dots, one row a variant, one panel a measure. {' '.join(parts)}"
+    return f"Dots, one row per variant, one panel per measure. {' '.join(parts)}"
 
 
 def _dearest(wide: pd.DataFrame) -> str:
@@ -150,4 +150,4 @@ def _dearest(wide: pd.DataFrame) -> str:
         return ""
     most = str(wide.parameters.idxmax())
     share = wide.parameters[most] / wide.parameters["bert_a"] - 1
-    return f"{title(most)} costs the most parameters, {_percent(share)} against BERT-A"
+    return f"{title(most)} has the most parameters, {_percent(share)} compared with BERT-A"

@@ -40,7 +40,7 @@ class LearningCurvesParameters(VariantsParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesContent:
-    """rows: variant, seed, value and what is read along, one row a point. mean: the same over seeds.
+    """rows: variant, seed, value and what is read along, one row per point. mean: the same over seeds.
 
     variants: in the order of their colours. baseline: the one that the others are held against.
     """
@@ -99,7 +99,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     """
     axis = params.axis
     if axis not in AXES:
-        raise AddendError(f"The axis {axis!r} is none; expected one of: {', '.join(AXES)}.")
+        raise AddendError(f"There is no axis {axis!r}; expected one of: {', '.join(AXES)}.")
     trainings = select_trainings(params)
     variants = trainings.picked(params.variants)
     every = trainings.curves("validation_loss", variants=list({*variants, trainings.baseline}))
@@ -121,12 +121,12 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
             "every run.",
             "Thin: one seed; thick: the mean over seeds.",
             f"Dashed: the end of {base}'s mean curve, {target:.2f}; dots: where another mean curve first reaches it, "
-            f"by a straight line between evaluations. Final losses elsewhere are those on {trainings.sample}."
+            f"interpolated linearly between evaluations. Final losses elsewhere are those on {trainings.sample}."
             if target is not None
             else "",
             " ".join(_crossed(crossings, axis)),
-            f"Seconds of training alone, on: {', '.join(devices)} (on a processor, of one thread); evaluations are not "
-            "counted."
+            f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
+            "one thread)."
             if axis == "seconds"
             else "",
             trainings.pace(variants) if axis == "seconds" else "",
@@ -172,7 +172,7 @@ def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
     for name in variants:
         own = mean[mean.variant == name]
         ends.append(f"{title(name)} from {own.value.iloc[0]:.2f} to {own.value.iloc[-1]:.2f}")
-    return f"Lines of validation loss against {UNITS[axis]}, one colour a variant: {'; '.join(ends)} ({UNIT})."
+    return f"Lines of validation loss against {UNITS[axis]}, one colour per variant: {'; '.join(ends)} ({UNIT})."
 
 
 # ---- Longer texts than in training ----
@@ -263,7 +263,7 @@ def score_scale(params: TrainingParameters) -> Figure[CurvesContent]:
             text,
             trainings.about(variants),
         ),
-        alt=f"Lines of score variance against steps, one panel a layer. {text}".strip(),
+        alt=f"Lines of score variance against steps, one panel per layer. {text}".strip(),
         command=command("training_scores", params, trainings, variants),
         provenance=trainings.provenance(variants),
         citation_keys=("ke2021tupe",),
@@ -288,7 +288,7 @@ def _grown(mean: pd.DataFrame, variant: str) -> str:
 def _scaled(trainings: Trained, mean: pd.DataFrame) -> str:
     """What leaving the scale out does to the variance, at the start and the end, and to the loss."""
     if not {SCALED, UNSCALED} <= set(trainings.variants):
-        return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the scale is not judged."
+        return f"Only one of {title(SCALED)} and {title(UNSCALED)} was run, so the effect of the scale is not judged."
     at = {}
     for step, when in ((mean.step.min(), "start"), (mean.step.max(), "end")):
         two = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")
@@ -304,8 +304,8 @@ def _scaled(trainings: Trained, mean: pd.DataFrame) -> str:
     )
     return (
         f"Without TUPE's scale of 1/sqrt(2d), the variance of the scores is {at['start']} times as large before "
-        f"training, by layer, and {at['end']} times after it; the final validation loss differs by "
-        f"{signed(loss.mean)} nats {resolved}."
+        f"training, depending on the layer, and {at['end']} times as large after it; the final validation loss "
+        f"differs by {signed(loss.mean)} nats {resolved}."
     )
 
 
@@ -315,7 +315,7 @@ def _ends(mean: pd.DataFrame, variants: list[str], baseline: str) -> str:
     if not ends:
         return ""
     best = min(ends, key=lambda name: ends[name])
-    text = f"{title(best)} ends lowest, at {ends[best]:.2f} nats"
+    text = f"{title(best)} ends with the lowest loss, {ends[best]:.2f} nats"
     return (
         text if best == baseline or baseline not in ends else f"{text}; {title(baseline)} ends at {ends[baseline]:.2f}"
     )
@@ -328,6 +328,8 @@ def _lengthened(mean: pd.DataFrame) -> str:
         return ""
     growth = (table.iloc[:, -1] - table.iloc[:, 0]).sort_values()
     least, most = str(growth.index[0]), str(growth.index[-1])
-    text = f"At {table.columns[-1]} times the training length the loss changes by {signed(growth.iloc[0])} nats "
+    text = (
+        f"On texts of {table.columns[-1]} times the training length the loss changes by {signed(growth.iloc[0])} nats "
+    )
     text += f"({title(least)})"
     return text if least == most else f"{text} to {signed(growth.iloc[-1])} nats ({title(most)})"

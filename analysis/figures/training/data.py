@@ -28,7 +28,7 @@ ORDERLESS = {MASKED: "no_position", CAUSAL: "causal_no_position"}
 """The variants that are told nothing of position."""
 APART = (
     "Causal and masked models never share an axis: a causal model predicts every next token from those before it, a "
-    "masked one predicts only masked tokens, from both sides. Their losses are of different tasks."
+    "masked one predicts only masked tokens, from both sides. Their losses measure different tasks."
 )
 UNIT = "nats per predicted token"
 UNLIKE_PACE = 1.2
@@ -170,9 +170,9 @@ class Trained:
             return ""
         name = apart.idxmax()
         return (
-            f"Seconds also depend on the machine and the code: {title(str(name))} took {took['min'][name]:.0f} ms a "
-            f"step in one run and {took['max'][name]:.0f} in another. Steps compare better, and step times measured in "
-            "turns are under Costs."
+            f"Seconds also depend on the machine and the code: {title(str(name))} took {took['min'][name]:.0f} ms per "
+            f"step in one run and {took['max'][name]:.0f} in another. Steps are the better comparison; step times "
+            "that were measured in turns are under Costs."
         )
 
     def provenance(self, variants: list[str] | None = None) -> dict[str, str]:

@@ -48,7 +48,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class GapContent:
-    """runs: variant, seed, value (the final loss), run_id, rate; one row a run. baseline: its title.
+    """runs: variant, seed, value (the final loss), run_id, rate; one row per run. baseline: its title.
 
     reach: the ends of the axis of differences, in nats.
     """
@@ -60,7 +60,7 @@ class GapContent:
 
 @dataclass(frozen=True)
 class ConvergenceContent:
-    """seeds: variant, axis (step or seconds), seed, ratio, censored (not reached within the run); one row a run.
+    """seeds: variant, axis (step or seconds), seed, ratio, censored (not reached within the run); one row per run.
 
     order: titles of the variants, in the order of the rows. baseline: its title. claim: the share of the baseline's
     steps that a paper claims; None where it claims nothing of this baseline.
@@ -74,7 +74,7 @@ class ConvergenceContent:
 
 @dataclass(frozen=True)
 class PlateauContent:
-    """table: one row a variant, the first to leave the plateau first: its mean in steps with the interval's ends."""
+    """table: one row per variant, the first to leave the plateau first: its mean in steps with the interval's ends."""
 
     table: pd.DataFrame
 
@@ -143,14 +143,14 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
             "Filled: significantly different from 0 after Holm's correction over "
             f"{plural(corrected.tests, 'variant')}; hollow: "
             "not resolved, which is not the same as no difference.",
-            "Better, worse, the same, not resolved: by the frozen rules, as on the page Claims."
+            "Better, worse, the same and not resolved are the verdicts of the frozen rules, as on the page Claims."
             if any(judged.values())
             else "",
             "Intervals far wider than all differences are cut at the edge." if cut else "",
             _resolution(table),
             trainings.about(),
         ),
-        alt=f"Dots, one row a variant. {_told(table, base)}",
+        alt=f"Dots, one row per variant. {_told(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
         content=GapContent(runs, baseline=title(base), reach=reach),
@@ -170,8 +170,9 @@ def _resolution(table: pd.DataFrame) -> str:
     if rows.empty:
         return "With one seed in common nothing can be resolved."
     return (
-        "The smallest difference that so many seeds detect four times out of five, at the spread seen: "
-        f"{rows.min():.2f} to {rows.max():.2f} nats, {rows.median():.2f} in the median (per variant in the data)."
+        "With this many seeds and this spread, the smallest difference that is detected four times out of five is "
+        f"{rows.min():.2f} to {rows.max():.2f} nats, {rows.median():.2f} in the median (the data give it for each "
+        "variant)."
     )
 
 
@@ -240,8 +241,8 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
             ]
     if not rows or not seeds:
         raise NoResults(
-            f"There is no run beside {title(trainings.baseline)} at one of its seeds, so there is nothing to compare. "
-            f"Run: {ablate(trainings.preset, ['tupe_a'])}"
+            f"No other variant was run at a seed of {title(trainings.baseline)}, so there is nothing to compare. Run: "
+            f"{ablate(trainings.preset, ['tupe_a'])}"
         )
     table = pd.DataFrame(rows)
     steps = table[table.axis == "step"].sort_values(["censored", "ratio"], na_position="last")
@@ -263,15 +264,17 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
             "Dotted line: 0.3, as TUPE's paper claims." if claimed else "",
             "All runs follow one learning-rate schedule to its end: where a run reaches the loss, its learning rate "
             "has not yet decayed.",
-            "Seconds are steps times the cost of a step, measured in turns (see Costs)." if priced else "",
-            f"Seconds are as recorded, because the cost of a step was not measured, for: "
+            "Seconds are the number of steps times the seconds per step, which were measured in turns (see Costs)."
+            if priced
+            else "",
+            "Seconds are as recorded, because the seconds per step were not measured, for: "
             f"{', '.join(map(title, unpriced))}."
             if unpriced
             else "",
             trainings.pace([trainings.baseline, *unpriced]) if unpriced else "",
             trainings.about(),
         ),
-        alt=f"Dots, one row a variant. {' '.join(_sentence(row) for row in frames.records(steps))}",
+        alt=f"Dots, one row per variant. {' '.join(_sentence(row) for row in frames.records(steps))}",
         command=command("training_convergence", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance() | timed,
         citation_keys=("ke2021tupe",),
@@ -328,7 +331,7 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
         return f"{start} ({seeds}; {ratio.note})."
     ends = f"95 % interval {percent(ratio.low)} to {percent(ratio.high)}, {seeds}"
     if ratio.low <= TUPE_SHARE <= ratio.high:
-        return f"{start} ({ends}): {percent(TUPE_SHARE)} lies within it."
+        return f"{start} ({ends}): {percent(TUPE_SHARE)} lies within the interval."
     return f"{start} ({ends}), {'fewer' if ratio.high < TUPE_SHARE else 'more'} than claimed."
 
 
@@ -347,8 +350,8 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
     others = [name for name in trainings.variants if name != orderless]
     if finals.empty or not others:
         raise NoResults(
-            f"The plateau is where {title(orderless)} ends, and there is no run of it beside others with these "
-            f"settings. Run: {ablate(trainings.preset, [trainings.baseline, orderless])}"
+            f"The plateau is the loss at which {title(orderless)} ends, and there is no run of it together with other "
+            f"variants at these settings. Run: {ablate(trainings.preset, [trainings.baseline, orderless])}"
         )
     level = float(finals.mean())
     by_seed = curves_by_seed(trainings, "step")
@@ -386,17 +389,17 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
         finding=_first_to_leave(table, trainings.baseline),
         frame=lambda: pd.DataFrame(seeds),
         caption=sentences(
-            "A model first learns which words are frequent and which go together, and its loss stalls until it begins "
-            f"to use order. Left is where the validation loss is {PLATEAU_MARGIN:g} nats below the level at which "
-            f"{title(orderless)} ends ({level:.2f}, mean of {plural(len(finals), 'seed')}), and still is at the next "
-            "evaluation.",
+            "A model first learns which words are frequent and which go together, and its loss stalls until it "
+            f"begins to use order. It has left this plateau once its validation loss is {PLATEAU_MARGIN:g} nats below "
+            f"the level at which {title(orderless)} ends ({level:.2f}, mean of {plural(len(finals), 'seed')}), and "
+            "still is at the next evaluation.",
             "Small dots are seeds, diamonds the mean with its 95 % t interval.",
-            "Triangles: not left within the run at one seed or more, so there is no interval."
+            "Triangles: at least one seed did not leave the plateau within the run, so there is no interval."
             if table.censored.any()
             else "",
             trainings.about(others),
         ),
-        alt="Dots, one row a variant. "
+        alt="Dots, one row per variant. "
         + "; ".join(f"{row.title} {row.told} steps (n = {row.n})" for row in table.itertuples())
         + ".",
         command=command("training_plateau", params, trainings, [*others, orderless]),

@@ -23,7 +23,7 @@ from analysis.figures.training.data import (
 from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"
-WHOLE = "from end to end"
+WHOLE = "all changes together"
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,18 @@ class Change:
 
 
 NORMALISED = Change("bert_a_norm", "positions normalised before they are added")
-CLS_APART = Change(LAST, "[CLS] set apart")
+CLS_APART = Change(LAST, "[CLS] treated separately")
 WAYS: dict[str, tuple[Change, ...]] = {
     "Cross terms dropped last": (
         NORMALISED,
-        Change("bert_a_d", "own projections in every layer, out of the values"),
+        Change("bert_a_d", "separate projections for positions in every layer, none in the values"),
         Change("tupe_a_tie_cls", "the two cross terms dropped"),
         CLS_APART,
     ),
-    "Own projections last": (
+    "Separate projections last": (
         NORMALISED,
-        Change("no_cross", "in every layer, no cross terms, out of the values"),
-        Change("tupe_a_tie_cls", "projections of their own"),
+        Change("no_cross", "position scores in every layer, without cross terms, none in the values"),
+        Change("tupe_a_tie_cls", "separate projections for positions"),
         CLS_APART,
     ),
 }
@@ -71,13 +71,13 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
     """
     trainings = select_trainings(params)
     if trainings.objective != MASKED:
-        raise NoResults("The ways from BERT-A to TUPE-A are of models that predict masked words; choose those.")
+        raise NoResults("The paths from BERT-A to TUPE-A consist of models that predict masked words; choose those.")
     table = pd.concat([_way(trainings, name) for name in WAYS], ignore_index=True)
     if table.empty:
         wanted = [FIRST, *(change.after for change in WAYS["Cross terms dropped last"])]
         raise NoResults(
-            f"No way from {title(FIRST)} to {title(LAST)} has been run whole with these settings. "
-            f"Run: {ablate(trainings.preset, wanted)}"
+            f"No path from {title(FIRST)} to {title(LAST)} has been run completely with these settings. Run: "
+            f"{ablate(trainings.preset, wanted)}"
         )
     table = _corrected(table)
     used = [name for name in trainings.variants if name in {*table.before, *table.after}]
@@ -95,7 +95,7 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
             "of "
             f"those above it; in another order it may give another number. {trainings.about(used)}"
         ),
-        alt=f"Diamonds, one row a change. {' '.join(sentences)}",
+        alt=f"Diamonds, one row per change. {' '.join(sentences)}",
         command=command("training_parts", params, trainings, used),
         provenance=trainings.provenance(used),
         citation_keys=("ke2021tupe",),

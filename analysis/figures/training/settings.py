@@ -33,7 +33,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class SettingsContent:
-    """runs: variant, setting, seed, rate, final (loss), run_id; one row a run. settings: in the order of the panels.
+    """runs: variant, setting, seed, rate, final (loss), run_id; one row per run. settings: in the order of the panels.
 
     baseline: the variant that the others are held against.
     """
@@ -78,19 +78,17 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
         frame=lambda: table,
         caption=sentences(
             f"Final validation loss, in {UNIT}, on {sample}; dots are seeds, bars their mean, the line is "
-            f"{title(base)}'s mean, numbers the difference to it. One panel per setting; its title names what differs "
-            "from "
-            "the others.",
-            f"Seeds per variant: {span(table.seeds)}, one where no other number is given; a difference over one seed "
-            "has "
-            "no interval.",
+            f"{title(base)}'s mean, and numbers are the differences to it. One panel per setting; its title names "
+            "what differs from the others.",
+            f"Seeds per variant: {span(table.seeds)}; where no number is given it is one, and a difference over one "
+            "seed has no interval.",
             f"'{capitalised(BEST)}' shows each variant at the learning rate with the lowest mean loss. That rate was "
             "chosen on the loss shown here, so these losses are optimistic, more so for variants tried at more rates."
             if len(chosen)
             else "",
             diverged_sentence(lost, "told") if len(lost) else "",
         ),
-        alt=f"Dots, one row a variant, one panel a setting. {' '.join(texts)}",
+        alt=f"Dots, one row per variant, one panel per setting. {' '.join(texts)}",
         command=_commands(params, runs),
         provenance={
             f"{title(str(row.variant))}, {row.setting}, seed {row.seed}": (
@@ -137,7 +135,7 @@ def _at_best(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table(held: pd.DataFrame, base: str) -> pd.DataFrame:
-    """One row a setting and variant: its mean, and its difference to the baseline over the seeds in common."""
+    """One row per setting and variant: its mean, and its difference to the baseline over the seeds in common."""
     rows: list[dict[str, object]] = []
     for setting, runs in held.groupby("setting", sort=False):
         losses = {name: dict(zip(one.seed, one.final, strict=True)) for name, one in runs.groupby("variant")}
@@ -188,7 +186,9 @@ def _sides(table: pd.DataFrame, base: str) -> str:
     if real.empty:
         return ""
     lower = int((real.gap < 0).sum())
-    return f"In {lower} of {len(real)} comparisons at other settings the variant ends below {title(base)}"
+    return (
+        f"In {lower} of {len(real)} comparisons at other settings the variant ends with a lower loss than {title(base)}"
+    )
 
 
 def _plateau(rows: pd.DataFrame, orderless: str) -> float:
@@ -201,8 +201,8 @@ def _stuck(stuck: pd.DataFrame, level: float, orderless: str) -> str:
     """Who is on the plateau where: there a tie says nothing."""
     text = "; ".join(f"{setting}: {', '.join(rows.title)}" for setting, rows in stuck.groupby("setting", sort=False))
     return (
-        f"On the plateau to the end, above {level:.2f} ({PLATEAU_MARGIN:g} nats below where {title(orderless)} ends), "
-        f"where a tie says nothing: {text}."
+        f"Still on the plateau at the end, with a loss above {level:.2f} ({PLATEAU_MARGIN:g} nats below where "
+        f"{title(orderless)} ends), so that a tie says nothing: {text}."
     )
 
 

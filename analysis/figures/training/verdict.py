@@ -47,7 +47,7 @@ def verdict(trainings: Trained) -> Verdict | None:
     sides = [trainings.finals(name) for name in names]
     if not all(sides):
         missing = " and ".join(title(name) for name, side in zip(names, sides, strict=True) if not side)
-        return Verdict(f"no run of {missing}", f"The recipe is judged once there are runs of {missing}.")
+        return Verdict(f"no run of {missing}", f"These trainings are judged once there are runs of {missing}.")
     means = [sum(side.values()) / len(side) for side in sides]
     spreads = [max(side.values()) - min(side.values()) for side in sides]
     text = " and ".join(
@@ -64,13 +64,13 @@ def verdict(trainings: Trained) -> Verdict | None:
     )
     ends = f"Final validation loss in {UNIT}: {text}."
     if min(map(len, sides)) < 2:
-        return Verdict("too few seeds", f"{ends} One seed has no spread to hold the difference against.")
+        return Verdict("too few seeds", f"{ends} One seed has no spread to compare the difference with.")
     if gap < -max(spreads):
         if late := on_plateau(_left(trainings, names[0]), int(trainings.runs.steps.max())):
             return Verdict(
                 "too few steps past the plateau",
                 f"{ends} {title(names[0])} {late}: until then a model predicts words without their order, and which "
-                "seed leaves first decides how the runs end. By the rules no contest of final losses is decided here.",
+                "seed leaves first decides how the runs end. So the rules decide no comparison of final losses here.",
             )
         return Verdict(
             "",
@@ -80,5 +80,5 @@ def verdict(trainings: Trained) -> Verdict | None:
     return Verdict(
         "under-trained",
         f"{ends} {title(names[0])} does not end below {title(names[1])} by more than the spread over seeds{interval}. "
-        "Until it does, position has not begun to matter, and no claim about ways of giving it is decided here.",
+        "Until it does, position has not begun to matter, and no claim about ways of encoding it is decided here.",
     )

@@ -113,16 +113,16 @@ def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: boo
             has = " and ".join(PLACES[place] for place in (ROWS, TURNS, BIAS) if there[place])
             if not family.known:
                 raise InterventionError(
-                    f"{one.title!r} acts on {wanted}; in {name}, of whose architecture nothing is known here, none "
-                    f"could be seen{f' but {has}' if has else ''}. {one.instead}."
+                    f"{one.title!r} acts on {wanted}. Addend does not know the architecture of {name}, and saw none "
+                    f"there{f', only {has}' if has else ''}. {one.instead}."
                 )
             raise InterventionError(
-                f"{one.title!r} makes no sense for {name}: it acts on {wanted}, and this model has "
+                f"{one.title!r} does not apply to {name}: it acts on {wanted}, and this model has "
                 f"{has or 'no positions'}. {one.instead}."
             )
         if one.sources and not family.known:
             raise InterventionError(
-                f"{one.title!r} needs terms, which {name} has none of: nothing is known here of its architecture. "
+                f"{one.title!r} needs terms, and {name} has none, because Addend does not know its architecture. "
                 "Change its positions instead."
             )
         for kind, request, count in (("layer", "layers", layers), ("head", "heads", heads)):

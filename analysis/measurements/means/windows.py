@@ -29,13 +29,13 @@ class Windows:
 
 
 def articles(path: Path) -> Iterator[str]:
-    """The articles of a UTF-8 text, apart by empty lines. Raises TextError where it cannot be read."""
+    """The articles of a UTF-8 text, with empty lines between them. Raises TextError where it cannot be read."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as refused:
         raise TextError(
             f"The text {path} cannot be read ({getattr(refused, 'strerror', None) or 'it is not UTF-8'}); "
-            "expected UTF-8 text, articles apart by an empty line."
+            "expected UTF-8 text, with an empty line between articles."
         ) from None
     block: list[str] = []
     for line in [*lines, ""]:

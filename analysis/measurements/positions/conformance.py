@@ -59,7 +59,7 @@ def measured_turns(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list
     kind = family.position_kind(model.config) if family else "rotated"
     if kind != "rotated":
         raise ModelError(
-            f"{type(model).__name__} turns no queries and keys: its positions are {kind.replace('_', ' ')}. "
+            f"{type(model).__name__} does not rotate queries and keys: its positions are {kind.replace('_', ' ')}. "
             "Choose a model with rotary positions."
         )
     with torch.inference_mode():
@@ -102,9 +102,8 @@ def _from_parameters(config: PreTrainedConfig, width: int, kind: str | None, tok
     mine = parameters[kind] if nested else parameters
     if not mine:
         raise ModelError(
-            f"The config of {config.model_type!r} says nothing of its rotations (rope_parameters), so there is "
-            "nothing to "
-            "hold the model to; compare it with another by --against."
+            f"The config of {config.model_type!r} says nothing about its rotations (rope_parameters), so there is "
+            "nothing to compare the model with; compare it with another model by --against."
         )
     name = mine.get("rope_type", "default")
     if name == "default":

@@ -98,8 +98,8 @@ def _by_bands(layers: Sequence[Asked | None], name: str) -> Measured:
     every = [nothing if one is None else one for one in made]
     if (worst := max(one.error for one in there)) > OFF:
         raise ModelError(
-            f"The bands of {name} add up to something else than its own scores (off by {worst:.1e} of their range), so "
-            "that its positions cannot be told apart. Patterns and interventions are shown as of any model."
+            f"The bands of {name} do not add up to its own scores (they are off by {worst:.1e} of their range), so "
+            "its positions cannot be separated. Attention patterns and interventions are available, as for any model."
         )
     return {
         "sources": (*BANDS, STILL, BIAS)[:rows],

@@ -80,8 +80,8 @@ def read_rotation(
     if best is None or best.error > TOLERANCE:
         off = f"it is off by {best.error:.1e} of their size" if best else f"{angles} angles for {width} dimensions"
         raise ModelError(
-            f"The queries of this model are turned in a way that no layout of pairs explains ({off}), so that its "
-            "bands cannot be told. Patterns and interventions are shown as of any model."
+            f"The queries of this model are rotated in a way that no layout of pairs explains ({off}), so its bands "
+            "cannot be separated. Attention patterns and interventions are available, as for any model."
         )
     return best
 

@@ -44,8 +44,8 @@ def unturn(
     """
     if getattr(model.config.get_text_config(), "num_kv_shared_layers", 0):
         raise ModelError(
-            f"Layers of {name or type(model).__name__} use the keys of layers below them, so that one cannot be left "
-            "unturned alone. Choose a model whose layers have keys of their own."
+            f"Layers of {name or type(model).__name__} use the keys of earlier layers, so the rotation cannot be "
+            "removed from one layer alone. Choose a model whose layers compute their own keys."
         )
     inputs, tokens, cut_from = encode(tokenizer, text, None, model, truncate)
     started = time.perf_counter()
@@ -56,8 +56,8 @@ def unturn(
         wanted = sum(bool(band) for layer in bands for band in layer) + len(bands)
         if wanted > MOST_PASSES:
             raise ModelError(
-                f"Unturning every band of {len(bands)} layers takes {wanted} passes, more than the {MOST_PASSES} "
-                "that are done here. Choose a smaller model."
+                f"Removing the rotation from every band of {len(bands)} layers takes {wanted} passes, more than the "
+                f"{MOST_PASSES} that are done here. Choose a smaller model."
             )
         own = _output(model(**inputs))
         headed = getattr(model.config, "vocab_size", 0) == own.shape[-1] and own.shape[-1] != model.config.hidden_size

@@ -122,8 +122,8 @@ def unturned_calls(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list
             hook.remove()
     if all(one.unturned is None for one in asked.calls):
         raise ModelError(
-            f"{type(model).__name__} gives its attentions no cosine and sine that can be seen, and its architecture is "
-            "none whose positions are known; choose a model of another architecture."
+            f"{type(model).__name__} gives its attentions no cosine and sine that can be seen, and Addend does not "
+            "know how its architecture encodes positions; choose a model of another architecture."
         )
     calls = iter(asked.calls)
     return [next(calls) if attends else None for attends in attention_layers(model.config)]

@@ -82,7 +82,7 @@ def measure_surgery(
     started = time.perf_counter()
     wanted = list(operations() if chosen is None else chosen)
     if not wanted or wanted[0].name != "intact":
-        raise ValueError("The intact model comes first: every difference is from it.")
+        raise ValueError("The intact model must come first: every difference is measured from it.")
     count = task.count
     if count < FEWEST:
         raise TextError(f"{count} {task.unit} were given; expected at least {FEWEST}, to draw resamples from.")

@@ -75,7 +75,9 @@ def read_pairs(path: Path) -> Pairs:
     try:
         labels = np.array([float(row["label"]) for row in rows])
     except (TypeError, ValueError) as wrong:
-        raise TextError(f"A label of {path} is no number ({wrong}); expected one from 0 to 5 in every row.") from None
+        raise TextError(
+            f"A label of {path} is not a number ({wrong}); expected one from 0 to 5 in every row."
+        ) from None
     return Pairs([row["sentence1"] for row in rows], [row["sentence2"] for row in rows], labels)
 
 

@@ -173,8 +173,9 @@ def _parts(
     slots = len(basis.position)
     if hidden.shape[1] > slots:
         raise TextTooLong(
-            f"The text has {hidden.shape[1]} tokens and method mean's means were measured over windows of {slots}. "
-            f"Shorten it, or measure over longer windows: python -m analysis measure means --texts FILE --length N"
+            f"The text has {hidden.shape[1]} tokens, but the means of method mean were measured over windows of "
+            f"{slots}. Shorten it, or measure over longer windows: python -m analysis measure means --texts FILE "
+            "--length N"
         )
     items = split(hidden[0].float().cpu().numpy(), basis, counted)
     return torch.from_numpy(items).to(hidden.device, hidden.dtype)[:, None]
@@ -292,7 +293,7 @@ def encode(
 ) -> tuple[Mapping[str, Tensor], tuple[TokenInfo, ...], int | None]:
     """Model inputs on the model's device, what each token is, and the length before truncation if any was cut.
 
-    tokens: the most that are taken, where that is fewer than the model has positions for.
+    tokens: the most that are accepted, where that is fewer than the model has positions for.
     Raises TextError for an empty text or one of too many bytes, TextTooLong for too many tokens that are not to be cut,
     and ModelError where tokenizer and model do not belong together.
     """
@@ -305,10 +306,12 @@ def encode(
     except UnicodeEncodeError:
         raise TextError("The text holds half of a character (a lone surrogate); type it anew.") from None
     if kilobytes > most:  # before it is made into tokens, which takes its time
-        raise TextError(f"The text has {kilobytes:,.0f} kB; at most {most} kB are taken (ADDEND_TEXT_KB). Shorten it.")
+        raise TextError(
+            f"The text has {kilobytes:,.0f} kB; at most {most} kB are accepted (ADDEND_TEXT_KB). Shorten it."
+        )
     # Whatever the model takes: every head's scores are this squared.
     own, most = longest(model.config) or sys.maxsize, min(tokens or sys.maxsize, settings.number("ADDEND_TOKENS"))
-    limit, whose = (own, f"the model {own} positions") if own <= most else (most, f"at most {most} are taken")
+    limit, whose = (own, f"the model {own} positions") if own <= most else (most, f"at most {most} are accepted")
     encoded = tokenizer(text, text_pair, return_tensors="pt", verbose=False)
     result, cut_from = encoded["input_ids"].shape[1], None
     if result > limit:
@@ -320,8 +323,8 @@ def encode(
     vocabulary = word_table(model).num_embeddings
     if int(ids.max()) >= vocabulary:
         raise ModelError(
-            f"The tokenizer gives token {int(ids.max())} and the model's vocabulary has {vocabulary}; "
-            "they do not belong together. Load both from one checkpoint."
+            f"The tokenizer gives token {int(ids.max())} but the model's vocabulary has {vocabulary} entries; they do "
+            "not belong together. Load both from one checkpoint."
         )
     kinds = int(getattr(model.config, "type_vocab_size", 0) or 0)
     types = encoded.get("token_type_ids", torch.zeros_like(ids))[0].tolist() if kinds else [0] * ids.shape[1]

@@ -34,8 +34,8 @@ class Dinov2(Patches):
         count = len(self.table(model)) - len(self.specials)
         if rows * columns != count and (grid.rows * grid.columns != count or pixels.shape[-2] != pixels.shape[-1]):
             raise ImageError(
-                f"This model's table of {count} positions is of no square grid, which transformers' code for DINOv2 "
-                "takes it for, so that the model itself fails on this image. Choose another model."
+                f"This model's {count} positions form no square grid, which transformers' code for DINOv2 expects, so "
+                "the model itself fails on this image. Choose another model."
             )
         return given, grid
 

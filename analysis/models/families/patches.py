@@ -85,8 +85,8 @@ class Patches(Family):
         if channels != model.config.num_channels:
             count = model.config.num_channels
             raise ImageError(
-                f"This model takes images of {count} channel{'s' if count > 1 else ''} and its processor makes "
-                f"{channels}; choose a model of images in red, green and blue."
+                f"This model takes images of {count} channel{'s' if count > 1 else ''} but its processor makes "
+                f"{channels}; choose a model for images in red, green and blue."
             )
         down, across = self.patch(model)
         rows, columns = height // down, width // across
@@ -123,9 +123,9 @@ class Patches(Family):
         if rows != columns or not isinstance(model.config.patch_size, int):
             own = _pair(model.config.image_size)
             raise ImageError(
-                f"This model takes images of {own[0]} by {own[1]} pixels alone, since its positions, {rows} by "
-                f"{columns}, cannot be interpolated by transformers, and its processor makes {height} by {width}. "
-                "Save it with a processor that brings images to its own size."
+                f"This model takes only images of {own[0]} by {own[1]} pixels, since transformers cannot interpolate "
+                f"its {rows} by {columns} positions, but its processor makes {height} by {width}. Save it with a "
+                "processor that resizes images to the model's own size."
             )
 
     def patch_positions(

@@ -12,7 +12,7 @@ from analysis.store import read
 
 OPERATIONS = {
     "intact": "as trained",
-    "separated": "words and positions apart",
+    "separated": "made a concatenation",
     "mean_position": "no position",
     "permuted": "positions shuffled",
 }
@@ -46,7 +46,7 @@ def _certain() -> Card | None:
         return None
     return Card(
         kind="certain",
-        sentence="Adding is concatenating with the two blocks of the matrix tied. Checked to "
+        sentence="Adding is concatenating with the two blocks of the matrix tied together. Checked to an error below "
         f"{power_of_ten(step.value)}.",
         link=step.link,
         page=step.page,
@@ -68,12 +68,18 @@ def _measured() -> Card | None:
         return None
     verdict = next((one.verdict for one in statements.parts("C10") if one.id == "C10d"), OPEN)
     texts = {
-        SUPPORTED: "A real model keeps its skill at sentence similarity when its sum is made a concatenation.",
-        CONTRADICTED: "A real model loses skill at sentence similarity when its sum is made a concatenation.",
+        SUPPORTED: "A real model judges sentence similarity as well as before when its sum is made a concatenation "
+        "(correlation with people's ratings).",
+        CONTRADICTED: "A real model judges sentence similarity less well when its sum is made a concatenation "
+        "(correlation with people's ratings).",
     }
     return Card(
         kind="measured",
-        sentence=texts.get(verdict, "Sentence similarity of a real model when its sum is made a concatenation."),
+        sentence=texts.get(
+            verdict,
+            "How well a real model judges sentence similarity when its sum is made a concatenation "
+            "(correlation with people's ratings).",
+        ),
         link="The experiment",
         page="claims",
         values={"claim": "C10"},
@@ -91,8 +97,8 @@ def _open() -> Card | None:
         return None
     return Card(
         kind="open",
-        sentence=f"{counts[OPEN]} of {total} statements are not decided yet. Each says which experiment would decide "
-        "it.",
+        sentence=f"{counts[OPEN]} of {total} statements are not decided yet. Each names the experiment that would "
+        "decide it.",
         link="What would decide them",
         page="claims",
         values={"verdict": OPEN, "by": "verdict"},

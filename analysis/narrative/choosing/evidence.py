@@ -58,9 +58,9 @@ def loss(method: Method, trainings: Trained) -> Finding | None:
     gap = difference(trainings.finals(method.variant), trainings.finals(trainings.baseline))
     if not gap.n:
         return None
-    text = f"{signed(gap.mean)} {UNIT} against {title(trainings.baseline)}"
+    text = f"final loss {signed(gap.mean)} {UNIT} compared with {title(trainings.baseline)}"
     values = {"part": "gap", "preset": trainings.preset, "objective": trainings.objective}
-    source = f"own training, preset {trainings.preset}, {plural(gap.n, 'paired seed')}"
+    source = f"our own training, preset {trainings.preset}, {plural(gap.n, 'paired seed')}"
     if gap.low != gap.low:
         return Finding(f"{text}; {gap.note}", source, "training", values, OPEN)
     side = FOR if gap.high < 0 else AGAINST if gap.low > 0 else OPEN
@@ -79,7 +79,7 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
             seeds = plural(rows.seed.nunique(), "seed")
             values = {"part": "length", "preset": trainings.preset, "variants": ("bert_a", method.variant)}
             sentences.append(
-                Finding(f"loss in {UNIT}: {text} the training length", f"own training, {seeds}", "training", values)
+                Finding(f"loss in {UNIT}: {text} the training length", f"our own training, {seeds}", "training", values)
             )
     for table_id, row in method.longer:
         table = published.load(table_id)
@@ -109,7 +109,7 @@ def compared(pair: Pair) -> list[Finding]:
             Finding(
                 f"{word} than {pair.baseline} in {len(rows)} of {plural(len(result), 'column')}, by up to "
                 f"{abs(most.difference):.3g} {most.unit} ({most.column})",
-                f"{table.title}, {table.kinds}, {plural(len(table.notes), 'caveat')} there",
+                f"{table.title}, {table.kinds}, with {plural(len(table.notes), 'caveat')}",
                 "published",
                 {"table": pair.table, "baseline": pair.baseline, "view": "difference"},
                 side,

@@ -73,13 +73,13 @@ NEEDS: dict[str, Need] = {
 
 BESIDES = {
     "blocked": "projections kept in blocks",
-    "untie_cls": "scores of its own for [CLS]",
+    "untie_cls": "separate scores for [CLS]",
     "relative_buckets": "a learned bias on the scores, {} numbers for each head",
     "alibi": "a fixed bias on the scores",
     "rotary": "a rotation of {part}queries and keys",
-    "polar": "queries and keys of lengths alone, turned by position, with a learned phase for each dimension",
+    "polar": "queries and keys that have lengths only, rotated by position, with a learned phase for each dimension",
     "disentangled": "relative position vectors, compared with words in the scores",
-    "window": "an attention mask of {} neighbours a side",
+    "window": "an attention mask of {} neighbours on each side",
     "recurrent": "a bidirectional recurrent network before the first layer",
 }
 """What a setting needs besides a table, in words; {} is what it is set to."""
@@ -102,12 +102,12 @@ def needed(method: Method) -> list[str]:
         items.append(
             "projections of positions, added to queries and keys"
             if untied == "added"
-            else "a position-to-position score with projections of its own"
+            else "a position-to-position score with separate projections"
         )
     part = "" if settings.get("rotary_share", 1.0) == 1 else "a part of "
     items += [text.format(settings[name], part=part) for name, text in BESIDES.items() if settings.get(name)]
     if method.setup.inherits == "model":
-        items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some steps more")
+        items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some further steps")
     return items or ["nothing"]
 
 

@@ -44,9 +44,9 @@ class Method:
 
 HYBRID = Variant(
     name="hybrid",
-    title="Rotary, with layers that turn nothing",
+    title="Rotary, with some layers that do not rotate",
     combines="rotated",
-    summary="As rotary, but some layers turn nothing: there words alone are compared, at any distance.",
+    summary="As rotary, but some layers do not rotate: they compare words alone, at any distance.",
     settings={"causal": True, "rotary": True},
 )
 """No variant of ours yet: settings say what it needs."""

@@ -15,8 +15,8 @@ from analysis.narrative.choosing.methods import METHODS, Method
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
 
 NOT_MEASURED = Finding("not measured", "")
-NONE_COMPARED = Finding("none of what was compared", "")
-NO_USERS = Finding("none named here", "")
+NONE_COMPARED = Finding("nothing that was compared", "")
+NO_USERS = Finding("no model named here", "")
 PARTS: dict[str, dict[str, str]] = {
     "needs": {
         "needs": "What it needs",
@@ -25,13 +25,13 @@ PARTS: dict[str, dict[str, str]] = {
         "users": "Models of today",
     },
     "cost": {
-        "parameters": "Parameters (against BERT-A)",
-        "flops_per_token": "FLOPs a token (against BERT-A)",
+        "parameters": "Parameters (compared with BERT-A)",
+        "flops_per_token": "FLOPs per token (compared with BERT-A)",
         "step_ratio": "Step time (× BERT-A)",
-        "peak_memory_mib": "Peak memory, MiB (against BERT-A)",
+        "peak_memory_mib": "Peak memory, MiB (compared with BERT-A)",
     },
     "length": {"limit": "Longest text", "longer": "Beyond the training length"},
-    "evidence": {FOR: "For", AGAINST: "Against", OPEN: "Not resolved, and what the ledger says"},
+    "evidence": {FOR: "For", AGAINST: "Against", OPEN: "Not resolved, and verdicts on claims"},
 }
 """Part of the page -> column -> its heading."""
 
@@ -78,7 +78,7 @@ Made = list[dict[str, Any]]
 
 
 def _settings(method: Method) -> str:
-    return "what it is" if method.described else f"settings of the variant {method.variant}"
+    return "what it is" if method.described else f"our training settings of {method.setup.title}"
 
 
 def _needs(methods: list[Method], preset: str) -> Made:

@@ -24,7 +24,7 @@ STAGES = (
         "Concatenate",
         "Concatenate",
         "W · [word ; position]",
-        "Word and position stand one above the other. One wide matrix turns them into a query: 6 × 12 = 72 weights.",
+        "The word is stacked on the position. One wide matrix turns the two into a query: 6 × 12 = 72 weights.",
         "",
     ),
     Stage(
@@ -38,15 +38,14 @@ STAGES = (
         "Tie the blocks",
         "Tie",
         "W · word + W · position",
-        "Use one block for both. This is the only step that gives something up: position loses a matrix of its own.",
+        "Use one block for both. This is the only step that gives something up: position loses its own matrix.",
         "≠ another query",
     ),
     Stage(
         "Add",
         "Add",
         "W · (word + position)",
-        "Take the block out of the bracket. Nothing changes: this is the addition that BERT makes, with 6 × 8 = 48 "
-        "weights.",
+        "Factor the block out. Nothing changes: this is the addition that BERT performs, with 6 × 8 = 48 weights.",
         "= the same query",
     ),
 )
@@ -55,14 +54,14 @@ STAGES = (
 def after_training(apart: Separated | None) -> Stage:
     """The fifth stage: what was measured of a trained model; in words alone where nothing is stored."""
     return Stage(
-        "What training makes of it",
+        "What training makes of the sum",
         "After training",
         "W · [word ; position]",
-        f"Keep the words of a trained MiniLM out of {apart.rank} of its {apart.width} directions and its positions "
-        "inside, rotate, and its sum is a concatenation."
+        f"In a trained MiniLM, keep words out of {apart.rank} of {apart.width} directions and positions inside them, "
+        "then rotate: the sum is a concatenation."
         if apart
         else "Training gives positions few directions; where words keep out of them, the sum is a concatenation again.",
-        f"measured: {apart.intact:.3f} → {apart.separated:.3f}" if apart else "",
+        f"similarity score: {apart.intact:.3f} → {apart.separated:.3f}" if apart else "",
     )
 
 

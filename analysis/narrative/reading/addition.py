@@ -7,6 +7,8 @@ from analysis.figures.reading.sum import WORDS
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
 from analysis.store import read
 
+POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)
+
 
 def says(values: Values) -> str:
     """How large position is among what the first layer takes in. Raises NoResults where no position basis is stored."""
@@ -27,24 +29,22 @@ register(
     Step(
         place=2,
         name="sum",
-        title="The sum",
+        title="What a real model adds",
         text=(
-            "A transformer of BERT's kind keeps a table with a vector for every word, one for every position and one "
-            "for each of two segments. What enters its first layer is their plain sum, dimension by dimension. "
-            "Documents 001 and 003 worry that the position spoils the first dimensions of the word; document 003 "
-            "asks whether one word with a pattern added may become another word. Here are the vectors of a real model: "
-            "pick a word, move it through the text, and see what changes."
+            "A transformer like BERT keeps three tables: a vector for every word, a vector for every position and a "
+            "vector for each of two segments. What enters its first layer is their plain sum, dimension by "
+            "dimension. Readers on Stack Exchange worry that the position spoils the first dimensions of the word; "
+            "one asks whether a word with a pattern added to it may turn into another word. Here are the vectors of "
+            "a real model: pick a word, move it through the text, and see what changes."
         ),
         documents=("001", "003"),
         claims=("C02", "C12"),
         figure="reading_sum",
         touches=(
             Touch(field="word", label="Word", options=lambda: WORDS, slides=False),
-            Touch(field="position", label="Position in the text", options=lambda: list(range(0, 512, 7))),
+            Touch(field="position", label="Position in the text", options=lambda: list(POSITIONS)),
         ),
         says=says,
-        more=Way(
-            page="encodings", says="Tables of positions of every kind", values=lambda values: {"encoding": "learned"}
-        ),
+        more=Way(page="encodings", says="Position tables of every kind", values=lambda values: {"encoding": "learned"}),
     )
 )

@@ -15,8 +15,9 @@ def says(values: Values) -> str:
     difference = (means["Concat+projection W[E;P]"] - means["Add"]).sort_values()
     each = ", ".join(f"{signed(value)} on {task}" for task, value in difference.items())
     return (
-        f"In {result.title}, concatenating and mapping back instead of adding changes accuracy by {each} (points, "
-        f"small encoders): {(difference > 0).sum()} up, {(difference < 0).sum()} down."
+        f"In {result.title}, replacing addition by concatenation and a matrix that maps back to the old width changes "
+        f"accuracy by {each} (percentage points, small encoders): it rises on {(difference > 0).sum()} and falls on "
+        f"{(difference < 0).sum()} of {len(difference)} tasks."
     )
 
 
@@ -26,13 +27,13 @@ register(
         name="concatenation",
         title="Concatenating is adding, if a matrix follows",
         text=(
-            "Documents 001 and 003 propose smaller word vectors with a small position vector beside them. But the "
-            "first thing that a transformer does with its input is to multiply it by a matrix, and the upper rows of "
-            "that matrix meet only the word, the lower rows only the position: the result is a **sum** again, of a "
-            "mapped word and a mapped position. What a concatenation does decide is how many dimensions each part may "
-            "use, and it keeps the parts separate only where every matrix after it is kept in blocks, as in Kitaev & "
-            "Klein's parser (2018). Document 001 turns this around: adding can imitate any split, by leaving "
-            "dimensions empty. Choose a split and compare the bars with the dots."
+            "Some answers on Stack Exchange propose shorter word vectors, each with a short position vector "
+            "appended. But the first thing that a transformer does with its input is to multiply it by a matrix. The "
+            "upper rows of that matrix meet only the word and the lower rows only the position, so the result is a "
+            "**sum** again: a mapped word plus a mapped position. What a concatenation does decide is how many "
+            "dimensions each part may use. And it keeps the parts separate only where every later matrix is made of "
+            "separate blocks too, as in Kitaev & Klein's parser (2018). One answer turns this around: adding can "
+            "imitate any split by leaving dimensions empty. Choose a split and compare the bars with the dots."
         ),
         documents=("001", "003"),
         claims=("C01", "C10", "C17"),
@@ -41,14 +42,14 @@ register(
         touches=(
             Touch(
                 field="split",
-                label=f"Dimensions for the position, of {WIDTH}",
+                label=f"Dimensions given to the position, out of {WIDTH}",
                 options=lambda: list(range(1, WIDTH)),
             ),
         ),
         says=says,
         more=Way(
             page="training",
-            says="Our own trainings of three splits",
+            says="Our own trainings with three splits",
             values=lambda values: {"variants": ("bert_a", "concat_50", "concat_20", "concat_05", "concat_blocked")},
         ),
     )

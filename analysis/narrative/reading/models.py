@@ -1,5 +1,6 @@
 """Step 6: what real models do with the four questions."""
 
+from analysis.claims.statements.rows import readable
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import signed_percent
@@ -30,9 +31,9 @@ def says(values: Values) -> str:
         raise NoResults(f"No terms are stored yet at layer {layer}. Run: python -m analysis measure terms")
     low, high = result.iloc[result.share.argmin()], result.iloc[result.share.argmax()]
     return (
-        f"At layer {layer}, the two cross terms together make up {signed_percent(low.share, 1)} ({low.model}) to "
-        f"{signed_percent(high.share, 1)} ({high.model}) of the variance of the scores, as a mean over heads, in the "
-        f"{len(result)} stored models that have them."
+        f"In the {len(result)} stored models that have cross terms, the two together make up between "
+        f"{signed_percent(low.share, 1)} ({readable(low.model)}) and {signed_percent(high.share, 1)} "
+        f"({readable(high.model)}) of the variance of the scores at layer {layer}, averaged over heads."
     )
 
 
@@ -45,13 +46,14 @@ register(
     Step(
         place=6,
         name="models",
-        title="What real models do with them",
+        title="What real models do with the four questions",
         text=(
-            "Do models use all four questions? Document 004 reports, after Ke et al. (2021), that the two **cross "
-            "terms**, word asking position and position asking word, contribute little. That can be measured: here is "
-            "the share of each term in the variance of a real model's scores, layer by layer. Two ways of "
-            "averaging over heads stand side by side because they tell different stories, and deeper layers need an "
-            "assumption, which the caption names. Small on average does not mean small in every head or every model."
+            "Do models use all four questions? The article from Baobao Algorithm Notes reports, after Ke et al. "
+            "(2021), that the two **cross terms**, in which a word asks about a position or a position about a word, "
+            "contribute little. That can be measured: here is each term's share of the variance of a real model's "
+            "scores, layer by layer. Two ways of averaging over heads stand side by side because they tell different "
+            "stories, and deeper layers need an assumption, which the caption names. A term that is small on average "
+            "need not be small in every head or in every model."
         ),
         documents=("004",),
         claims=("C09",),
@@ -61,6 +63,6 @@ register(
         params=params,
         touches=(Touch(field="layer", label="Layer", options=layers),),
         says=says,
-        more=Way(page="depth", says="The same against depth, in every head", values=lambda values: {"part": "terms"}),
+        more=Way(page="depth", says="The same for every layer and every head", values=lambda values: {"part": "terms"}),
     )
 )

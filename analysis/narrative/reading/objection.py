@@ -13,8 +13,8 @@ def says(values: Values) -> str:
     place = reading(rows, 0, "position", "nearest", "exact")
     return (
         f"From the sums that enter the first layer of {default_model.NAME}, a simple decoder (the nearest mean) names "
-        f"the word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (words that occur often), and "
-        f"the exact position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % interval "
+        f"the word of {percent(word.value, 1)} of {int(word.tokens):,} held-out tokens (only words that occur often), "
+        f"and the exact position of {percent(place.value, 1)} of {int(place.tokens):,} (95 % confidence interval "
         f"{percent(place.low, 1)} to {percent(place.high, 1)})."
     )
 
@@ -25,11 +25,12 @@ register(
         name="objection",
         title="Can a meaning and a place be added?",
         text=(
-            "The question that started this (document 000) objects as a physicist would: 2 metres and 3 kilograms do "
-            "not add up, they make a pair. So a word and its place should be a pair too, "
-            "**concatenated**, not **added**. But a pair is itself a sum, once each part has an axis of its own: "
-            "(2 m, 3 kg) is (2, 0) + (0, 3). What loses information is not adding, it is **sharing an axis**. "
-            "Turn the positions' axis away from the words' and see when every sum comes from one pair alone."
+            "The question that started all this objects as a physicist would: 2 metres and 3 kilograms cannot be "
+            "added, they form a pair. So a word and its place should form a pair too: they should be "
+            "**concatenated**, not **added**. But a pair is itself a sum once each part has an axis to itself: (2 m, "
+            "3 kg) is (2, 0) + (0, 3). What loses information is not adding but **sharing an axis**. Turn the "
+            "positions' axis away from the words' axis, and watch for the angle at which every sum can come from one "
+            "pair only."
         ),
         documents=("000",),
         claims=("C13",),

@@ -18,8 +18,9 @@ def says(values: Values) -> str:
         gaps = (pairs.NoPos - pairs.Learned).dropna()
         sentences.append(f"{' and '.join(signed(gap) for gap in gaps)} for {kind} language models")
     return (
-        f"Without positions, Haviv et al. (2022) print a perplexity that differs from that with learned positions by "
-        f"{', and by '.join(sentences)} (one figure a model and corpus)."
+        "Haviv et al. (2022) report that the perplexity of models without positions differs from that of models with "
+        f"learned positions by {', and by '.join(sentences)} (one number per model and corpus; above zero, positions "
+        "help)."
     )
 
 
@@ -29,11 +30,12 @@ register(
         name="order",
         title="Order without positions",
         text=(
-            "Is a position needed at all? Attention alone treats a text as a bag: shuffle the words and every word "
-            "gets the same answer as before, document 003 says. Stacking layers does not change that. A **causal "
-            "mask** does: where a word sees only those before it, what it sees depends on where it stands. In the "
-            "chart, all words but the last are shuffled, in a random network without positions. Watch the last word: "
-            "under one causal layer it is still blind to the order of the others, from two on it is not."
+            "Does a model need positions at all? Attention alone treats a text as a bag of words: shuffle them, and "
+            "every word gets the same result as before, as an answer on Stack Exchange points out. Stacking layers "
+            "does not change that. A **causal mask** does: where a word sees only the words before it, what it sees "
+            "depends on where it stands. In the chart, a random network without positions reads a text in which all "
+            "words but the last are shuffled. Watch the last word: with one causal layer it is still blind to the "
+            "order of the others; with two or more it is not."
         ),
         documents=("003",),
         claims=("C14", "C16"),

@@ -20,14 +20,14 @@ def says(values: Values) -> str:
     ).set_index("subject")
     if len(rows) < 2:
         raise NoResults(
-            f"Nothing is stored yet of the angles between {default_model.NAME}'s words and positions. "
-            "Run: python -m analysis measure geometry"
+            f"No angles between {default_model.NAME}'s words and positions are stored yet. Run: python -m analysis "
+            "measure geometry"
         )
     raw, centred = rows.loc["word_position"], rows.loc["word_position_centred"]
     return (
-        f"Between the words and the positions of {default_model.NAME} the mean size of the cosine is {raw.value:.3f} "
-        f"as the tables stand and {centred.value:.3f} once their means are taken away; random vectors of the same "
-        f"width have {raw.baseline:.3f}."
+        f"Between the words and the positions of {default_model.NAME}, the mean size of the cosine is {raw.value:.3f} "
+        f"with the tables as they are, and {centred.value:.3f} once each table's mean is subtracted; for random "
+        f"vectors of the same width it is {raw.baseline:.3f}."
     )
 
 
@@ -37,17 +37,17 @@ register(
         name="orthogonal",
         title="Room in high dimension",
         text=(
-            "Four jobs for one pair of matrices looks like a trade-off. Document 002 guesses that it is not: "
-            "randomly chosen vectors in many dimensions are almost always nearly **at right angles**, so words and "
-            "positions may lie in subspaces of their own without anybody arranging it. The first half is a fact of "
-            "geometry: add dimensions and watch the angles narrow to a right one. The second half, that trained "
-            "words and positions do the same, does not follow from it, and has to be measured."
+            "Giving one pair of matrices four jobs looks like a trade-off. An answer on Stack Exchange guesses that "
+            "it is none: randomly chosen vectors in many dimensions are almost always nearly **at right angles**, so "
+            "words and positions may lie in separate subspaces without anybody arranging it. The first half of this "
+            "is a fact of geometry: add dimensions and watch the angles gather around 90°. The second half, that "
+            "trained words and positions do the same, does not follow from it and has to be measured."
         ),
         documents=("002", "003"),
         claims=("C05", "C06", "C11"),
         figure="reading_orthogonal",
         touches=(Touch(field="dim", label="Dimensions", options=lambda: list(DIMENSIONS)),),
         says=says,
-        more=Way(page="geometry", says="A real model’s words and positions, beside random vectors"),
+        more=Way(page="geometry", says="A real model’s words and positions, compared with random vectors"),
     )
 )

@@ -17,8 +17,8 @@ def says(values: Values) -> str:
     rows = result[result["head"] == head].set_index("term")
     shares = ", ".join(f"{term_label(term)} {signed_percent(rows.share[term])}" for term in FOUR)
     return (
-        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, the variance of the scores of head {head} is made "
-        f"up of {shares}; the rest comes from segments and biases."
+        f"Over all {int(rows.texts.iloc[0])} texts of the probe set, these terms make up the variance of the scores "
+        f"of head {head}: {shares}. The rest comes from segments and biases."
     )
 
 
@@ -33,12 +33,12 @@ register(
         name="questions",
         title="Four questions at once",
         text=(
-            "Attention compares a query with a key by a product, and a product of two sums is four products. With "
-            "positions added, document 002 points out, every score asks four things: how much this **word** wants "
-            "that **word**, this word that **position**, this position that word, and this position that position. "
-            "They go through the same two matrices. Below they are shown one by one, for one sentence: rows ask, "
-            "columns answer, and the four (with segments and biases, not drawn) add up to the model's own score. Heads "
-            "differ: try some."
+            "Attention compares a query with a key by multiplying them, and a product of two sums is four products. "
+            "So with positions added, as an answer on Stack Exchange points out, every score asks four questions at "
+            "once: how much this **word** wants that **word**, this word that position, this position that word, and "
+            "this position that position. All four go through the same two matrices. Below they are shown one by one "
+            "for one sentence: each row is a query, each column a key, and the four (with segments and biases, which "
+            "are not drawn) add up to the model's own score. Heads differ: try some."
         ),
         documents=("002",),
         claims=("C07", "C08"),

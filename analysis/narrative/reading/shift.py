@@ -10,7 +10,10 @@ def says(values: Values) -> str:
     """What a shift by one and by a hundred does to the chosen head."""
     head = int(values["head"])
     first = percent(changes()[1, head], 1)
-    return f"Moved by a single position, head {head} sends {first} of its attention elsewhere. {summary(head)}"
+    return (
+        f"When the sentence moves by a single position, head {head} sends {first} of its attention elsewhere. "
+        f"{summary(head)}"
+    )
 
 
 register(
@@ -19,11 +22,12 @@ register(
         name="shift",
         title="The same words, later in the text",
         text=(
-            "Three of those four questions name a position by its number. So a model that adds positions can tell a "
-            "sentence at the start of a text from the same sentence further on, though every distance between its "
-            "words is the same. Document 004 says that **distances** matter more than numbers. Schemes that rotate "
-            "queries and keys, or add a bias for the distance, know distances alone. Drag the sentence: the picture "
-            "is a real head of MiniLM's first layer. In a model that knows distances alone, it would stand still."
+            "Three of those four questions refer to a position by its number. So a model that adds positions can "
+            "tell a sentence at the start of a text from the same sentence further on, even though every distance "
+            "between its words is the same. The article from Baobao Algorithm Notes says that **distances** matter "
+            "more than numbers. Models that rotate queries and keys, or add a bias for each distance, see distances "
+            "alone. Drag the sentence: the picture shows a real head of MiniLM's first layer. In a model that sees "
+            "distances alone, the picture would stand still."
         ),
         documents=("004",),
         claims=("C22",),

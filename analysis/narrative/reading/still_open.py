@@ -10,7 +10,8 @@ def says(values: Values) -> str:
     counts = stored.counts()
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     return (
-        f"Of {sum(counts.values())} statements, today: {text}. Verdicts are computed again whenever the store changes."
+        f"Of {sum(counts.values())} statements, today: {text}. The verdicts are computed again whenever the stored "
+        "results change."
     )
 
 
@@ -20,13 +21,13 @@ register(
         name="open",
         title="What remains open",
         text=(
-            "The documents make claims, guesses and doubts. Each is split into statements that say one thing, and for "
-            "each statement a rule was written down that turns measurements into a verdict: **supported**, "
-            "**contradicted**, **mixed** where good evidence conflicts, or **open**, with the experiment that would "
-            "decide it. Some things need no measurement: a pair of a word and a position is a sum of two vectors that "
-            "have axes of their own, and a concatenation becomes a sum as soon as a matrix follows. So whether to "
-            "add, untie, rotate or bias is a question of how models train and what they cost. Choose a verdict to see "
-            "which statements have it."
+            "The five documents that this project began with make claims, guesses and doubts. We split each of these "
+            "into statements that say one thing. For each statement a written rule turns measurements into a "
+            "verdict: **supported**, **contradicted**, **mixed** where good evidence conflicts, or **open**, with "
+            "the experiment that would decide it. Some things need no measurement: a pair of a word and a position "
+            "is a sum of two vectors that have separate axes, and a concatenation becomes a sum as soon as a matrix "
+            "follows. So whether to add, to give words and positions separate matrices, to rotate or to bias is a "
+            "question of how models train and what they cost. Choose a verdict to see which statements have it."
         ),
         documents=("000", "001", "002", "003", "004"),
         figure="reading_open",
@@ -34,6 +35,6 @@ register(
             Touch(field="verdict", label="Show the statements that are", options=lambda: [ALL, *WORDS], slides=False),
         ),
         says=says,
-        more=Way(page="choose", says="Choosing an encoding: what is known of each"),
+        more=Way(page="choose", says="Choosing an encoding: what is known about each"),
     )
 )

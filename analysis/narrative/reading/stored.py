@@ -14,9 +14,7 @@ def decoded(model: str) -> pd.DataFrame:
     """
     result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])
     if result.empty:
-        raise NoResults(
-            f"Nothing is stored yet of decoding {model}. Run: python -m analysis measure decoding --texts TEXT"
-        )
+        raise NoResults(f"No decoding of {model} is stored yet. Run: python -m analysis measure decoding --texts TEXT")
     return result[result.run_id == result.run_id.iloc[-1]]
 
 

@@ -64,24 +64,28 @@ def says(values: Values) -> str:
         else gap.note
     )
     base = title(trainings.baseline)
-    text = f"The final loss of {title(name)} differs from {base}'s by {signed(gap.mean)} {UNIT} ({between})"
+    text = (
+        f"The final loss of {title(name)} differs from that of {base} by {signed(gap.mean)} {UNIT} ({between}; below "
+        "zero is better)"
+    )
     judged = stored.standing(name, trainings.baseline) if preset == training_rules().preset else None
     if judged is None or judged.missing:
-        return f"{text}; below zero is better. These runs were exploratory: by the rules they decide nothing."
-    return f"{text}: {judged.word}, by rules that were frozen before these trainings began."
+        return f"{text}. These runs were exploratory, so by the rules they decide nothing."
+    return f"{text}. The verdict is “{judged.word}”, by rules that were frozen before these trainings began."
 
 
 register(
     Step(
         place=9,
         name="training",
-        title="What training says",
+        title="What our own trainings say",
         text=(
-            "Published tables differ in more than one thing at a time, and few print how much seeds differ. So we "
-            "train the same small encoder from scratch with every way of combining word and position, the same texts "
-            "in the same order. Document 003 reports rumours that concatenation wins and expects sinusoids and learned "
-            "tables to be alike; document 004 expects untying to be faster. Choose a way and compare it with plain "
-            "addition."
+            "Published comparisons change more than one thing at a time, and few report how much results vary "
+            "between seeds. So we train the same small encoder from scratch with every way of combining word and "
+            "position, on the same texts in the same order. Answers on Stack Exchange report rumours that "
+            "concatenation wins, and expect sinusoids and learned tables to do equally well; the article from Baobao "
+            "Algorithm Notes expects models with separate matrices to train faster. Choose a way and compare it with "
+            "plain addition."
         ),
         documents=("003", "004"),
         claims=("C15", "C16", "C17", "C18"),

@@ -31,7 +31,8 @@ def says(values: Values) -> str:
     without = f" with {_title(out)} left out" if out else ""
     return (
         f"As published, {VARIANT} differs from {BASELINE} by {signed(ticked)} points on the GLUE average{without} "
-        f"({signed(every)} over all columns); no spread is printed, so neither can be tested."
+        f"({signed(every)} over all columns; above zero is better). The paper reports no spread, so neither "
+        "difference can be tested."
     )
 
 
@@ -41,11 +42,12 @@ register(
         name="untying",
         title="Asking fewer questions",
         text=(
-            "If the cross terms do little, why keep them? Ke et al. (2021), whom document 004 follows, take them "
-            "out: in **TUPE**, words are compared with words and positions with positions, each by matrices of their "
-            "own, and [CLS] is treated apart. They report faster pre-training and higher GLUE scores. An average "
-            "over a few tasks may lean on one of them: leave out a column and see what remains. TUPE also changes "
-            "more than the cross terms, and other work keeps cross terms on purpose (He et al. 2021, DeBERTa)."
+            "If the cross terms do little, why keep them? Ke et al. (2021), whom the article from Baobao Algorithm "
+            "Notes follows, take them out: in **TUPE**, words are compared with words and positions with positions, "
+            "each through separate matrices, and [CLS] is treated separately. They report faster pre-training and "
+            "higher GLUE scores. An average over a few tasks may depend on one of them: leave out a column and see "
+            "what remains. TUPE also changes more than the cross terms, and other work keeps cross terms on purpose "
+            "(He et al. 2021, DeBERTa)."
         ),
         documents=("004",),
         claims=("C18", "C19", "C21"),

@@ -19,7 +19,7 @@ from analysis.store import read
 
 Link = Callable[[str, Mapping[str, Any]], str]
 Draw = Callable[[Figure, str], str]
-SIDES = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Bears on it, decides nothing"}
+SIDES = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Is related, but decides nothing"}
 
 
 def html(draw: Draw, link: Link, faces: Callable[[str], str]) -> str:

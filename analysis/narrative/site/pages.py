@@ -47,7 +47,7 @@ def files(draw: Draw, link: Link, faces: Callable[[str], str]) -> dict[str, str]
     common = {
         "question": QUESTION,
         "colours": {dark: css_variables(dark=dark) for dark in (False, True)},
-        "about": f"Made from the store of {meta.built}, code {meta.git_sha}.",
+        "about": f"Made from the results stored on {meta.built}, with code {meta.git_sha}.",
         "dashboard": link("", {}),
         "inside": inside,
         "palettes": _script([css_variables(dark=dark) for dark in (False, True)]),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ROWS, TURNS, LAYER_TURNS, BIAS, SEGMENTS = "rows", "turns", "layer_turns", "bias", "segments"
 PLACES = {
     ROWS: "positions that are added to its words",
-    TURNS: "positions that turn its queries and keys",
-    LAYER_TURNS: "positions by which every layer is told to turn its queries and keys",
+    TURNS: "positions that rotate its queries and keys",
+    LAYER_TURNS: "positions by which every layer is told to rotate its queries and keys",
     BIAS: "positions that are added to its scores",
     SEGMENTS: "segment embeddings",
 }

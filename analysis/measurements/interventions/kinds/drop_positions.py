@@ -24,7 +24,9 @@ class DropPositions(Intervention):
 
     name = "drop_positions"
     title = "Drop positions in a layer"
-    summary = "One layer, or every layer (-1), turns no query and no key. A causal mask still shows the order."
+    summary = (
+        "In one layer, or in every layer (-1), no query and no key is rotated. A causal mask still shows the order."
+    )
     places = (LAYER_TURNS,)
 
     def __post_init__(self) -> None:

@@ -27,12 +27,17 @@ class ScaleBase(Intervention):
 
     name = "scale_base"
     title = "Scale the base"
-    summary = "The base of the wavelengths is multiplied by a number: slow pairs then turn at another speed."
+    summary = (
+        "The base of the wavelengths is multiplied by a number, so that slow pairs of dimensions rotate at another "
+        "speed."
+    )
     places = (TURNS,)
 
     def __post_init__(self) -> None:
         if not 0 < self.by < inf:
-            raise InterventionError(f"The base cannot be multiplied by {self.by}; expected a number above 0, as 4.")
+            raise InterventionError(
+                f"The base cannot be multiplied by {self.by}; expected a number above 0, such as 4."
+            )
 
     @property
     def said(self) -> str:

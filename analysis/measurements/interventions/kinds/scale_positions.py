@@ -25,7 +25,7 @@ class ScalePositions(Intervention):
     title = "Scale positions"
     summary = "What positions add, to words or to scores, is multiplied by a number."
     places = (ROWS, BIAS)
-    instead = "A turn has no size; zero or shuffle the positions"
+    instead = "A rotation has no size; zero or shuffle the positions"
 
     def __post_init__(self) -> None:
         if not isfinite(self.by):

@@ -33,7 +33,7 @@ class SwapPositions(Intervention):
     def __post_init__(self) -> None:
         if self.encoding not in ENCODINGS:
             raise InterventionError(
-                f"{self.encoding!r} cannot take the place of positions; expected one of: {', '.join(ENCODINGS)}."
+                f"{self.encoding!r} cannot replace the positions; expected one of: {', '.join(ENCODINGS)}."
             )
 
     @property

@@ -24,13 +24,13 @@ class TurnAll(Intervention):
     by: float = 1.0
 
     name = "turn_all"
-    title = "Turn all by a constant"
-    summary = "Every query and key is turned by the same additional angle, which leaves all scores as they are."
+    title = "Rotate all by a constant"
+    summary = "Every query and key is rotated by the same additional angle, which leaves all scores as they are."
     places = (TURNS,)
 
     def __post_init__(self) -> None:
         if not isfinite(self.by):
-            raise InterventionError(f"Nothing can be turned by {self.by} radians; expected a number such as 1.")
+            raise InterventionError(f"Nothing can be rotated by {self.by} radians; expected a number such as 1.")
 
     @property
     def said(self) -> str:

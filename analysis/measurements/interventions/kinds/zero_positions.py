@@ -19,7 +19,9 @@ class ZeroPositions(Intervention):
 
     name = "zero_positions"
     title = "Zero positions"
-    summary = "Added rows are 0, nothing is turned, no bias is added. A causal mask still shows the order."
+    summary = (
+        "What positions add, to words or to scores, is 0, and nothing is rotated. A causal mask still shows the order."
+    )
     places = (ROWS, TURNS, BIAS)
 
     def rows(self, rows: Float[Tensor, "... T W"]) -> Float[Tensor, "... T W"]:

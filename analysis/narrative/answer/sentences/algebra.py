@@ -26,8 +26,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """An identity needs no data; the error is that of rounding, and its bound is given."""
     del facts, ask
     return ComputedSentence(
-        sentence="Concatenating and then multiplying by a matrix is already a sum: each part meets its own block of "
-        "the matrix. Adding only makes the two blocks one.",
+        sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
+        "blocks. Adding uses one block for both.",
         bold="is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",

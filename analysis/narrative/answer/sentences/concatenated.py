@@ -8,11 +8,11 @@ SPLITS = ("C17a", "C17b", "C17c")
 
 
 def _sizes(effects: list[float]) -> str:
-    """How far from adding's, from the least to the most: "is 0.11 to 0.16 nats above adding's"."""
+    """The smallest and the largest loss difference: "is 0.11 to 0.16 nats higher (worse) than adding's"."""
     if effects[0] <= 0 <= effects[-1]:
-        return f"is between {signed(effects[0])} and {signed(effects[-1])} nats from adding's"
+        return f"differs from adding's by {signed(effects[0])} to {signed(effects[-1])} nats (below zero is better)"
     ends = list(dict.fromkeys(f"{size:.2f}" for size in sorted(map(abs, effects))))
-    return f"is {' to '.join(ends)} nats {'above' if effects[0] > 0 else 'below'} adding's"
+    return f"is {' to '.join(ends)} nats {'higher (worse)' if effects[0] > 0 else 'lower (better)'} than adding's"
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -32,7 +32,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         head = f"A real concatenation of the same width {bold} between word and position"
     else:
         bold = "does not learn more"
-        head = f"A real concatenation of the same width {bold}, in any of {len(known)} splits between word and position"
+        head = (
+            f"A real concatenation of the same width {bold} with any of {len(known)} splits between word and position"
+        )
     effects = sorted(one.effect or 0.0 for one in known.values())
     best = min(known.values(), key=lambda one: one.effect or 0.0)
     return ComputedSentence(

@@ -13,9 +13,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     dear = size.verdict == work.verdict == SUPPORTED
     return ComputedSentence(
-        sentence=f"One shared matrix is {'cheaper' if dear else 'not much cheaper'}: concatenating positions to words "
-        f"of full width costs {percent(size.effect - 1)} more parameters and {percent(work.effect - 1)} more "
-        "operations per token.",
+        sentence=f"One shared matrix is {'cheaper' if dear else 'not much cheaper'}: concatenation at full word width "
+        f"costs {percent(size.effect - 1)} more parameters and {percent(work.effect - 1)} more arithmetic per token.",
         bold="cheaper" if dear else "not much cheaper",
         value=work.effect - 1,
         query=work.query,

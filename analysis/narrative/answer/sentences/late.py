@@ -12,16 +12,20 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if steps.effect is None or loss.effect is None:
         return None
     first = {
-        SUPPORTED: "But adding learns order late: an encoder whose positions have a path of their own into attention "
-        f"(TUPE-A) does so after {steps.effect:.2f} times the steps",
-        CONTRADICTED: "Adding does not learn order later than a path of its own for position (TUPE-A), which takes "
-        f"{steps.effect:.2f} times the steps",
-    }.get(steps.verdict, f"Whether adding learns order late is open ({steps.effect:.2f} times the steps so far)")
+        SUPPORTED: "But adding learns word order late: an encoder with separate attention matrices for positions "
+        f"(TUPE-A) learns it in {steps.effect:.2f} times the steps",
+        CONTRADICTED: "Adding does not learn word order later than an encoder with separate attention matrices for "
+        f"positions (TUPE-A), which takes {steps.effect:.2f} times the steps",
+    }.get(
+        steps.verdict,
+        "Whether adding learns word order late is open (TUPE-A, with separate attention matrices "
+        f"for positions, has taken {steps.effect:.2f} times the steps so far)",
+    )
     end = {
-        SUPPORTED: f"and still ends {abs(loss.effect):.2f} nats lower",
-        CONTRADICTED: f"and ends no lower ({signed(loss.effect)} nats)",
-        OPEN: f"while the final loss ({signed(loss.effect)} nats) is not resolved",
-    }.get(loss.verdict, f"and ends {signed(loss.effect)} nats away")
+        SUPPORTED: f"and still ends with a loss {abs(loss.effect):.2f} nats lower",
+        CONTRADICTED: f"and ends with no lower loss ({signed(loss.effect)} nats)",
+        OPEN: f"while the difference in final loss ({signed(loss.effect)} nats) is not resolved",
+    }.get(loss.verdict, f"and ends with a loss {signed(loss.effect)} nats away")
     return ComputedSentence(
         sentence=f"{first}, {end} ({plural(steps.seeds or 0, 'seed')}).",
         bold=f"{steps.effect:.2f} times the steps",

@@ -10,26 +10,26 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """Each clause stands or falls with its verdicts; what is open is said to be."""
     del ask
     room = facts["C10c"].verdict == SUPPORTED
-    first = "Because adding is concatenating, with one matrix shared by both"
-    first += ", in a space with room for both." if room else "."
+    first = "Because adding is concatenating, with one matrix shared by word and position"
+    first += ", in a space that has room for both." if room else "."
     splits = [facts[name].verdict for name in ("C17a", "C17b", "C17c")]
     cheap = "It is cheaper" if facts["C01b"].verdict == SUPPORTED else "It is not much cheaper"
     loses = {
-        CONTRADICTED: "no concatenation of the same width that we trained does better",
-        OPEN: "whether a concatenation of the same width does better is being measured",
+        CONTRADICTED: "and no concatenation of the same width that we trained does better",
+        OPEN: "and whether a concatenation of the same width does better is being measured",
         SUPPORTED: "but some concatenations of the same width do better",
     }
     word = SUPPORTED if SUPPORTED in splits else OPEN if OPEN in splits else CONTRADICTED
-    better = [facts[name].verdict == SUPPORTED for name in ("C18d", "C22c")]
+    better = [facts[name].verdict == SUPPORTED for name in ("C22c", "C18d")]
     last = ""
     if any(better):
         names = [
             name
-            for name, yes in zip(("a path of its own for position", "rotary positions"), better, strict=True)
+            for name, yes in zip(("rotary positions", "separate attention matrices for positions"), better, strict=True)
             if yes
         ]
-        last = f" It is not the best way known: {' and '.join(names)} end{'s' * (len(names) == 1)} at a lower loss."
-    return ComputedSentence(sentence=f"{first} {cheap}, and {loses[word]}.{last}", bold=first, value=None, query=QUERY)
+        last = f" It is not the best way known: {' and '.join(names)} reach a lower loss."
+    return ComputedSentence(sentence=f"{first} {cheap}, {loses[word]}.{last}", bold=first, value=None, query=QUERY)
 
 
 register(Sentence(name="lead", order=0, claim="", link="", page="", values={}, tell=tell))

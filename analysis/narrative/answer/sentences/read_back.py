@@ -18,10 +18,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     word, place = percent(entries["word"]), percent(entries["position"])
     kept = facts["C13a"].verdict == SUPPORTED
-    but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models position is read less well."
+    but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
     return ComputedSentence(
         sentence=f"{'Nothing is lost' if kept else 'Not all survives'} in the sum: a simple decoder reads the word "
-        f"from it in {word} of cases and the position in {place}.{but}",
+        f"from it in {word} of cases and the exact position in {place}.{but}",
         bold="Nothing is lost" if kept else "Not all survives",
         value=entries["position"],
         query=QUERY,

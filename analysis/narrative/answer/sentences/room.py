@@ -22,15 +22,15 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     row = rows[0]
     rank, width = round(row["value"]), row["hidden_size"]
     sentence = (
-        f"Sharing a space is possible because position needs little room: about {rank} of {width} directions in "
+        f"The two can share a space because position needs little room: about {rank} of {width} directions in "
         f"{default_model.NAME}."
     )
     verdict = facts["C10d"].verdict
     if row["intact"] is not None and row["separated"] is not None:
         how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
         sentence += (
-            " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: "
-            f"sentence similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
+            " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: its "
+            f"similarity score {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
         )
     return ComputedSentence(
         sentence=sentence,
@@ -46,7 +46,7 @@ def _of_narrow(facts: Facts) -> str:
     one = facts.get("C10h")
     if one is None or one.verdict != CONTRADICTED or one.effect is None:
         return ""
-    return f" (our own narrow encoders lose up to {one.effect:.2f} nats)"
+    return f" (the loss of our own narrow encoders rises by up to {one.effect:.2f} nats)"
 
 
 register(

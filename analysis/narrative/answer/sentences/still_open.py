@@ -17,7 +17,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             sentence=f"All {len(facts)} statements of the ledger are decided.", value=0.0, query=QUERY
         )
     return ComputedSentence(
-        sentence=f"{len(undecided)} of {len(facts)} statements are open. Each says which experiment would decide it.",
+        sentence=f"{len(undecided)} of {len(facts)} statements are still open. Each names the experiment that would "
+        "decide it.",
         bold=f"{len(undecided)} of {len(facts)}",
         value=float(len(undecided)),
         query=QUERY,
