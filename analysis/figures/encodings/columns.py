@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import frames
-from analysis.core.formatting import percent
+from analysis.core.formatting import percent, sentences
 from analysis.encodings import measures
-from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, sentences
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair
 from analysis.figures.figure import Figure, figure
 
 THRESHOLD = 0.5

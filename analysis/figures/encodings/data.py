@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import frames
-from analysis.core.formatting import significant
+from analysis.core.formatting import sentences, significant
 from analysis.encodings import ENCODINGS, Encoding
 from analysis.figures.figure import Figure, Parameters, figure
 
@@ -139,11 +139,6 @@ def keys(shown: list[Sized], *more: str) -> tuple[str, ...]:
 def origins(shown: list[Sized]) -> dict[str, str]:
     """Where each encoding's values come from."""
     return {one.title: one.encoding.note for one in shown}
-
-
-def sentences(*parts: str) -> str:
-    """The parts that say something, as one paragraph."""
-    return " ".join(part for part in parts if part)
 
 
 @figure("encoding_heat", PairParameters)

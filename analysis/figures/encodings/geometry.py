@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import fixed, plural
+from analysis.core.formatting import fixed, plural, sentences
 from analysis.encodings import ENCODINGS, measures
-from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, reach, sentences
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, reach
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.figure import Figure, figure
 

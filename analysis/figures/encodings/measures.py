@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
+from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
-from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 

@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import plural, sentences, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.curves import curve
 from analysis.figures.training.data import (
@@ -17,7 +16,6 @@ from analysis.figures.training.data import (
     SettingsParameters,
     candidates,
     newest,
-    plural,
     title,
     training_commands,
 )

@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import signed
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import plural, sentences, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     APART,
@@ -20,7 +19,6 @@ from analysis.figures.training.data import (
     TrainingParameters,
     VariantsParameters,
     command,
-    plural,
     select_trainings,
     title,
 )

@@ -12,8 +12,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, WORSE
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import percent, plural, sentences
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.curves import curve
 from analysis.figures.training.data import (
@@ -24,7 +23,6 @@ from analysis.figures.training.data import (
     Trained,
     TrainingParameters,
     command,
-    plural,
     select_trainings,
     title,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed, span
+from analysis.core.formatting import plural, signed, span
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     MASKED,
@@ -17,7 +17,6 @@ from analysis.figures.training.data import (
     Trained,
     TrainingParameters,
     command,
-    plural,
     select_trainings,
     title,
 )

@@ -7,8 +7,8 @@ from analysis.claims.statements.base import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, signed, signed_percent
-from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, plural, select_trainings, title
+from analysis.core.formatting import capitalised, plural, signed, signed_percent
+from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.models import USED
