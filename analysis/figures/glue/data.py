@@ -126,7 +126,7 @@ def run_owner(study: Study) -> str:
 
 @lru_cache(maxsize=4)
 def rows(study: Study, beside: PublishedComparison | None) -> pd.DataFrame:
-    """Every own row and every published one, a row a variant and task, and one for each average.
+    """Every own row and every published one, a row per variant and task, and one for each average.
 
     Kept, as figure and table of a page are made of the same; so it is not to be changed.
     """
