@@ -74,7 +74,7 @@ register(
         name="concatenated",
         order=55,
         claim="C17",
-        link="The contest",
+        link="The comparison",
         page="claims",
         values={"claim": "C17"},
         tell=tell,
