@@ -105,6 +105,23 @@ def whole_numbers(channel: type[ChannelT], field: str, title: str, *, grid: bool
     return channel(f"{field}:Q", title=title, scale=alt.Scale(nice=False), axis=axis)
 
 
+def categories(
+    channel: type[ChannelT],
+    field: str,
+    title: str | None,
+    order: Sequence[str] | UndefinedType = alt.Undefined,
+    *,
+    place: Literal["top", "bottom", "left", "right"] | UndefinedType = alt.Undefined,
+) -> ChannelT:
+    """An axis of names, or of whole numbers that each have a band of their own, with labels that stand level.
+
+    order: from the first to the last; else they are sorted.
+    """
+    names = order if isinstance(order, UndefinedType) else list(order)
+    axis = alt.Axis(orient=place, labelAngle=0, ticks=False, domain=False)
+    return channel(f"{field}:O", title=title, sort=names, axis=axis)
+
+
 def same_axis(channel: ChannelT, field: str) -> ChannelT:
     """The same axis for another column."""
     other = channel.copy()
@@ -149,6 +166,13 @@ def level_labels(labels: Sequence[str]) -> dict[str, str]:
     most = max((label.count("\n") for label in labels), default=0)
     missing = {label: most - label.count("\n") for label in labels}
     return {label: "\n" * (lines // 2) + label + "\n" * (lines % 2) for label, lines in missing.items()}
+
+
+def wrapped_labels(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[str, str]:
+    """Names and their labels for `labelled_rows`, broken into lines. width: the letters of a line."""
+    wrapped = {name: wrap_label(name, width) for name in names}
+    level = level_labels(list(wrapped.values()))
+    return {name: level[label] for name, label in wrapped.items()}
 
 
 def row_height(labels: Sequence[str], least: int = 26) -> int:
@@ -224,6 +248,13 @@ def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) 
 def series(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
     """The colours of names that have no meaning of their own, such as two models."""
     return hues(field, dict(zip(names, look.many(len(names)), strict=True)), key)
+
+
+def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+    """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
+    domain = list(names)
+    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[look.series])
+    return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
 
 
 def shapes(field: str, signs: Mapping[str, str] | Sequence[str], key: alt.Legend | None = None) -> alt.Shape:
@@ -367,34 +398,3 @@ def _plain(color: alt.Color | str | UndefinedType, look: Look) -> str | Undefine
 def _by_column(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:
     """The encoding that gives each row its own colour or shape, where all do not share one."""
     return alt.Undefined if isinstance(style, str) else style
-
-
-def categories(
-    channel: type[ChannelT],
-    field: str,
-    title: str | None,
-    order: Sequence[str] | UndefinedType = alt.Undefined,
-    *,
-    place: Literal["top", "bottom", "left", "right"] | UndefinedType = alt.Undefined,
-) -> ChannelT:
-    """An axis of names, or of whole numbers that each have a band of their own, with labels that stand level.
-
-    order: from the first to the last; else they are sorted.
-    """
-    names = order if isinstance(order, UndefinedType) else list(order)
-    axis = alt.Axis(orient=place, labelAngle=0, ticks=False, domain=False)
-    return channel(f"{field}:O", title=title, sort=names, axis=axis)
-
-
-def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
-    """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
-    domain = list(names)
-    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[look.series])
-    return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
-
-
-def wrapped_labels(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[str, str]:
-    """Names and their labels for `labelled_rows`, broken into lines. width: the letters of a line."""
-    wrapped = {name: wrap_label(name, width) for name in names}
-    level = level_labels(list(wrapped.values()))
-    return {name: level[label] for name, label in wrapped.items()}

@@ -142,7 +142,7 @@ def _heads(content: Panel, look: Look) -> Chart:
     # From zero, and below it: what is removed may have worked against the rest.
     y = marks.number(alt.Y, "value", content.value, zero=True)
     base = alt.Chart(_shown(content.rows)).encode(
-        x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)), xOffset=alt.XOffset("head:O")
+        x=marks.categories(alt.X, "layer", "layer"), xOffset=alt.XOffset("head:O")
     )
     random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
     own = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=look.series)
