@@ -142,6 +142,18 @@ class SurgeryJob:
         return f"{PRESET}-{self.arm}-{self.seed}-{self.run_id}"
 
     @property
+    def shared(self) -> dict[str, object]:
+        """What every row says of the model and of the fine-tuning."""
+        return {
+            "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
+            "variant": self.arm,
+            "preset": PRESET,
+            "seed": self.seed,
+            "finetune_seed": self.seed,
+            "learning_rate": surgery_rules().settings["learning_rate"],
+        }
+
+    @property
     def finished(self) -> bool:
         """Whether its scores are stored."""
         return (data_folder() / KINDS["scores"].folder / f"{self.name}.parquet").is_file()
@@ -174,15 +186,7 @@ class SurgeryJob:
             self.seed,
             each_step=lambda step, steps, _: report(step / steps / parts) if step % 20 == 0 else None,
         )
-        shared = {
-            "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
-            "variant": self.arm,
-            "preset": PRESET,
-            "seed": self.seed,
-            "finetune_seed": self.seed,
-            "learning_rate": surgery_rules().settings["learning_rate"],
-        }
-        result: TaskResult = {"began": began, "seconds": outcome.seconds, "rows": outcome.rows(shared)}
+        result: TaskResult = {"began": began, "seconds": outcome.seconds, "rows": outcome.rows(self.shared)}
         with atomic_write(file) as partial:
             partial.write_text(json.dumps(result), encoding="utf-8")
         return result
