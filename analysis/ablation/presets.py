@@ -170,7 +170,7 @@ def describe_changes(changes: Mapping[str, object], preset: str) -> str:
         f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
         for name, value in changes.items()
     ]
-    return ", ".join(sentences) or ("the preset's own settings" if preset in PRESETS else "settings not said")
+    return ", ".join(sentences) or ("the preset's own settings" if preset in PRESETS else "settings not recorded")
 
 
 def ablate(preset: str, variants: Iterable[str], seeds: Iterable[int] = (), **changes: object) -> str:

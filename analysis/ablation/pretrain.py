@@ -251,7 +251,7 @@ def _resume(path: Path, settings: Pretraining, model: AddendForMaskedLM, adam: t
         return Progress()
     state = torch.load(path, map_location="cpu", weights_only=True)
     if state["settings"] != asdict(settings):
-        raise AddendError(f"{path.parent} holds a run with other settings; give this one a folder of its own.")
+        raise AddendError(f"{path.parent} holds a run with other settings; give this one its own folder.")
     model.load_state_dict(state["model"])
     adam.load_state_dict(state["optimiser"])
     return Progress(state["step"], state["seconds"], [tuple(row) for row in state["rows"]], state.get("began", ""))

@@ -1,4 +1,4 @@
-"""The command line. One file a command, which exposes one function of its name; `options` is what several take.
+"""The command line. One file per command, which exposes one function of its name; `options` is what several take.
 
 `measure` is a folder with one file for each kind of measurement.
 

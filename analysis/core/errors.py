@@ -50,7 +50,7 @@ class TextTooLong(TextError):
 
 
 class InterventionError(AddendError):
-    """An intervention that is not known as it is written, or that makes no sense for a model."""
+    """An intervention that is not known as it is written, or that does not apply to a model."""
 
 
 class LinkError(AddendError):

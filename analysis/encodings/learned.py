@@ -28,7 +28,7 @@ def read_table(folder: Path) -> Table:
                 )
             return weights.get_tensor(names[0]).astype(np.float64)
     except (SafetensorError, TypeError) as error:  # TypeError: bfloat16, which NumPy lacks
-        raise ModelError(f"The file {path} cannot be read ({error}); save the model anew in float32.") from error
+        raise ModelError(f"The file {path} cannot be read ({error}); save the model again in float32.") from error
 
 
 def embedded_folder() -> Path:

@@ -1,4 +1,4 @@
-"""Every figure of the product, a folder a topic: its modules compute what is shown, and its `draw*.py` draw it.
+"""Every figure of the product, one folder per topic: its modules compute what is shown, and its `draw*.py` draw it.
 
 Importing this package registers the figures and imports neither torch nor altair; `analysis.figures.drawings` registers
 how they are drawn.

@@ -59,7 +59,7 @@ class PublishedComparison:
         return dict(zip(means.variant, means.ticked, strict=True))
 
     def rows(self, kept: Sequence[str], average: str) -> pd.DataFrame:
-        """A row a figure and one an average: row, variant, task, value, difference to the baseline, source."""
+        """A row per figure and one per average: row, variant, task, value, difference to the baseline, source."""
         cells = self.table.scores[self.table.scores.task.isin(self.tasks)]
         means = self.averages(kept)
         every = pd.concat(

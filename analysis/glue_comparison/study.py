@@ -176,7 +176,7 @@ class Study:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """A row a variant and task, and one for its average: what the protocol makes of its runs."""
+        """A row per variant and task, and one for its average: what the protocol makes of its runs."""
         matches = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:
@@ -238,7 +238,7 @@ class Study:
 
     @cached_property
     def contrasts(self) -> pd.DataFrame:
-        """A row a variant and task, and one for the average: variant less baseline.
+        """A row per variant and task, and one for the average: variant less baseline.
 
         p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
         """

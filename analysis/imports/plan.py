@@ -64,7 +64,7 @@ class PlannedRun:
 class Plan:
     """What an import would do. bad: why it cannot be done, if it cannot. known: rows that are stored already.
 
-    left: numbers that were found and are not taken, one line a run or file.
+    left: numbers that were found and are not taken, one line per run or file.
     """
 
     runs: list[PlannedRun] = field(default_factory=list)

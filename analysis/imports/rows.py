@@ -1,4 +1,4 @@
-"""The tidy form: one row a number. What a row must say, and the checks of every value.
+"""The tidy form: one row per number. What a row must say, and the checks of every value.
 
 A row with a `task` is a score of a fine-tuning, one with a `step` a point of a curve.
 """

@@ -68,7 +68,7 @@ class Note:
 class Table:
     """One table of a paper.
 
-    cells: one row a printed figure, in the paper's order: `row`, `column` and `panel` say where it stands, `value` and
+    cells: one row per printed number, in the paper's order: `row`, `column` and `panel` say where it is, `value` and
     `sd` are as printed, `unit` is what its differences are counted in.
     """
 

@@ -1,1 +1,1 @@
-"""What is measured of models, one package a kind of measurement; each writes results files."""
+"""What is measured of models, one package per kind of measurement; each writes results files."""

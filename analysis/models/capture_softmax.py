@@ -120,8 +120,8 @@ def capture_attention(modules: Iterable[nn.Module], own: OwnAttention) -> Iterat
         for module in dict.fromkeys(modules):
             if "forward" in vars(module):
                 raise ModelError(
-                    f"{type(module).__name__} has had its forward replaced, so its own scores cannot be read. "
-                    "Load the model anew."
+                    f"{type(module).__name__} has had its forward replaced, so its own scores cannot be read. Load "
+                    "the model again."
                 )
             vars(module)["forward"] = _forward(module, own)
             undo.callback(vars(module).pop, "forward")

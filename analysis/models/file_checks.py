@@ -109,8 +109,8 @@ def _check_shards(path: Path, name: str) -> None:
     named = set(map(str, shards.values())) if isinstance(shards, dict) else set()
     if outside := sorted(shard for shard in named if Path(shard).name != shard or "\\" in shard):
         raise ModelError(
-            f"The {path.name} of {name} names {outside[0][:100]!r}, which does not lie in its folder. "
-            "Choose a model whose weights lie beside its config.json."
+            f"The {path.name} of {name} names {outside[0][:100]!r}, which does not lie in its folder. Choose a model "
+            "whose weights are next to its config.json."
         )
 
 

@@ -93,7 +93,7 @@ class Source:
         for name, before in self.stamps.items():
             now = _stamp(self.folder / name)
             if now != before:
-                what = "is gone" if now is None else "was written anew"
+                what = "is gone" if now is None else "was written again"
                 raise ModelError(
                     f"{self.name} changed while it was being opened: {name} {what}. Open it again when its files are "
                     "complete."

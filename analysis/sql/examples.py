@@ -2,7 +2,7 @@
 
 VIEWS = {
     "term_stats": "Attention terms of every head of our models over the probe set: the newest measurement of each.",
-    "own_scores": "Our own and imported fine-tuning scores, one row a metric and seed, as fractions.",
+    "own_scores": "Our own and imported fine-tuning scores, one row per metric and seed, as fractions.",
     "published_scores": "Every published figure with its citation and caveat; GLUE as fractions.",
     "intervention_effects": "What each intervention does to a model over the probe set, with intervals.",
     "claims": "The claims and their verdicts.",

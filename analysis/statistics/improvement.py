@@ -42,7 +42,7 @@ def improvement(
 ) -> Improvement:
     """Probability of improvement (Agarwal et al. 2021, "Deep RL at the edge of the statistical precipice"; rliable).
 
-    variant, baseline: task -> runs; higher is better. Every run of the one is held against every run of the
+    variant, baseline: task -> runs; higher is better. Every run of the one is compared with every run of the
     other (Mann-Whitney's U over the number of pairs), whatever their seeds; fine-tunings first become one
     value a pre-training seed.
     Interval: percentile bootstrap, each side's pre-training seeds drawn apart, as in rliable; but a seed that is
@@ -79,7 +79,11 @@ def improvement(
     # A resample in which some task has no seed left cannot be averaged over all tasks.
     whole = result[:, ~np.isnan(result).any(0)].mean(0)
     low, high = np.quantile(whole, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(whole) else (NAN, NAN)
-    note = f"bootstrap over as few as {fewest} seeds a side: covers less than it says" if fewest < 10 else ""
+    note = (
+        f"bootstrap over as few as {fewest} seeds per side: the interval covers less than it claims"
+        if fewest < 10
+        else ""
+    )
     return Improvement(probability, by_task, float(low), float(high), confidence, fewest, dropped, len(whole), note)
 
 

@@ -12,6 +12,6 @@ INTERVAL = (2.5, 97.5)
 def bootstrap(
     units: int, seed: int | np.random.Generator, resamples: int = RESAMPLES
 ) -> Float[ndarray, "resample unit"]:
-    """Counts of as many units drawn with replacement, a row a resample; rows sum to the number of units."""
+    """Counts of as many units drawn with replacement, a row per resample; rows sum to the number of units."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(units, np.full(units, 1 / units), size=resamples).astype(float)

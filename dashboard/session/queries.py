@@ -243,7 +243,7 @@ def changed_rules() -> int:
 
 
 def claim_evidence(claim: str) -> pd.DataFrame:
-    """A row a piece of evidence on a claim, numbered as in its figure."""
+    """A row per piece of evidence on a claim, numbered as in its figure."""
     return evidence(stored.claim(claim))
 
 

@@ -106,7 +106,7 @@ def test_an_uploaded_image_is_probed_and_is_in_no_link():
     ("data", "said"),
     [
         (b"no image at all", "is no image that can be read"),
-        (png(12, 12), "at least 16 a side"),
+        (png(12, 12), "at least 16 on each side"),
         (bytes(10_400_000), "at most 10 MB"),
     ],
 )

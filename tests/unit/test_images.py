@@ -79,7 +79,7 @@ def test_an_image_is_read_in_three_colours() -> None:
         (b"word and position", "is no image that can be read"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no image that can be read"),
         (saved(picture())[:200], "is no image that can be read"),
-        (saved(picture(15, 400)), r"has 15 by 400 pixels; at least 16 a side"),
+        (saved(picture(15, 400)), r"has 15 by 400 pixels; it needs at least 16 on each side"),
         (saved(picture(16, 400)), r"has 16 by 400 pixels; one side may be at most 10 times the other"),
         (saved(Image.new("1", (6000, 5000))), r"has 6000 by 5000 pixels; at most 25 million"),
         (bytes(11_000_000), r"has 11\.0 MB; at most 10 MB"),

@@ -198,7 +198,7 @@ def test_curves_stand_with_the_trainings(data):
     found = training.index()
     assert found.preset.tolist() == ["imported-theirs"] * 2
     assert set(found.variant) == {"bert_a", "mine"}
-    assert set(found.told) == {"settings not said"}
+    assert set(found.told) == {"settings not recorded"}
 
 
 @pytest.mark.parametrize("seconds", [None, 5.0])

@@ -475,7 +475,11 @@ def test_an_unknown_intervention_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("model", "spec", "said"),
     [
-        (lambda: addend("rotary"), "scale_positions:2", "positions that turn its queries and keys. A turn has no size"),
+        (
+            lambda: addend("rotary"),
+            "scale_positions:2",
+            "positions that rotate its queries and keys. A rotation has no size",
+        ),
         (lambda: addend("alibi"), "swap_positions", "It adds no position rows that others could replace"),
         (lambda: addend("no_position"), "zero_positions", "this model has no positions"),
         (lambda: addend("no_segment"), "zero_segment", "it acts on segment embeddings"),

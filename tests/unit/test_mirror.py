@@ -202,7 +202,7 @@ def test_a_fetch_that_is_cut_short_changes_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(Storage, "get", cut)
         with pytest.raises(
-            StorageUnavailable, match=r"results/costs/a\.parquet changed while it was fetched, or came in part"
+            StorageUnavailable, match=r"results/costs/a\.parquet changed while it was fetched, or arrived incomplete"
         ):
             mirror.exchange()
     assert (two / "results/costs/a.parquet").read_bytes() == before
@@ -299,7 +299,7 @@ def test_an_empty_bucket_removes_nothing(address: str, replica: Replica) -> None
     write(1.0, "a")
     assert held() == [1.0]
     system.rm(root, recursive=True)
-    with pytest.raises(StorageUnavailable, match=r"is empty, and 1 files of it are here|is not there"):
+    with pytest.raises(StorageUnavailable, match=r"is empty, but 1 of its files are here|is not there"):
         mirror.exchange()
     assert (data_folder() / "results/costs/a.parquet").is_file()
 

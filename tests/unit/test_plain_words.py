@@ -20,6 +20,24 @@ GONE = (
     "who says so, and what the ledger makes of it",
     "what the files do not say",
     "*slave*",
+    "document 00",
+    "documents 00",
+    "what is lacking",
+    "held against",
+    "for want of",
+    "with commas between",
+    "apart by commas",
+    "articles apart by",
+    "a minute of one",
+    "settings not said",
+    "on the plateau to the end",
+    "where a tie says nothing",
+    "a path of its own for position",
+    "own projections",
+    "not taken",
+    "the store says",
+    "bears on it",
+    "whose size is not matched",
 )
 FOLDERS = (
     "dashboard",
@@ -28,6 +46,10 @@ FOLDERS = (
     "analysis/narrative/answer",
     "analysis/narrative/choosing",
     "analysis/narrative/report",
+    "analysis/commands",
+    "analysis/core",
+    "analysis/claims/statements",
+    "analysis/measurements/interventions",
 )
 
 

@@ -91,7 +91,7 @@ def test_the_command_says_that_a_model_does_what_its_config_says(tmp_path: Path)
     model = saved(tmp_path / "llama")
     code, text = run(model, "--text", TEXT)
     assert code == 0
-    assert "It turns what its config says." in text
+    assert "It rotates as its config says." in text
     code, text = run(model, "--text", TEXT, "--json")
     entries = json.loads(text)
     assert entries["differences"] == []
@@ -143,7 +143,7 @@ def test_a_stored_map_is_read_back_as_it_was_measured(data: Path, tmp_path: Path
         figure.command
         == "python -m analysis measure positions --model FOLDER --called tiny --corpus probe_set --text-id s235"
     )
-    with pytest.raises(ModelError, match="holds the map of tiny on one text alone"):
+    with pytest.raises(ModelError, match="holds the map of tiny on one text only"):
         FIGURES["position_map"].make(VALUES | {"model": "tiny", "text": "another text"})
     assert "has no text 'x'" in str(CliRunner().invoke(app, ["measure-positions", "--text-id", "x"]).exception)
 

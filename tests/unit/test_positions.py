@@ -276,7 +276,7 @@ def test_what_is_not_understood_is_refused(name: str) -> None:
 def test_rotations_are_asked_of_models_that_turn() -> None:
     with pytest.raises(ModelError, match="does not rotate queries and keys: its positions are added"):
         measured_turns(tiny_bert(), given(tiny_bert()))
-    with pytest.raises(ModelError, match="config of 'esm' says nothing of its rotations"):
+    with pytest.raises(ModelError, match="config of 'esm' says nothing about its rotations"):
         expected_turns(TURNING["esm 2"]().config, [8], 17)
 
 

@@ -135,7 +135,11 @@ def test_the_model_is_as_before_afterwards() -> None:
 @pytest.mark.parametrize(
     ("name", "spec", "said"),
     [
-        ("bert", "turn_all", "acts on positions that turn its queries and keys, and this model has positions that are"),
+        (
+            "bert",
+            "turn_all",
+            "acts on positions that rotate its queries and keys, and this model has positions that are",
+        ),
         ("bert", "freeze_distance", "by which every layer is told to rotate"),
         ("addend rotary", "drop_positions", "by which every layer is told to rotate"),
         ("gemma 4, keys shared", "freeze_distance", "by which every layer is told to rotate"),
@@ -151,7 +155,7 @@ def test_what_makes_no_sense_is_said(name: str, spec: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("turn_all:nan", "cannot be turned by nan|turned by nan radians"),
+        ("turn_all:nan", "cannot be rotated by nan|rotated by nan radians"),
         ("scale_base:0", "cannot be multiplied by 0"),
         ("swap_bands:1+9", "'1\\+9' cannot be swapped; expected two numbers from 0 to 6"),
         ("drop_positions:-2", "There is no layer -2"),

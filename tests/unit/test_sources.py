@@ -95,9 +95,9 @@ def test_weights_that_change_while_they_are_read_are_not_shown_under_the_old_rev
         return found
 
     edit_weights(tiny, lambda weights: weights.update({"embeddings.LayerNorm.bias": np.zeros(32, np.float32)}))
-    refused(lambda: load(source, device="cpu"), "model.safetensors was written anew")
+    refused(lambda: load(source, device="cpu"), "model.safetensors was written again")
     monkeypatch.setattr(default_model, "file_sha256", halfway)
-    refused(lambda: load(resolve(str(tiny)), device="cpu"), "model.safetensors was written anew")
+    refused(lambda: load(resolve(str(tiny)), device="cpu"), "model.safetensors was written again")
 
 
 def test_the_revision_of_a_folder_follows_its_weights(tiny):

@@ -411,7 +411,7 @@ def test_somebody_elses_database_is_never_replaced(data: Path, monkeypatch: pyte
     with duckdb.connect(str(theirs)) as connection:
         connection.execute("CREATE TABLE precious AS SELECT 42 AS answer")
     before = theirs.read_bytes()
-    with pytest.raises(StoreError, match=r"theirs\.duckdb is a database but no store of ours .*ADDEND_STORE"):
+    with pytest.raises(StoreError, match=r"theirs\.duckdb is a database but not a store of ours .*ADDEND_STORE"):
         sync(DIMENSIONS, rebuild=rebuild)
     assert theirs.read_bytes() == before
 

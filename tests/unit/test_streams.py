@@ -272,7 +272,7 @@ def test_what_is_changed_in_place_keeps_its_parts_elsewhere() -> None:
 
 
 def test_two_hidden_states_of_which_neither_is_a_gate_are_not_multiplied() -> None:
-    with pytest.raises(ModelError, match="neither is a gate"):
+    with pytest.raises(ModelError, match="neither of which is a gate"):
         _ = sample(X) * sample(X, seed=1)
 
 

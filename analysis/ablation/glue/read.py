@@ -71,7 +71,7 @@ def _from_files(task: Task, devs: Sequence[Task], folder: Path) -> tuple[Split, 
             dev[other.name] = _split(other, result)[0]
         elif other is task:
             raise DataError(
-                f"{folder} holds no dev set of {task.name}; expected {task.folder}/{task.dev_file} beside {path.name}."
+                f"{folder} holds no dev set of {task.name}; expected {task.folder}/{task.dev_file} next to {path.name}."
             )
     return train, dev, skipped
 

@@ -1,4 +1,4 @@
-"""Two variants of our own trainings held against each other by the frozen rules: `analysis/rules/trainings.toml`.
+"""Two variants of our own trainings compared with each other by the frozen rules: `analysis/rules/trainings.toml`.
 
 One function, `standing`, says how a variant stands against another; the ledger and every page that says so ask it.
 """

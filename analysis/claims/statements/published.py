@@ -1,4 +1,4 @@
-"""Rows of published tables held against each other: statements of kind `published`.
+"""Rows of published tables compared with each other: statements of kind `published`.
 
 Papers print no spread to test, so margins decide.
 """

@@ -1,4 +1,4 @@
-"""Rows held against a line, counted by family: how a statement of kind `rows` or `published` is decided."""
+"""Rows compared with a line, counted by family: how a statement of kind `rows` or `published` is decided."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ MOST = 0.75
 
 
 class Line(NamedTuple):
-    """A value, with the ends of its interval where it has one, beside the line that it is held against."""
+    """A value, with the ends of its interval where it has one, beside the line that it is compared with."""
 
     source: str
     family: str

@@ -1,4 +1,4 @@
-"""Two arms of fine-tuned surgery held against each other by the frozen rules: `analysis/rules/surgeries.toml`."""
+"""Two arms of fine-tuned surgery compared with each other by the frozen rules: `analysis/rules/surgeries.toml`."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""python -m analysis measure KIND: everything that is measured into results files. One file a kind of measurement.
+"""python -m analysis measure KIND: everything that is measured into results files. One file per kind of measurement.
 
 A kind's file exposes one function of its name.
 """

@@ -190,7 +190,7 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
 
 
 def evidence(entry: stored.Entry) -> pd.DataFrame:
-    """A row a piece of evidence, numbered; what decides comes first, against and for alike."""
+    """A row per piece of evidence, numbered; what decides comes first, against and for alike."""
     order = {"for": 0, "against": 1, "beside": 2}
     lines = sorted(entry.evidence, key=lambda line: order[line.side])
     rows: list[dict[str, object]] = [

@@ -51,7 +51,7 @@ def published() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class BasisContent:
-    """rows: a row a model, layer and measure. panels: measure -> title. published: those of `models` in a paper."""
+    """rows: a row per model, layer and measure. panels: measure -> title. published: those of `models` in a paper."""
 
     rows: pd.DataFrame
     models: list[str]

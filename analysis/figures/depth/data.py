@@ -31,7 +31,7 @@ class ModelsParameters(Parameters):
 
 @dataclass(frozen=True)
 class DecodingContent:
-    """rows: a row a model, layer and panel. panels: the titles of the panels."""
+    """rows: a row per model, layer and panel. panels: the titles of the panels."""
 
     rows: pd.DataFrame
     models: list[str]
@@ -59,7 +59,7 @@ def models_of(models: Sequence[str], view: str, make: str) -> tuple[pd.DataFrame
 
 
 def run_descriptions(frame: pd.DataFrame) -> dict[str, str]:
-    """What the numbers trace to, a line a model."""
+    """What the numbers trace to, a line per model."""
     rows = frame.drop_duplicates("model")
     return {
         "models": "; ".join(f"{row.model} ({row.revision})" for row in rows.itertuples()),

@@ -18,7 +18,7 @@ BINS = "every bin is twice as wide as the one before"
 
 @dataclass(frozen=True)
 class EquivarianceContent:
-    """rows: a row a model, layer and kind of token. panels: kind of token -> title."""
+    """rows: a row per model, layer and kind of token. panels: kind of token -> title."""
 
     rows: pd.DataFrame
     models: list[str]

@@ -25,8 +25,9 @@ from analysis.figures.terms.maps import REST
 from analysis.probes.drawn_images import CORPUS
 
 HOW = (
-    "Layer 0 is exact; deeper, method frozen: attention patterns, normalisation statistics and gates are held at their "
-    "true values, so nothing is credited to what position does through the patterns."
+    "Layer 0 is exact; deeper layers use method frozen: attention patterns, normalisation statistics and gates are "
+    "held at the values that they have in the model, so nothing is credited to what position does through the "
+    "patterns."
 )
 
 
@@ -62,7 +63,7 @@ class CellParameters(TermParameters):
 
 @dataclass(frozen=True)
 class TermsContent:
-    """rows: a row a layer, term and aggregation. order: the terms. panels: aggregation -> title."""
+    """rows: a row per layer, term and aggregation. order: the terms. panels: aggregation -> title."""
 
     rows: pd.DataFrame
     label: str

@@ -160,7 +160,7 @@ def heat(params: PairParameters) -> Figure[HeatContent]:
         frame=frame,
         caption=sentences(
             "; ".join(f"{one.title}: {one.size}, columns are {one.encoding.columns}" for one in shown) + ".",
-            "Each map has a colour scale of its own, symmetric about zero.",
+            "Each map has its own colour scale, symmetric about zero.",
             *(_clipping(one, *scale) for one, scale in zip(shown, scales, strict=True)),
         ),
         alt=" ".join(_extremes(one) for one in shown),

@@ -159,7 +159,7 @@ def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
         caption=sentences(
             f"{rows.encoding.nunique()} encodings; rows × columns: {_sizes(rows)}.",
             "The sizes are those stored, not those picked above.",
-            "A word stands in place of a number where a measure is undefined, or where what it measures never happens.",
+            "A word replaces a number where a measure is undefined, or where what it measures never happens.",
             "Similarity is the dot product of rows, or the encoding's own score.",
             f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0), so only the "
             "structure counts."

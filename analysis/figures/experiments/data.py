@@ -1,4 +1,4 @@
-"""The board: a row a way of combining word and position; what training, GLUE, costs and papers say of it."""
+"""The board: a row per way of combining word and position; what training, GLUE, costs and papers say of it."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ class BoardParameters(Parameters):
 
 @dataclass(frozen=True)
 class BoardContent:
-    """titles: of the variants, in the order of the rows. table: a row a variant, a column a measure."""
+    """titles: of the variants, in the order of the rows. table: a row per variant, a column per measure."""
 
     titles: list[str]
     table: pd.DataFrame
@@ -151,7 +151,7 @@ def _order(long: pd.DataFrame) -> list[str]:
 
 
 def _table(long: pd.DataFrame, order: list[str]) -> pd.DataFrame:
-    """A row a variant, a column a measure, each with its interval: what a reader sorts."""
+    """A row per variant, a column per measure, each with its interval: what a reader sorts."""
     wide = long.pivot(index="variant", columns="measure", values="value").reindex(index=order)
     table = pd.DataFrame({"Variant": [title(name) for name in order]})
     table["Position is"] = [VARIANTS[name].combines for name in order]

@@ -21,7 +21,7 @@ RANDOM_PAIRS = "random, measured"
 
 
 class DimensionParameters(GeometryParameters):
-    """A model, and the dimension of the random vectors that it is held against."""
+    """A model, and the dimension of the random vectors that it is compared with."""
 
     dim: int
 

@@ -43,7 +43,7 @@ RAW = "The tables as they enter the sum, before any normalisation, special and u
 
 @dataclass(frozen=True)
 class EnergiesContent:
-    """dots: a row a dimension, its shares of the variance of words and of positions. chance: a random table's share."""
+    """dots: a row per dimension, its shares of the variance of words and of positions. chance: a random one's."""
 
     dots: pd.DataFrame
     chance: float

@@ -34,7 +34,7 @@ READ = {
 
 
 class WordParameters(GeometryParameters):
-    """A model, and one of its words; the closest call of a whole word where none is named."""
+    """A model, and one of its words; the word nearest to another where none is named."""
 
     word: str
 

@@ -123,7 +123,7 @@ def run_owner(study: Study) -> str:
 
 @lru_cache(maxsize=4)
 def rows(study: Study, beside: PublishedComparison | None) -> pd.DataFrame:
-    """Every own row and every published one, a row a variant and task, and one for each average.
+    """Every own row and every published one, a row per variant and task, and one for each average.
 
     Kept, as figure and table of a page are made of the same; so it is not to be changed.
     """
@@ -207,7 +207,7 @@ def _own(name: str, study: Study, shows: str) -> str:
             "difference": f"Score on each task minus {study.name}'s; dots right of the line score higher.",
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
-        f"{run_owner(study).capitalize()}: preset {study.results.preset}, {len(study.results.variants)} variants, "
+        f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, {len(study.results.variants)} variants, "
         f"{span(cells.seeds)} {seeds_are(study)}, at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
@@ -310,7 +310,7 @@ def average(params: GlueParameters) -> Figure[GlueContent]:
     """
     return _figure(
         "glue_average",
-        "GLUE average against {}",
+        "GLUE average compared with {}",
         params,
         "difference",
         lambda every: every[every.task == AVERAGE],

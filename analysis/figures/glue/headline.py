@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
-from analysis.core.formatting import signed
+from analysis.core.formatting import plural, signed
 from analysis.figures.glue.data import recipe
 from analysis.figures.published.data import words
 from analysis.figures.training.verdict import verdict
@@ -46,10 +46,9 @@ def headline(study: Study) -> list[str]:
     few = averages[~averages.index.isin(rows.index)]
     tests = int(averages.tests.max())
     sentences = [
-        f"On the average of {len(study.averaged_tasks)} GLUE tasks, {len(different) or 'none'} of {len(rows)} "
-        "variants "
-        f"{'differs' if len(different) < 2 else 'differ'} from {study.name} after correction "
-        f"(Holm's, over {tests} test{'' if tests == 1 else 's'}"
+        f"On the average of {plural(len(study.averaged_tasks), 'GLUE task')}, {len(different) or 'none'} of "
+        f"{plural(len(rows), 'variant')} {'differs' if len(different) < 2 else 'differ'} from {study.name} after "
+        f"correction (Holm's, over {plural(tests, 'test')}"
         f"{', including variants with fewer seeds' if tests > len(rows) else ''}, at 5 %)"
         + _sides(study, different)
         + "."

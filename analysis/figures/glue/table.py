@@ -1,4 +1,4 @@
-"""Own and published GLUE results as one table of text: a row a variant and source, a column a task."""
+"""Own and published GLUE results as one table of text: a row per variant and source, a column per task."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -19,7 +19,7 @@ from analysis.figures.vision.interventions import MovedContent
 
 WHEN = ("before", "after")
 POSITIONS = ("off", "on")
-HEIGHT = 220
+HEIGHT = 240
 
 
 def _places(labels: list[str]) -> alt.X:
@@ -117,7 +117,7 @@ def effects(figure: Figure[EffectsContent], look: Look) -> list[Chart]:
     panels = []
     for outcome, label in figure.content.outcomes.items():
         # A title of two lines: a narrow screen has no room for both side by side under the bars.
-        x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=6)
+        x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=5)
         tooltip = ("done", ("value", label, ".4f"), *marks.interval_tips(".4f"), "texts:Q")
         dots = marks.row_plot(frame[frame.outcome == outcome], x=x, y=y, look=look, bars=True, tooltip=tooltip)
         panels.append(marks.panel(*dots, look=look, width=marks.HALF, height=marks.ROW * len(order)))

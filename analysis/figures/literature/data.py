@@ -114,7 +114,7 @@ COMPARISONS = (
 
 @dataclass(frozen=True)
 class LiteratureContent:
-    """rows: a row a comparison and column. means: a row a comparison. panels: their titles, in their order.
+    """rows: a row per comparison and column. means: a row per comparison. panels: their titles, in their order.
 
     notes: every caveat on a row that is compared, with its paper and what it is about; the page prints them.
     """
@@ -179,7 +179,7 @@ def _shared_columns(tables: list[published.Table]) -> list[str]:
 
 
 def _compared(comparison: Comparison, table: published.Table, shared: list[str]) -> pd.DataFrame:
-    """One row a column: how much better than the baseline, in nats for perplexities. Raises StoreError for no row."""
+    """One row per column: how much better than the baseline, in nats for perplexities. Raises StoreError for no row."""
     held = table.scores if comparison.baseline else table.cells
     frame = held[held.row == comparison.variant]
     if comparison.panel == UNTIED:

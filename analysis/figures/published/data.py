@@ -104,7 +104,7 @@ def _provenance(table: Table) -> dict[str, str]:
 def _caveats(table: Table) -> str:
     """How many caveats go with the table, for captions: the page shows their text."""
     count = len(table.notes)
-    return "" if not count else f" {count} caveat{'' if count == 1 else 's'} beside the table."
+    return "" if not count else f" {count} caveat{' is' if count == 1 else 's are'} listed with the table."
 
 
 # ---- Scores ----
@@ -336,7 +336,7 @@ def _sentences(table: Table, others: pd.DataFrame, baseline: str, left: Sequence
 
 
 def _one_at_a_time(table: Table, baseline: str, column: str) -> pd.DataFrame:
-    """Differences of averages to the baseline when one column other than `column` is left out: a row a column."""
+    """Differences of averages to the baseline when one column other than `column` is left out: a row per column."""
     means = [
         average(table, (task,)).set_index("variant").ticked.rename(name)
         for task, name in table.glue_columns

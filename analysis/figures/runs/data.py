@@ -49,7 +49,7 @@ ORDER BY created DESC NULLS FIRST, run_id
 
 
 def all_runs() -> pd.DataFrame:
-    """One row a run, the newest first, files that could not be read before them.
+    """One row per run, the newest first, files that could not be read before them.
 
     status: whether it is whole. changed: what of a pre-training's settings is not its preset's, in words.
     """

@@ -65,7 +65,7 @@ def _aggregates(figure: Figure[AggregatesContent], look: Look) -> list[Chart]:
     order, label, two = figure.content.order, figure.content.label, figure.content.two
     key = marks.legend(place="top") if two else None
     dots = marks.row_plot(
-        figure.content.rows, x=marks.number(alt.X, "value", label, zero=True),
+        figure.content.rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8),
         y=marks.rows_down("term_label", order, title=TERM, grid=False), look=look,
         color=marks.series("over", OVER, look, key), shape=marks.shapes("over", OVER, key),
         offset=alt.YOffset("over:N", sort=list(OVER)) if two else alt.Undefined, bars=True,

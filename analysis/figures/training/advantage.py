@@ -90,7 +90,7 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
 
 
 def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
-    """A row a variant, rate, length and seed that the baseline has too, of variants with two lengths or more."""
+    """A row per variant, rate, length and seed that the baseline has too, of variants with two lengths or more."""
     keys = ["rate", "steps", "seed"]
     own = runs[runs.variant == base][[*keys, "final", "run_id"]]
     others = runs[runs.variant != base][["variant", *keys, "final", "run_id"]]
@@ -101,7 +101,7 @@ def _pairs(runs: pd.DataFrame, base: str) -> pd.DataFrame:
 
 
 def _table(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a variant and length: the mean difference and the ratio of steps, with their intervals."""
+    """A row per variant and length: the mean difference and the ratio of steps, with their intervals."""
     ids = [*pairs.run_id, *pairs.base_id]
     rows = read.query(
         "SELECT run_id, step, value FROM curves WHERE metric = 'validation_loss' AND run_id IN (SELECT unnest(?)) "

@@ -47,7 +47,7 @@ class CostsParameters(Parameters):
 
 @dataclass(frozen=True)
 class CostsContent:
-    """order: titles of the variants, in the order of the rows. table: costs as a reader reads them, a row a variant."""
+    """order: titles of the variants, in the order of the rows. table: costs as they are read, a row per variant."""
 
     order: list[str]
     table: pd.DataFrame
@@ -108,7 +108,7 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
 
 
 def _table(wide: pd.DataFrame) -> pd.DataFrame:
-    """As it is read: a row a variant, and how its size compares where it is not the baseline's."""
+    """As it is read: a row per variant, and how its size compares where it is not the baseline's."""
     names = [str(name) for name in wide.index]
     written = {
         name: ["" if pd.isna(value) else format(value, cost.format) for value in wide[name]]

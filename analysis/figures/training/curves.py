@@ -42,7 +42,7 @@ class LearningCurvesParameters(VariantsParameters):
 class CurvesContent:
     """rows: variant, seed, value and what is read along, one row per point. mean: the same over seeds.
 
-    variants: in the order of their colours. baseline: the one that the others are held against.
+    variants: in the order of their colours. baseline: the one that the others are compared with.
     """
 
     rows: pd.DataFrame
@@ -179,7 +179,7 @@ def _alt(mean: pd.DataFrame, variants: list[str], axis: str) -> str:
 
 
 def learned_table(variant: str) -> bool:
-    """Whether a variant has a learned table with a row a position, of which training reaches only the first."""
+    """Whether a variant has a learned table with a row per position, of which training reaches only the first."""
     settings = VARIANTS[variant].settings if variant in VARIANTS else {}
     return settings.get("position") == "learned" or settings.get("untied", "none") != "none"
 

@@ -23,7 +23,7 @@ MASKED, CAUSAL = "masked", "causal"
 OBJECTIVES = {MASKED: "Masked words", CAUSAL: "Next word (causal)"}
 BASELINES = {MASKED: "bert_a", CAUSAL: "causal_bert_a"}
 STAND_INS = {CAUSAL: "causal_rotary"}
-"""What the others are held against where nothing that adds learned positions was run."""
+"""What the others are compared with where nothing that adds learned positions was run."""
 ORDERLESS = {MASKED: "no_position", CAUSAL: "causal_no_position"}
 """The variants that are told nothing of position."""
 APART = (
@@ -42,7 +42,7 @@ WHERE (p.last_loss IS NOT NULL OR p.diverged) AND {} ORDER BY r.created, p.run_i
 
 
 class SettingsParameters(Parameters):
-    """Our own trainings at any settings: of one preset and objective, held against a baseline; empty: the usual one."""
+    """Our own trainings at any settings, of one preset and objective. baseline: empty for the usual one."""
 
     preset: str
     objective: str
@@ -69,7 +69,7 @@ def objective(variant: str) -> str:
 
 
 def index(among: Collection[str] | None = None) -> pd.DataFrame:
-    """One row a stored pre-training, with its recipe and learning rate; of those run ids, if given."""
+    """One row per stored pre-training, with its recipe and learning rate; of those run ids, if given."""
     if among is None:
         rows = read.query(INDEX.format("true"))
     else:
@@ -108,7 +108,7 @@ class Trained:
     left_out: str
     """Sentences on runs at other learning rates and on those that diverged; empty where there are none."""
     baseline: str
-    """The variant that the others are held against."""
+    """The variant that the others are compared with."""
 
     @property
     def variants(self) -> list[str]:
@@ -255,7 +255,7 @@ def select_trainings(params: TrainingParameters, among: Collection[str] | None =
 
 
 def usual_baseline(objective: str, ran: Collection[str]) -> str:
-    """What the others are held against unless a link says otherwise. ran: the variants that there are runs of."""
+    """What the others are compared with unless a link says otherwise. ran: the variants that there are runs of."""
     usual = BASELINES[objective]
     stand_in = STAND_INS.get(objective, usual)
     return stand_in if stand_in in ran and usual not in ran else usual

@@ -314,7 +314,7 @@ def _sentence(row: Mapping[str, object]) -> str:
 
 
 def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
-    """TUPE's 30 % held against what was measured here."""
+    """TUPE's 30 % compared with what was measured here."""
     claim = f"TUPE's paper says that about {percent(TUPE_SHARE)} of the steps are enough for a better result."
     own, base = title("tupe_a"), title(trainings.baseline)
     if ratio is None or not ratio.n:

@@ -35,7 +35,7 @@ NAN = float("nan")
 class SettingsContent:
     """runs: variant, setting, seed, rate, final (loss), run_id; one row per run. settings: in the order of the panels.
 
-    baseline: the variant that the others are held against.
+    baseline: the variant that the others are compared with.
     """
 
     runs: pd.DataFrame
@@ -113,7 +113,9 @@ def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
     usual = runs.recipe == usual_recipe(runs)
     named = usual | (runs.groupby("recipe").rate.transform("nunique") > 1)
     parts = zip(
-        runs.told.where(~usual, ""), ("peak rate " + runs.rate.replace("", "not said")).where(named, ""), strict=True
+        runs.told.where(~usual, ""),
+        ("peak rate " + runs.rate.replace("", "not recorded")).where(named, ""),
+        strict=True,
     )
     labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
     labelled = labelled.assign(peak=pd.to_numeric(runs.rate, errors="coerce"))
@@ -207,7 +209,7 @@ def _stuck(stuck: pd.DataFrame, level: float, orderless: str) -> str:
 
 
 def _commands(params: SettingsParameters, runs: pd.DataFrame) -> str:
-    """What trains these runs, a line a setting, and what makes the figure's numbers anew from the store."""
+    """What trains these runs, a line per setting, and what makes the figure's numbers anew from the store."""
     request = urlencode({name: value for name, value in params.values().items() if value})
     export = f"python -m analysis export '/training?part=settings&{request}' --figure training_settings -o settings.csv"
     return "\n".join([*training_commands(params.preset, runs), export])

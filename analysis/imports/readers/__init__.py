@@ -1,4 +1,4 @@
-"""One file a form of results; each registers one reader."""
+"""One file per form of results; each registers one reader."""
 
 from analysis.core.registry import import_all
 from analysis.imports.base import READERS

@@ -1,4 +1,4 @@
-"""The tidy form: CSV with a header, JSON lines, or Parquet; one row a number."""
+"""The tidy form: CSV with a header, JSON lines, or Parquet; one row per number."""
 
 import csv
 import io
@@ -109,7 +109,7 @@ READERS.add(
     "tidy",
     Reader(
         title="Tidy table (CSV, JSONL, Parquet)",
-        expects=f"one row a number, with columns of: {', '.join(COLUMNS)}",
+        expects=f"one row per number, with columns of: {', '.join(COLUMNS)}",
         read=read,
         last=True,
     ),

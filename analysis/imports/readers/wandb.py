@@ -1,6 +1,6 @@
 """Exports of Weights & Biases: the runs table as CSV; runs with config, summary and history as JSON.
 
-The CSV has a column "Name" and a column a setting or last value. The JSON is what its API gives: one run, a list of
+The CSV has a column "Name" and a column per setting or last value. The JSON is what its API gives: one run, a list of
 runs, or {"runs": [...]}, each with "name", "config", "summary" and, for curves, "history" (rows with "_step").
 """
 

@@ -24,7 +24,7 @@ def read_word(
     """Top-1 among the candidates, for held-out tokens that are one: by the nearest mean vector of a word, and by
     ridge regression to the model's own word embeddings and the nearest of those by the cosine.
 
-    embeddings: the model's table, a row a token id. Chance: always the word that the training windows hold most often.
+    embeddings: the model's table, a row per token id. Chance: always the word that training windows hold most often.
     """
     words, counts = np.unique(train_words, return_counts=True)
     known, counts = words[counts >= OFTEN], counts[counts >= OFTEN]

@@ -1,6 +1,6 @@
 """Geometry: where the word and position vectors of a model lie, beside what random vectors of the same shape do.
 
-Every measure is registered in `MEASURES`, one file a measure or a close pair, a pure function of what a model holds
+Every measure is registered in `MEASURES`, one file per measure or a close pair, a pure function of what a model holds
 (`model_vectors.ModelVectors`) and `Options`. `python -m analysis measure geometry` writes its rows; the store
 has them in `newest_geometry` (columns measure, subject, layer, head, along, value, low, high, baseline, baseline_low,
 baseline_high, samples) and the cases themselves in `newest_neighbours`.

@@ -80,7 +80,7 @@ class Options:
     work: int = 8_000_000_000
     """Pairs of words times pairs of positions that are searched at most, to leave no pair out."""
     rotations: int = 3
-    """Of the position table: what the nearest collisions are held against."""
+    """Of the position table: what the nearest collisions are compared with."""
     texts: int = 96
     """Made-up texts of random words for the decoders, a third held out."""
     device: str = "cpu"

@@ -1,4 +1,4 @@
-"""Random vectors: what every measure is held against."""
+"""Random vectors: what every measure is compared with."""
 
 import numpy as np
 from jaxtyping import Float

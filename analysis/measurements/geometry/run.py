@@ -79,7 +79,7 @@ def write(
 
 
 def write_encodings(options: Options, *, name: str | None = None, each: Callable[[str], None] = lambda _: None) -> Path:
-    """The position probes of every encoding that has a row a position, at the embedded model's size or the nearest."""
+    """The position probes of every encoding with a row per position, at the embedded model's size or the nearest."""
     started, rows, sizes = time.perf_counter(), [], {}
     for encoding, entry in ENCODINGS.items():
         if entry.rows != "position":

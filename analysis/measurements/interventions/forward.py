@@ -94,7 +94,7 @@ def forward(
 
 
 def check(model: PreTrainedModel, family: Family, chosen: Chosen, *, biased: bool, name: str) -> None:
-    """Refuses, with a sentence, what makes no sense for a model. biased: whether it adds a bias to its scores.
+    """Refuses, with a sentence, what does not apply to a model. biased: whether it adds a bias to its scores.
 
     Raises InterventionError for the first such intervention.
     """

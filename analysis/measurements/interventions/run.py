@@ -78,7 +78,7 @@ def intervene(
 
     specs: as `analysis.measurements.interventions.kinds.parse` takes them. layer: whose patterns are kept, before and
     after. loaded: with its head where outcomes are to be predictions (`load(..., head=True)`).
-    Raises InterventionError for what makes no sense for the model, TextError and ModelError as `decompose` does.
+    Raises InterventionError for what does not apply to the model, TextError and ModelError as `decompose` does.
     """
     model, tokenizer = loaded.model, loaded.tokenizer
     chosen = [parse(spec) for spec in specs]

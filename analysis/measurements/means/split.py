@@ -85,7 +85,7 @@ class Sums:
     def relative_norm(self) -> float:
         """Operator norm of the positions, repeated for every window, over that of the centred hidden states.
 
-        As Song & Zhong measure it: both matrices have one row a window and slot.
+        As Song & Zhong measure it: both matrices have one row per window and slot.
         """
         basis, rows = self.basis(), self.windows * int(self.counted.sum())
         centred = self._gram - rows * np.outer(basis.mean, basis.mean)

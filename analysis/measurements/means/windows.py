@@ -66,12 +66,12 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
     """
     if limit is not None and length > limit:
         raise TextTooLong(
-            f"Windows of {length} tokens were asked for and the model has {limit} positions. Ask for less."
+            f"Windows of {length} tokens were asked for, but the model has {limit} positions. Ask for less."
         )
     before, after = _frame(tokenizer)
     room = length - len(before) - len(after)
     if room < 2:
-        raise TextError(f"A window of {length} tokens has no room beside special tokens; ask for at least 8.")
+        raise TextError(f"A window of {length} tokens has no room besides special tokens; ask for at least 8.")
     rng = np.random.default_rng(SEED)
     first: list[tuple[int, list[int]]] = []
     later: list[tuple[int, list[int]]] = []
@@ -92,8 +92,8 @@ def windows(tokenizer: Tokenizer, texts: Sequence[str], length: int, count: int,
         first += [later[index] for index in chosen]
     if len(first) < count:
         raise TextError(
-            f"The texts hold {len(first)} windows of {length} tokens and {count} were asked for. "
-            "Give a longer text, or ask for fewer."
+            f"The texts hold {len(first)} windows of {length} tokens, but {count} were asked for. Give a longer text, "
+            "or ask for fewer."
         )
     counted = np.ones(length, dtype=bool)
     counted[: max(1, len(before))] = False

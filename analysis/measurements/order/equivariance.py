@@ -21,7 +21,7 @@ class EquivarianceError:
     error: Float[ndarray, " window"]
     """Of the states of the permuted window less the permuted states."""
     apart: Float[ndarray, " window"]
-    """Of the difference of two different words of the window: what the error is held against."""
+    """Of the difference of two different words of the window: what the error is compared with."""
     largest: float
     """Of one number, in units of states."""
 
@@ -51,7 +51,7 @@ def equivariance_error(
 ) -> EquivarianceError:
     """How far the states of permuted windows are from the permuted states of windows, over `tokens`.
 
-    order: as `permutations` gives it. words: which tokens are words; two of them are what the error is held against.
+    order: as `permutations` gives it. words: which tokens are words; two of them are what the error is compared with.
     """
     error = (permuted - np.take_along_axis(states, order[..., None], 1))[:, tokens]
     among = states[:, words]

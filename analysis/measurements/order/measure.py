@@ -180,7 +180,7 @@ def _mean(values: Float[ndarray, " window"]) -> Row:
 
 
 def _root(whole: EquivarianceError) -> Row:
-    """The error with its interval, windows resampled with what they are held against."""
+    """The error with its interval, windows resampled with what they are compared with."""
     draws = _draws(len(whole.error))
     low, high = np.percentile(np.sqrt((draws @ whole.error) / (draws @ whole.apart)), INTERVAL)
     return {"value": whole.value, "low": float(low), "high": float(high)}

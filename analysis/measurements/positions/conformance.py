@@ -129,7 +129,7 @@ def differences(ours: Sequence[LayerTurns], theirs: Sequence[LayerTurns], us: st
                 Difference(
                     layer,
                     "",
-                    f"{us} turns {mine.dims} of {mine.width} dimensions, {them} {other.dims} of {other.width}",
+                    f"{us} rotates {mine.dims} of {mine.width} dimensions, {them} {other.dims} of {other.width}",
                 )
             )
             continue

@@ -30,8 +30,8 @@ ARMS = {
             name="minilm_separated",
             title=f"MiniLM, words and positions apart ({RANK} directions)",
             combines="concatenated",
-            summary=f"Words kept out of the positions' first {RANK} directions and positions kept inside them: up to a "
-            f"rotation, {384 - RANK} dimensions of words beside {RANK} of positions.",
+            summary=f"Words kept out of the positions' first {RANK} directions and positions kept inside them: up to "
+            f"a rotation, {384 - RANK} dimensions of words next to {RANK} of positions.",
             tables="separated",
         ),
         Arm(
@@ -52,7 +52,7 @@ ARMS = {
             name="minilm_rotary",
             title="MiniLM, rotary in place of the table",
             combines="rotated",
-            summary="Every position is the mean of the table; queries and keys are turned by where they stand.",
+            summary="Every position is the mean of the table; queries and keys are rotated by their position.",
             tables="mean_position",
             attention="rotary",
         ),
@@ -60,8 +60,8 @@ ARMS = {
             name="minilm_untied",
             title="MiniLM, TUPE's untied positions",
             combines="untied",
-            summary="Every position is the mean of the table; each layer adds position scores with projections of "
-            "their own, which start from the model's mean positions.",
+            summary="Every position is the mean of the table; each layer adds position scores with separate "
+            "projections, which start from the model's mean positions.",
             tables="mean_position",
             attention="untied",
         ),
@@ -69,8 +69,8 @@ ARMS = {
             name="minilm_separated_at_random",
             title=f"MiniLM, words and positions apart ({RANK} random directions)",
             combines="concatenated",
-            summary=f"Words kept out of {RANK} random directions and positions kept inside them: the control of "
-            "keeping them apart in the positions' own.",
+            summary=f"Words kept out of {RANK} random directions and positions kept inside them: the control for "
+            "separating them along the positions' own directions.",
             tables="separated_at_random",
         ),
     )

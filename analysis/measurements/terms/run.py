@@ -304,7 +304,7 @@ def encode(
     try:
         kilobytes, most = len(f"{text}{text_pair or ''}".encode()) / 1000, settings.number("ADDEND_TEXT_KB")
     except UnicodeEncodeError:
-        raise TextError("The text holds half of a character (a lone surrogate); type it anew.") from None
+        raise TextError("The text holds half of a character (a lone surrogate); type it again.") from None
     if kilobytes > most:  # before it is made into tokens, which takes its time
         raise TextError(
             f"The text has {kilobytes:,.0f} kB; at most {most} kB are accepted (ADDEND_TEXT_KB). Shorten it."

@@ -69,7 +69,10 @@ class Deberta(Family):
     def refusal(self, config: Mapping[str, object]) -> str | None:
         """What mixes the scores of heads is refused."""
         if config.get("talking_head"):
-            return "its heads exchange scores before the softmax (talking_head), so no head's are products of its own"
+            return (
+                "its heads exchange scores before the softmax (talking_head), so the scores of a head are not its "
+                "own products"
+            )
         return None
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:

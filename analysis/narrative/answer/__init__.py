@@ -1,6 +1,6 @@
 """The answer to "why add and not concatenate?", sentence by sentence, computed from the store.
 
-One file a sentence under `sentences/`: each turns the verdicts of some statements, and at most one query, into a
+One file per sentence under `sentences/`: each turns the verdicts of some statements, and at most one query, into a
 sentence with its number. So the answer changes when verdicts do. `tables(ask)` gives the rows of the table `answers`,
 which the store holds and the view `answer` shows; `analysis.narrative.answer.stored` reads them back.
 """

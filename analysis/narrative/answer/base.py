@@ -25,7 +25,7 @@ class ComputedSentence:
 Facts = Mapping[str, Judgement]
 """Every statement of the ledger, by its id."""
 Tell = Callable[[Facts, Ask], ComputedSentence | None]
-"""What the store says; None where it holds nothing of it yet."""
+"""What the store holds; None where it holds nothing of it yet."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ NEEDS: dict[str, Need] = {
         lambda method: not changes_attention(method.setup.settings),
     ),
     "width": Need(
-        "Words keep the whole width",
+        "Words keep their full width",
         "No dimensions of the words are given to positions.",
         lambda method: not method.setup.position_share,
     ),
@@ -115,7 +115,7 @@ def limit(method: Method) -> str:
     """How long a text may be."""
     settings = method.setup.settings
     if learned_table(settings):
-        return "as many positions as its table has rows that training reached"
+        return "only the positions that training reached"
     if settings.get("relative_buckets"):
         return "no limit: distances beyond the largest share a bucket"
     if settings.get("disentangled"):

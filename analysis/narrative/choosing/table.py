@@ -22,7 +22,7 @@ PARTS: dict[str, dict[str, str]] = {
         "needs": "What it needs",
         "attention": "Attention code",
         "limit": "Longest text",
-        "users": "Models of today",
+        "users": "Used by",
     },
     "cost": {
         "parameters": "Parameters (compared with BERT-A)",

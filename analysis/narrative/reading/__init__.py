@@ -1,4 +1,4 @@
-"""The guided reading: one file a step. A new step is one new file that registers one object."""
+"""The guided reading: one file per step. A new step is one new file that registers one object."""
 
 from analysis.core.registry import import_all
 from analysis.narrative.reading.base import STEPS, Step, Touch, Way, ordered

@@ -9,7 +9,7 @@ from analysis.store import read
 def decoded(model: str) -> pd.DataFrame:
     """What decoders read from the hidden states of a model: layer, target, decoder, measure, value, low, high, chance.
 
-    A row a layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
+    A row per layer and measure, of its newest run. model: a name, or a pattern as SQL's LIKE takes it.
     Raises NoResults where nothing is stored of the model.
     """
     result = read.query("SELECT * FROM newest_decoding WHERE model LIKE ? ORDER BY created, layer", [model])

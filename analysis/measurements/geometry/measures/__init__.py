@@ -1,4 +1,4 @@
-"""One file a measure, or a close pair of them; importing the package registers all."""
+"""One file per measure, or a close pair of them; importing the package registers all."""
 
 from analysis.core.registry import import_all
 

@@ -43,7 +43,7 @@ class Intervention:
     places: ClassVar[tuple[str, ...]]
     """Where it acts, of `PLACES`; a model that has none of them is refused."""
     instead: ClassVar[str] = "Choose another intervention"
-    """What there is for a model that it makes no sense for."""
+    """What there is for a model that it does not apply to."""
 
     @classmethod
     def of(cls, strength: str) -> Self:

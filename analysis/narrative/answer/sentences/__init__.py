@@ -1,1 +1,1 @@
-"""One file a sentence of the answer."""
+"""One file per sentence of the answer."""
