@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from analysis.ablation.glue.examples import Data
+    from analysis.ablation.glue.finetune import StoredRows
     from analysis.ablation.pretrain import Progress
 
 
@@ -335,16 +336,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
         write_rows(rows, Run(kind=kind, run_id=run_id, **shared), name=name)
 
 
-class FinetunedRows(TypedDict):
-    """The rows of one fine-tuning, as its file keeps them."""
-
-    scores: list[dict[str, object]]
-    predictions: list[dict[str, object]]
-    diverged: NotRequired[list[str]]
-    """What was lost, in words."""
-
-
-def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> FinetunedRows:
+def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> StoredRows:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
@@ -381,32 +373,7 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
         "finetune_seed": seed,
         "learning_rate": rate,
     }
-    return {
-        "scores": [
-            {
-                **shared,
-                "task": name,
-                "metric": metric,
-                "data": outcome.data,
-                "train_examples": outcome.train_examples,
-                "dev_examples": outcome.dev_examples[name],
-                "seconds": outcome.seconds,
-                "value": float(value),
-            }
-            for name, values in outcome.metrics.items()
-            for metric, value in values.items()
-        ],
-        "predictions": [
-            {
-                **shared,
-                "task": name,
-                "metric": TASKS[name].metrics[0],
-                "prediction": np.asarray(outcome.predictions[name], np.float32).tolist(),
-                "replicates": np.asarray(outcome.replicates[name], np.float32).tolist(),
-            }
-            for name in outcome.predictions
-        ],
-    }
+    return outcome.rows(shared)
 
 
 _data: dict[tuple[str, Path | None, Path | None], Data] = {}

@@ -1,6 +1,8 @@
 """One cell of a head's maps: what each term adds to the score of one query on one key."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -35,6 +37,12 @@ class CellContent:
     frame: pd.DataFrame
     kind: str
     decimals: int = 4
+
+    @classmethod
+    def of(cls, values: Mapping[str, float], kind: str) -> Self:
+        """Bars of what each term adds, and of the total."""
+        labels = [term_label(part) for part in values]
+        return cls(pd.DataFrame({"part": list(values), "label": labels, "value": list(values.values())}), kind)
 
 
 def place(params: ViewParameters, view: TokenView) -> tuple[int, int]:
@@ -78,10 +86,5 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
             f"{decomposition.layer}. {text} Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        content=CellContent(
-            frame=pd.DataFrame(
-                {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
-            ),
-            kind=kind,
-        ),
+        content=CellContent.of(drawn, kind),
     )

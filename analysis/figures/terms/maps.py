@@ -211,15 +211,21 @@ def method_assumption(decomposition: Decomposition) -> str:
     )
 
 
+def heads_by_terms(
+    decomposition: Decomposition, terms: Sequence[str], measure: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A measure of some terms: a row a head and a column a term, and the same with a row for each number."""
+    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
+    table = pd.DataFrame(by_term)[list(terms)].rename_axis("head")
+    return table, table.reset_index().melt("head", var_name="term", value_name=measure)
+
+
 @figure("probe_heads", MeasureParameters, live=TERMS_RUN)
 def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figure[TermTable]:
     """Every head's terms, on one text."""
     measure = params.measure
-    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
-    table = pd.DataFrame(by_term)[list(visible_terms(decomposition))]
-    table.index.name = "head"
+    table, long = heads_by_terms(decomposition, visible_terms(decomposition), measure)
     constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
-    long = table.reset_index().melt("head", var_name="term", value_name=measure)
     return Figure(
         title="Every head on this text",
         finding=leading_in_most(table),

@@ -25,7 +25,7 @@ from analysis.figures.terms.data import (
     reading,
     term_label,
 )
-from analysis.figures.terms.maps import GROUPS, HeadParameters, with_rest
+from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
@@ -316,10 +316,8 @@ def _errors(decomposition: ImageDecomposition) -> str:
 def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -> Figure[TermTable]:
     """Every head's terms on one image."""
     measure = params.measure
-    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
-    table = pd.DataFrame(by_term)[[term for term in ORDER if term in decomposition.present]]
-    table.index.name = "head"
-    long = table.reset_index().melt("head", var_name="term", value_name=measure)
+    terms = [term for term in ORDER if term in decomposition.present]
+    table, long = heads_by_terms(decomposition, terms, measure)
     return Figure(
         title="Every head on this image",
         finding=leading_in_most(table),
@@ -419,12 +417,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
             f"on one key; {_where(decomposition)}. {_errors(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        content=CellContent(
-            frame=pd.DataFrame(
-                {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
-            ),
-            kind="score",
-        ),
+        content=CellContent.of(drawn, "score"),
     )
 
 
