@@ -83,7 +83,7 @@ def windows(rows: pd.DataFrame) -> str:
     texts = {what: f"{what[0]} windows of {what[1]} tokens ({what[2]})" for what in of.values()}
     if len(texts) == 1:
         return next(iter(texts.values()))
-    return "; ".join(f"{readable(model)}: {texts[what]}" for model, what in of.items())
+    return "; ".join(f"{readable(str(model))}: {texts[what]}" for model, what in of.items())
 
 
 def titled(rows: pd.DataFrame) -> pd.DataFrame:
