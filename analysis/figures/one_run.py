@@ -8,6 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
@@ -83,7 +84,7 @@ def unknown_tokens_note(decomposition: Decomposition) -> str:
         return ""
     return (
         f"{decomposition.unknown} of the {words} tokens of this text are unknown to the tokenizer of "
-        f"{decomposition.provenance.model}: "
+        f"{readable(decomposition.provenance.model)}: "
         "the model sees the same word for each of them. Choose a model that was trained on such text, or put spaces "
         "between its parts if that is how the model reads it."
     )

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import NoResults
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures.terms.data import MEASURES, term_label
@@ -46,7 +47,7 @@ fields: tuple[str, ...]
 if part == "terms":
     first, second, third, fourth = st.columns([2, 2, 3, 2])
     with first:
-        model = picked.choice("model", "Model", known)
+        model = picked.choice("model", "Model", known, readable)
     corpora = queries.rows(
         f"SELECT DISTINCT corpus FROM newest_terms WHERE model = ? AND {TEXTS} ORDER BY corpus", [model]
     )
@@ -71,7 +72,7 @@ else:
         "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means "
         "UNION SELECT model FROM newest_equivariance ORDER BY model"
     )
-    picked.several("models", "Models", known, list(every.model))
+    picked.several("models", "Models", known, list(every.model), readable)
     fields = ("models",)
 for name in ("models", "model", "corpus", "term", "measure", "at_layer", "at_head"):
     if name not in fields:

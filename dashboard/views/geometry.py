@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import NoResults
 from analysis.figures.geometry.cosines import DIMENSIONS
 from dashboard.session import queries
@@ -41,7 +42,7 @@ if not known:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
 with st.container(width=360):
-    model = picked.choice("model", "Model", known)
+    model = picked.choice("model", "Model", known, readable)
 part = picked.segments("part", "Look at", list(PARTS), PARTS)
 if part == "angles":
     picked.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.claims.statements.rows import readable
 from analysis.figures.terms.data import MEASURES
 from dashboard.session import live, queries
 from dashboard.widgets import show
@@ -21,7 +22,7 @@ measured = queries.rows(
 )
 first, second, third = st.columns([2, 2, 3])
 with first:
-    model = picked.choice("model", "Model", list(dict.fromkeys(measured.model)))
+    model = picked.choice("model", "Model", list(dict.fromkeys(measured.model)), readable)
 with second:
     picked.choice("corpus", "Over", list(measured[measured.model == model].corpus), {"probe_set": "the probe set"})
 with third:

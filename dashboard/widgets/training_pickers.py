@@ -44,7 +44,7 @@ def which_runs(picked: Pickers, every: pd.DataFrame, *, one_setting: bool = True
     rates = sorted(set(rows.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
         each = "each variant's own"
-        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=150)
+        picked.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or each, width=180)
     else:
         picked.fixed("rate", ["", *rates])
     return rows

@@ -236,14 +236,14 @@ def test_code_that_turns_all_where_the_config_says_a_quarter_is_found() -> None:
     model = tiny("GPTNeoX", rope_parameters={"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 1.0})()
     model.config.rope_parameters["partial_rotary_factor"] = 0.25
     found = differences(measured_turns(model, given(model)), expected_turns(model.config, [8] * 3, 17), "it", "config")
-    assert found[0].what == "it turns 8 of 8 dimensions, config 2 of 8"
+    assert found[0].what == "it rotates 8 of 8 dimensions, config 2 of 8"
 
 
 def test_a_layer_that_should_have_none_is_found() -> None:
     model = tiny("SmolLM3", **HEADS, no_rope_layers=[1, 1, 1])()
     model.config.no_rope_layers = [1, 0, 1]
     found = differences(measured_turns(model, given(model)), expected_turns(model.config, [8] * 3, 17), "it", "config")
-    assert [(one.layer, one.what) for one in found] == [(1, "it turns 8 of 8 dimensions, config 0 of 8")]
+    assert [(one.layer, one.what) for one in found] == [(1, "it rotates 8 of 8 dimensions, config 0 of 8")]
 
 
 def test_a_longrope_factor_left_out_is_found() -> None:

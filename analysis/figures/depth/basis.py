@@ -5,8 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.formatting import percent
-from analysis.figures.depth.data import ModelsParameters, models_of, run_descriptions, windows
+from analysis.figures.depth.data import (
+    ModelsParameters,
+    join_models,
+    models_of,
+    run_descriptions,
+    titled,
+    windows,
+)
 from analysis.figures.figure import Figure, figure
 from analysis.store import read
 
@@ -78,8 +86,8 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
         )
     last = first.iloc[-1]
     sentence = (
-        f"{models[0]}: position holds {percent(start.position_share, 1)} of the energy where the first layer begins "
-        f"and {percent(last.position_share, 1)} where the last one ends; sampling alone would give "
+        f"{readable(models[0])}: position holds {percent(start.position_share, 1)} of the energy where the first "
+        f"layer begins and {percent(last.position_share, 1)} where the last one ends; sampling alone would give "
         f"{percent(last.noise_share, 1)}."
     )
     every = dict.fromkeys(theirs.caveat.dropna())
@@ -99,10 +107,15 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
             f"{SETTING}; the defaults of their script are 6,400 windows of 512 tokens without special tokens, the "
             f"first left out. {caveats}"
         ),
-        alt=f"{len(MEASURES)} panels of measures against depth for {', '.join(models)}, and for BERT and GPT-2 as "
+        alt=f"{len(MEASURES)} panels of measures against depth for {join_models(models)}, and for BERT and GPT-2 as "
         f"published. {sentence}",
         command="\n".join(dict.fromkeys(frame.command)),
         provenance=run_descriptions(frame),
         citation_keys=(PAPER,),
-        content=BasisContent(rows=rows, models=models, panels=MEASURES, published=list(SHOWN.values())),
+        content=BasisContent(
+            rows=titled(rows),
+            models=[readable(model) for model in models],
+            panels=MEASURES,
+            published=list(SHOWN.values()),
+        ),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import NoResults
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
@@ -82,7 +83,17 @@ def windows(rows: pd.DataFrame) -> str:
     texts = {what: f"{what[0]} windows of {what[1]} tokens ({what[2]})" for what in of.values()}
     if len(texts) == 1:
         return next(iter(texts.values()))
-    return "; ".join(f"{model}: {texts[what]}" for model, what in of.items())
+    return "; ".join(f"{readable(str(model))}: {texts[what]}" for model, what in of.items())
+
+
+def titled(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows as they are drawn: our own models under their titles."""
+    return rows.assign(model=rows.model.map(readable))
+
+
+def join_models(models: Sequence[str]) -> str:
+    """The models' names in a sentence."""
+    return ", ".join(map(readable, models))
 
 
 @figure("depth_decoding", ModelsParameters)
@@ -100,8 +111,8 @@ def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
     r2 = rows[(rows.measure == "r2") & (rows.model == models[0])].set_index("layer").value
     last = int(error.index.max())
     text = (
-        f"{models[0]}: ridge regression reads the position to within {error[0]:.1f} tokens on average before the "
-        f"first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
+        f"{readable(models[0])}: ridge regression reads the position to within {error[0]:.1f} tokens on average "
+        f"before the first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
     )
     return Figure(
         title="What can be read from the hidden states",
@@ -119,9 +130,11 @@ def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
             "guess that ignores the hidden state. What a linear decoder reads is there; whether the model "
             "uses it is another question."
         ),
-        alt=f"{len(READINGS)} panels of scores against depth for {', '.join(models)}. {text}",
+        alt=f"{len(READINGS)} panels of scores against depth for {join_models(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
         citation_keys=("wang2020what",),
-        content=DecodingContent(rows=drawn, models=models, panels=list(READINGS.values())),
+        content=DecodingContent(
+            rows=titled(drawn), models=[readable(model) for model in models], panels=list(READINGS.values())
+        ),
     )

@@ -6,8 +6,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.formatting import significant
-from analysis.figures.depth.data import ModelsParameters, models_of, run_descriptions, windows
+from analysis.figures.depth.data import (
+    ModelsParameters,
+    join_models,
+    models_of,
+    run_descriptions,
+    titled,
+    windows,
+)
 from analysis.figures.figure import Figure, figure
 
 MAKE = "measure order --texts FILE"
@@ -54,17 +62,17 @@ def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
             "at any depth. A causal model does not, though after one layer its last token still cannot see the order "
             "of the tokens before it. Bars: 95 % bootstrap intervals over windows."
         ),
-        alt=f"{len(panels)} panels of equivariance error against depth for {', '.join(models)}. {text}",
+        alt=f"{len(panels)} panels of equivariance error against depth for {join_models(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
-        content=EquivarianceContent(rows=table, models=models, panels=panels),
+        content=EquivarianceContent(rows=titled(table), models=[readable(model) for model in models], panels=panels),
     )
 
 
 def _strayed(rows: pd.DataFrame, model: str) -> str:
     ends: Any = rows[(rows.tokens == "moved") & (rows.depth == 1)].set_index("positions").sort_index()
     sentences = [f"{significant(row.value)} with positions {positions}" for positions, row in ends.iterrows()]
-    return f"{model}: the last layer's output moves by {' and '.join(sentences)}."
+    return f"{readable(model)}: the last layer's output moves by {' and '.join(sentences)}."
 
 
 @figure("depth_locality", ModelsParameters)
@@ -91,13 +99,14 @@ def locality(params: ModelsParameters) -> Figure[LocalityContent]:
             "bootstrap intervals over windows, which say nothing about other trainings. A causal model's [CLS] sees "
             "itself alone and is not shown."
         ),
-        alt=f"Panels of how far [CLS] and words attend, by depth and against distance, for {', '.join(models)}. {text}",
+        alt=f"Panels of how far [CLS] and words attend, by depth and against distance, for {join_models(models)}. "
+        f"{text}",
         command="\n".join(dict.fromkeys(rows.command)),
         provenance=run_descriptions(rows),
         content=LocalityContent(
-            reach=reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]],
-            at=at,
-            models=models,
+            reach=titled(reach[["model", "layer", "depth", "query", "ratio", "ratio_low", "ratio_high", "value"]]),
+            at=titled(at),
+            models=[readable(model) for model in models],
             queries={query: title for query, title in QUERIES.items() if (rows["query"] == query).any()},
         ),
     )
@@ -125,7 +134,8 @@ def _reach(frame: pd.DataFrame, model: str) -> str:
             low, high = (of.value / of.even).min(), (of.value / of.even).max()
             sentences.append(f"{title} {significant(mean)} ({significant(low)} to {significant(high)})")
     return (
-        f"{model}, mean over layers (smallest to largest): {', '.join(sentences)} times the distance of even attention."
+        f"{readable(model)}, mean over layers (smallest to largest): {', '.join(sentences)} times the distance of "
+        "even attention."
     )
 
 

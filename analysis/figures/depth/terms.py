@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
@@ -34,7 +35,10 @@ HOW = (
 def _where(row: Any, rows: pd.DataFrame) -> str:
     layers, corpus = rows.layer.nunique(), row.corpus.replace("_", " ")
     inputs = f"{row.texts} {corpus}" if row.corpus == CORPUS else f"{row.texts} texts of {corpus}"
-    return f"{row.model}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}, {row.queries:,} queries per head"
+    return (
+        f"{readable(row.model)}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}, {row.queries:,} queries "
+        "per head"
+    )
 
 
 STRONGEST = -1
@@ -78,7 +82,7 @@ def heads(params: TermParameters) -> Figure[TermTable]:
     result = stored_terms(params.model, params.corpus, None, ("head",))
     result = result[result.term == term]
     if result.empty:
-        raise LinkError(f"{params.model} has no term {term!r}; choose another.")
+        raise LinkError(f"{readable(params.model)} has no term {term!r}; choose another.")
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
     at = result.iloc[int(result[measure].argmax())]
@@ -109,8 +113,8 @@ def cell(params: CellParameters) -> Figure[CellContent]:
     own = result[(result.layer == layer) & (result["head"] == head)].set_index("term")
     if own.empty:
         raise LinkError(
-            f"The link says layer {layer}, head {head}; {params.model} has layers 0 to {result.layer.max()} and "
-            f"heads 0 to {int(result['head'].max())}."
+            f"The link says layer {layer}, head {head}; {readable(params.model)} has layers 0 to {result.layer.max()} "
+            f"and heads 0 to {int(result['head'].max())}."
         )
     shown: Any = own.reindex([name for name in (*FOUR, *ADDED_TERMS) if name in own.index and own.rms[name] > 0])
     parts = {name: float(value) for name, value in shown[measure].items()}

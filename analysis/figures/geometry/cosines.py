@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.data import GeometryParameters, find_estimate, geometry_figure, rows_of
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
@@ -79,9 +80,9 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
         real,
         caption=(
             f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Coloured: "
-            f"cosines of {model}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of words and every "
-            "position that a word can hold, in bins of 0.02; random vectors by the exact distribution, (cos + 1)/2 ~ "
-            "Beta((d-1)/2, (d-1)/2)."
+            f"cosines of {readable(model)}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of words "
+            "and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
+            "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
         ),
         alt=text,
         finding=_angle(model, dim),
@@ -96,8 +97,8 @@ def _angle(model: str, dim: int) -> str:
     if row is None:
         return ""
     return (
-        f"A word and a position of {model} have a mean |cosine| of {row.value:.3f}; two random vectors of {dim} "
-        f"dimensions have {expected_abs_cosine(dim):.3f}"
+        f"A word and a position of {readable(model)} have a mean |cosine| of {row.value:.3f}; two random vectors of "
+        f"{dim} dimensions have {expected_abs_cosine(dim):.3f}"
     )
 
 
@@ -117,7 +118,7 @@ def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
     if row is not None:
         like = as_random(row.value)
         text = (
-            f"With their means subtracted, the words and positions of {model} have a mean |cosine| of "
+            f"With their means subtracted, the words and positions of {readable(model)} have a mean |cosine| of "
             f"{row.value:.3f}, and random vectors of {whole:,.0f} dimensions {row.baseline:.3f}"
             + (f"; random vectors of {like:,.0f} dimensions have {row.value:.3f} too." if like is not None else ".")
         )

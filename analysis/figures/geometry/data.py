@@ -7,6 +7,7 @@ from typing import TypedDict, TypeVar
 
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import first_sentence
@@ -101,9 +102,9 @@ def rows_of(model: str, *measures: str) -> pd.DataFrame:
 def _why(model: str, measures: Sequence[str]) -> str:
     run = read.query("SELECT any_value(config) AS config FROM newest_geometry WHERE model = ?", [model])
     if run.empty or run.config.isna().all():
-        return f"No geometry is stored yet for {model}. Run: {MAKE} {model_options(model)}"
+        return f"No geometry is stored yet for {readable(model)}. Run: {MAKE} {model_options(model)}"
     missing = dict.fromkeys(json.loads(run.config.iloc[0])["missing"].values())
-    return f"{model} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
+    return f"{readable(model)} has no {', '.join(m.replace('_', ' ') for m in measures)}: {'; '.join(missing)}."
 
 
 def run_settings(rows: pd.DataFrame) -> RunSettings:
@@ -170,7 +171,7 @@ def estimate(rows: pd.DataFrame, measure: str, subject: str) -> Estimate:
     if (known := find_estimate(rows, measure, subject)) is None:
         model = str(rows.model.iloc[0])
         raise NoResults(
-            f"No {measure.replace('_', ' ')} of {subject.replace('_', ' ')} is stored yet for {model}. "
+            f"No {measure.replace('_', ' ')} of {subject.replace('_', ' ')} is stored yet for {readable(model)}. "
             f"Run: {MAKE} {model_options(model)}"
         )
     return known

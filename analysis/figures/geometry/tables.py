@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.formatting import percent, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.data import (
@@ -72,8 +73,8 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
         "How many directions words and positions use",
         rows,
         caption=(
-            f"{text} {model}, {run_settings(rows)['vocabulary']:,} words and {run_settings(rows)['positions']} "
-            f"positions, with each table's mean row subtracted. {RAW} "
+            f"{text} {readable(model)}, {run_settings(rows)['vocabulary']:,} words and "
+            f"{run_settings(rows)['positions']} positions, with each table's mean row subtracted. {RAW} "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
@@ -107,10 +108,10 @@ def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
         "Ranks",
         rows,
         caption=(
-            f"{text} {model}. Effective rank: the exponential of the entropy of the squared singular values, divided "
-            "by their sum. Stable rank: their sum divided by the largest. Participation ratio: their sum squared, "
-            "divided by the sum of their squares. Dimensions used: the same ratio for the energies of the model's "
-            "own dimensions. Every row of the tables is used, so there is no interval. "
+            f"{text} {readable(model)}. Effective rank: the exponential of the entropy of the squared singular "
+            "values, divided by their sum. Stable rank: their sum divided by the largest. Participation ratio: their "
+            "sum squared, divided by the sum of their squares. Dimensions used: the same ratio for the energies of "
+            "the model's own dimensions. Every row of the tables is used, so there is no interval. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='Gaussian tables of the same shape and norm')}"
         ),
         alt=text,
@@ -149,8 +150,8 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
         "Do words and positions use separate directions?",
         rows,
         caption=(
-            f"{text} {model}. {RAW} Subspaces: the leading right singular vectors of each table. Energy above grey: "
-            "words and positions share more directions than by chance; below: they share fewer. "
+            f"{text} {readable(model)}. {RAW} Subspaces: the leading right singular vectors of each table. Energy "
+            "above grey: words and positions share more directions than by chance; below: they share fewer. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
@@ -186,9 +187,9 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
         "Shared directions from layer to layer",
         rows,
         caption=(
-            f"{text} {model}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over windows of a "
-            f"reference text; words: the hidden states of the probe set, put together into windows ({first.samples:,} "
-            "tokens), with mean and position subtracted, which leaves word and context. "
+            f"{text} {readable(model)}, subspaces of rank {rank:.0f}. Positions: the basis of method mean, over "
+            "windows of a reference text; words: the hidden states of the probe set, put together into windows "
+            f"({first.samples:,} tokens), with mean and position subtracted, which leaves word and context. "
             f"{BAND.format(draws=run_settings(rows)['draws'], of='subspaces of the same rank and dimension')}"
         ),
         alt=text,
@@ -232,10 +233,10 @@ def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
         "Do words stay out of the dimensions that positions use?",
         rows,
         caption=(
-            f"{text} {model}: each dot is one dimension of the model, with its share of the variance of all words and "
-            "of all positions. If words had learnt to leave some dimensions to positions, the dots would fall from "
-            "left to right. Dashed: the share that every dimension has in a random table. Interval by resampling "
-            "dimensions; a share of single dimensions says nothing about other directions."
+            f"{text} {readable(model)}: each dot is one dimension of the model, with its share of the variance of all "
+            "words and of all positions. If words had learnt to leave some dimensions to positions, the dots would "
+            "fall from left to right. Dashed: the share that every dimension has in a random table. Interval by "
+            "resampling dimensions; a share of single dimensions says nothing about other directions."
         ),
         alt=text,
         finding=(

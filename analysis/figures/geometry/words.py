@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
@@ -52,7 +53,7 @@ def cases_of(model: str, measure: str) -> pd.DataFrame:
         "SELECT * FROM newest_neighbours WHERE model = ? AND measure = ? ORDER BY margin", [model, measure]
     )
     if rows.empty:
-        raise NoResults(f"No such words are stored yet for {model}. Run: {MAKE} {model_options(model)}")
+        raise NoResults(f"No such words are stored yet for {readable(model)}. Run: {MAKE} {model_options(model)}")
     return rows
 
 
@@ -75,8 +76,8 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
     row, config = estimate(rows, "word_kept_everywhere", "raw"), run_settings(rows)
     least = min(0.9, float(shown[["low", "value", "baseline_low"]].min().min()))
     text = (
-        f"Of {row.samples:,} words of {model}, {percent(row.value, 1)} are still nearest to themselves whichever "
-        f"position is added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
+        f"Of {row.samples:,} words of {readable(model)}, {percent(row.value, 1)} are still nearest to themselves "
+        f"whichever position is added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
     )
     return geometry_figure(
         "Does adding a position turn one word into another?",
@@ -102,7 +103,7 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
     model, word = params.model, params.word
     rows = cases_of(model, "nearest_word").assign(rank=lambda x: range(1, len(x) + 1))
     if word and word not in set(rows.word):
-        raise NoResults(f"The word {word!r} was not searched for {model}; choose one of its {len(rows):,}.")
+        raise NoResults(f"The word {word!r} was not searched for {readable(model)}; choose one of its {len(rows):,}.")
     plain = rows[rows.word.str.fullmatch("[A-Za-z]+")]
     picked = rows[rows.word == word].iloc[0] if word else (rows if plain.empty else plain).iloc[0]
     verb = "turns it into" if picked.margin < 0 else "brings it nearest to"
@@ -116,10 +117,10 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
         finding=f"A position makes {(rows.margin < 0).sum():,} of {len(rows):,} words look like another word",
         caption=(
-            f"{text} {len(rows):,} words of {model}, each at the one position that brings another word nearest, among "
-            f"those that a word can hold. {(rows.margin < 0).sum():,} fall below zero: those words are lost at one "
-            "position at least. Margin: the distance of word + position to the nearest other word minus the distance "
-            "to the word itself, in the units of the table."
+            f"{text} {len(rows):,} words of {readable(model)}, each at the one position that brings another word "
+            f"nearest, among those that a word can hold. {(rows.margin < 0).sum():,} fall below zero: those words are "
+            "lost at one position at least. Margin: the distance of word + position to the nearest other word minus "
+            "the distance to the word itself, in the units of the table."
         ),
         alt=text,
         content=CallsContent(str(picked.word)),
@@ -130,12 +131,12 @@ def _exact(rows: pd.DataFrame, pairs: int, model: str, words: str) -> str:
     """Over what the nearest sums are exact."""
     if (rows[rows.measure == "collision_complete"].value == 1).any():
         return (
-            f"Exact over all pairs of words of {model} ({words}) and of different positions that a word can hold: "
-            f"{pairs:,} pairs of words could come so near, and each was searched."
+            f"Exact over all pairs of words of {readable(model)} ({words}) and of different positions that a word can "
+            f"hold: {pairs:,} pairs of words could come so near, and each was searched."
         )
     return (
-        f"Exact over the {pairs:,} nearest pairs of words of {model} ({words}) and all pairs of different positions "
-        "that a word can hold; pairs of words farther apart are not searched."
+        f"Exact over the {pairs:,} nearest pairs of words of {readable(model)} ({words}) and all pairs of different "
+        "positions that a word can hold; pairs of words farther apart are not searched."
     )
 
 
@@ -188,8 +189,8 @@ def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
     error = estimate(rows, "decoded", "position_ridge_mean_absolute_error")
     exact, word = (estimate(rows, "decoded", name) for name in ("position_nearest_exact", "word_nearest_top1"))
     text = (
-        f"From the sums of {model}, the nearest mean vector names {percent(exact.value)} of the positions and "
-        f"{percent(word.value)} of the words (by chance {percent(exact.baseline, 1)} and "
+        f"From the sums of {readable(model)}, the nearest mean vector names {percent(exact.value)} of the positions "
+        f"and {percent(word.value)} of the words (by chance {percent(exact.baseline, 1)} and "
         f"{percent(word.baseline, 1)}); a linear map reads the position to within {error.value:.1f} places on average "
         f"(by chance {error.baseline:.1f})."
     )
@@ -276,13 +277,13 @@ def heads(params: GeometryParameters) -> Figure[PanelsContent]:
         "How heads divide their directions between word and position",
         rows,
         caption=(
-            f"{text} {model}, dots are heads. A head's scores come from W_Q W_K^T. Each of its singular directions "
-            "has a share in word → word and one in position → position, by the mean square of what it adds (keys "
-            "centred, over the probe set). Overlap: the sum of the smaller of the two shares, 1 if both use the same "
-            "directions. Lost: what a term loses without the smallest set of directions that holds 90 % of the other "
-            "term. Layer 0 uses the sources of method frozen; deeper layers use method mean, where the rest (word "
-            f"and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} random heads "
-            "with the same singular values."
+            f"{text} {readable(model)}, dots are heads. A head's scores come from W_Q W_K^T. Each of its singular "
+            "directions has a share in word → word and one in position → position, by the mean square of what it "
+            "adds (keys centred, over the probe set). Overlap: the sum of the smaller of the two shares, 1 if both "
+            "use the same directions. Lost: what a term loses without the smallest set of directions that holds 90 % "
+            "of the other term. Layer 0 uses the sources of method frozen; deeper layers use method mean, where the "
+            f"rest (word and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} "
+            "random heads with the same singular values."
         ),
         alt=text,
         content=PanelsContent(

@@ -207,8 +207,9 @@ def _own(name: str, study: Study, shows: str) -> str:
             "difference": f"Score on each task minus {study.name}'s; dots right of the line score higher.",
             "scores": "Score on each task's dev set; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
-        f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, {len(study.results.variants)} variants, "
-        f"{span(cells.seeds)} {seeds_are(study)}, at the best learning rate of each variant and task"
+        f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
+        f"{len(study.results.variants)} variants, {span(cells.seeds)} {seeds_are(study)}, "
+        "at the best learning rate of each variant and task"
         + (f" ({protocol.OPTIMISM})." if cells.rates_tried.max() > 1 else "."),
         VALUES[study.protocol].replace("pre-training seeds", seeds_are(study)),
         f"Averages are over {len(tasks)} GLUE tasks ({words(tasks)})" + (f", without {words(out)}." if out else ".")

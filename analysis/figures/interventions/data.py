@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed
@@ -93,7 +94,7 @@ PERMUTATION = LiveRun(obtain=PermutationRequest.obtain, provenance=run_facts, ci
 def _where(outcome: InterventionResult | PermutationTest) -> str:
     about = outcome.provenance
     cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
-    return f"{about.model}, one text of {len(outcome.token_info)} tokens{cut} ({about.dtype}, {about.device})"
+    return f"{readable(about.model)}, one text of {len(outcome.token_info)} tokens{cut} ({about.dtype}, {about.device})"
 
 
 @figure("intervention_tokens", Parameters, live=RUN)
@@ -232,7 +233,7 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
     )
     if rows.empty:
         raise NoResults(
-            f"No interventions on the model {model!r} are stored yet. Run: python -m analysis intervene --model "
+            f"No interventions on {readable(model)} are stored yet. Run: python -m analysis intervene --model "
             f"{quote(model)}"
         )
     newest: Any = rows[rows.run_id == rows.run_id.iloc[0]]
@@ -260,10 +261,10 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
         ),
         frame=lambda: long,
         caption=(
-            f"{first.model}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. Attention "
-            f"(mean over layers and heads) changes {text}. Dropped terms are dropped at every layer. Lines: 95 % "
-            f"bootstrap intervals, {config['resamples']:,} resamples of {config['clusters']} groups of texts that "
-            f"share no passage; they say nothing about other texts or models.{masked}{left_out}"
+            f"{readable(first.model)}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. "
+            f"Attention (mean over layers and heads) changes {text}. Dropped terms are dropped at every layer. Lines: "
+            f"95 % bootstrap intervals, {config['resamples']:,} resamples of {config['clusters']} groups of texts "
+            f"that share no passage; they say nothing about other texts or models.{masked}{left_out}"
         ),
         alt=f"Dot plots of {kl.shape[0]} interventions. Attention changes {text}.",
         command=(

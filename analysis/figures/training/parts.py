@@ -39,13 +39,13 @@ CLS_APART = Change(LAST, "[CLS] treated separately")
 WAYS: dict[str, tuple[Change, ...]] = {
     "Cross terms dropped last": (
         NORMALISED,
-        Change("bert_a_d", "separate projections for positions in every layer, none in the values"),
+        Change("bert_a_d", "separate projections in every layer, positions not in the values"),
         Change("tupe_a_tie_cls", "the two cross terms dropped"),
         CLS_APART,
     ),
     "Separate projections last": (
         NORMALISED,
-        Change("no_cross", "position scores in every layer, without cross terms, none in the values"),
+        Change("no_cross", "position scores in every layer, no cross terms, positions not in the values"),
         Change("tupe_a_tie_cls", "separate projections for positions"),
         CLS_APART,
     ),

@@ -92,7 +92,9 @@ register(
         figure="training_curves",
         page="training",
         params=params,
-        touches=(Touch(field="variant", label="Against plain addition", options=variants, slides=False, show=title),),
+        touches=(
+            Touch(field="variant", label="Compare with plain addition", options=variants, slides=False, show=title),
+        ),
         says=says,
         more=Way(
             page="training",
