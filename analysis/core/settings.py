@@ -165,7 +165,9 @@ def check() -> None:
     """Raises SettingError for the first wrong value, and for a name that begins as ours do and is unknown."""
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in (*SETTINGS, *ELSEWHERE):
-            raise SettingError(f"{name} is no setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it.")
+            raise SettingError(
+                f"{name} is not a setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it."
+            )
     for name in SETTINGS:
         stated(name)
     if hosted() and switch("ADDEND_SAVE_PROBES") and not text("ADDEND_PROBES"):
@@ -197,7 +199,7 @@ def _expected(setting: Setting, given: str) -> str:
     if setting.kind == "number" and not int(given) and not setting.unlimited:
         return "a whole number above 0"
     if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(one.strip()) for one in given.split(",")):
-        return "addresses such as https://example.org, apart by commas"
+        return "addresses such as https://example.org, separated by commas"
     if setting.kind == "place" and "://" in given and not ADDRESS.fullmatch(given):
         return "a folder, or an address such as s3://bucket/folder without credentials, which stand elsewhere"
     if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", given):
