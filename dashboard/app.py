@@ -52,10 +52,7 @@ def pages() -> dict[str, list[st.Page]]:
 
 
 st.set_page_config(
-    page_title="Addend",
-    page_icon=str(ASSETS / "icon.png"),
-    layout="wide",
-    initial_sidebar_state=SIDEBAR,
+    page_title="Addend", page_icon=str(ASSETS / "icon.png"), layout="wide", initial_sidebar_state=SIDEBAR
 )
 chosen = st.navigation(pages())
 st.html(f"<style>:root {{ {css_variables(dark=page_address.is_dark())} }}</style>")

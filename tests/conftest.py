@@ -5,16 +5,19 @@
     torch        imports PyTorch, itself or through a helper
     slow         takes longer than `SLOW_SECONDS` on two cores, by the times that were measured (tests/slow.txt)
 
-`make fast` runs what has none of these marks; `make check` runs everything.
+`make fast` runs what has none of these marks; `make check` runs everything, the files that take longest first, so that
+no process is left with a long one at the end. `bash tests/run --write-slow` measures the times anew.
 """
 
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent
+SLOW = ROOT / "slow.txt"
 SLOW_SECONDS = 1.0
 HELPERS = ("specimens", "family_specimens", "laboratory", "tiny_tokenizers", "word_models", "tests.trainings")
 """Modules of the tests that import torch, or import what does."""
@@ -32,9 +35,28 @@ def needs_torch(path: Path) -> bool:
 
 
 @cache
-def slow() -> frozenset[str]:
-    """Names of tests (file::function) that were measured to be slow."""
-    return frozenset((ROOT / "slow.txt").read_text(encoding="utf-8").split())
+def slow() -> dict[str, float]:
+    """Tests (file::function) that were measured to be slow, with the seconds that their slow cases took together."""
+    lines = (line.split() for line in SLOW.read_text(encoding="utf-8").splitlines())
+    return {name: float(seconds) for seconds, name in lines}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that measures."""
+    parser.addoption("--write-slow", action="store_true", help="write tests/slow.txt from the times of this run")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Writes the times of this run, where that was asked for."""
+    if not config.option.write_slow:
+        return
+    taken: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport) and report.duration > SLOW_SECONDS:
+                taken[report.nodeid.removeprefix("tests/").partition("[")[0]] += report.duration
+    lines = [f"{seconds:6.1f} {name}\n" for name, seconds in taken.most_common()]
+    SLOW.write_text("".join(lines), encoding="utf-8")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -45,7 +67,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Gives every test its marks."""
+    """Gives every test its marks, and puts the files that take longest first."""
+    seconds: Counter[str] = Counter()
+    for name, taken in slow().items():
+        seconds[name.partition("::")[0]] += taken
+    items.sort(key=lambda item: -seconds[str(item.path.relative_to(ROOT))])
     for item in items:
         folder = item.path.relative_to(ROOT).parts[0]
         if folder in ("browser", "durability"):

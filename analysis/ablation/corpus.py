@@ -245,14 +245,7 @@ class Windows:
         return Batch(ids, segments, labels)
 
     def step(
-        self,
-        step: int,
-        size: int,
-        seed: int,
-        *,
-        causal: bool,
-        share: float = MASKED_SHARE,
-        to_mask: float = TO_MASK,
+        self, step: int, size: int, seed: int, *, causal: bool, share: float = MASKED_SHARE, to_mask: float = TO_MASK
     ) -> Batch:
         """The batch of a step (from 0): windows in an order shuffled anew each time through the corpus.
 

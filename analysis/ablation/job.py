@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from analysis.core.errors import AddendError
 from analysis.engine import Report
 from analysis.rules import rules_of
 from analysis.store import checkpoints
-from analysis.store.files import KINDS, Run, write
+from analysis.store.files import KINDS, Run, write_rows
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from analysis.ablation.glue.examples import Data
+    from analysis.ablation.glue.finetune import StoredRows
     from analysis.ablation.pretrain import Progress
 
 
@@ -213,18 +214,8 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
 
     settings = job.pretraining
     rules = rules_of(settings.variant)
-    metric, step, tokens, seconds, value = (list(column) for column in zip(*progress.rows, strict=True))
-    count = len(metric)
-    columns = {
-        "variant": [settings.variant] * count,
-        "preset": [settings.preset] * count,
-        "seed": [settings.seed] * count,
-        "metric": metric,
-        "step": step,
-        "tokens": tokens,
-        "seconds": seconds,
-        "value": value,
-    }
+    names = ["metric", "step", "tokens", "seconds", "value"]
+    points = [dict(zip(names, row, strict=True)) for row in progress.rows]
     trained = [p for p in model.parameters() if p.requires_grad]
     config = {
         **settings.described(),
@@ -237,23 +228,18 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
         **({"rules": rules.manifest()} if settings.preset == rules.preset else {}),
         "seconds_are": "processor time of one thread" if job.place.device == "cpu" else "elapsed time",
     }
-    write(
-        "curves",
-        columns,
-        Run(
-            kind="curves",
-            command=job.command,
-            run_id=job.run_id,
-            device=device_name(job.place.device),
-            dtype="bfloat16 autocast" if half_precision(settings, job.place.device) else "float32",
-            seed=settings.seed,
-            variant=settings.variant,
-            preset=settings.preset,
-            config=config,
-            seconds=progress.seconds,
-        ),
-        name=job.file(job.run_id),
+    of = {"variant": settings.variant, "preset": settings.preset, "seed": settings.seed}
+    run = Run(
+        kind="curves",
+        command=job.command,
+        run_id=job.run_id,
+        device=device_name(job.place.device),
+        dtype="bfloat16 autocast" if half_precision(settings, job.place.device) else "float32",
+        config=config,
+        seconds=progress.seconds,
+        **of,
     )
+    write_rows(points, run, name=job.file(job.run_id), same=of)
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -347,20 +333,10 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
     name = job.file(job.scores_id)
     # Scores last: they are what says that the job is finished.
     for kind, rows, run_id in (("predictions", predictions, f"{job.scores_id}p"), ("scores", scores, job.scores_id)):
-        columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
-        write(kind, columns, Run(kind=kind, run_id=run_id, **shared), name=name)
+        write_rows(rows, Run(kind=kind, run_id=run_id, **shared), name=name)
 
 
-class FinetunedRows(TypedDict):
-    """The rows of one fine-tuning, as its file keeps them."""
-
-    scores: list[dict[str, object]]
-    predictions: list[dict[str, object]]
-    diverged: NotRequired[list[str]]
-    """What was lost, in words."""
-
-
-def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> FinetunedRows:
+def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> StoredRows:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
@@ -397,32 +373,7 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
         "finetune_seed": seed,
         "learning_rate": rate,
     }
-    return {
-        "scores": [
-            {
-                **shared,
-                "task": name,
-                "metric": metric,
-                "data": outcome.data,
-                "train_examples": outcome.train_examples,
-                "dev_examples": outcome.dev_examples[name],
-                "seconds": outcome.seconds,
-                "value": float(value),
-            }
-            for name, values in outcome.metrics.items()
-            for metric, value in values.items()
-        ],
-        "predictions": [
-            {
-                **shared,
-                "task": name,
-                "metric": TASKS[name].metrics[0],
-                "prediction": np.asarray(outcome.predictions[name], np.float32).tolist(),
-                "replicates": np.asarray(outcome.replicates[name], np.float32).tolist(),
-            }
-            for name in outcome.predictions
-        ],
-    }
+    return outcome.rows(shared)
 
 
 _data: dict[tuple[str, Path | None, Path | None], Data] = {}

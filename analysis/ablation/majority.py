@@ -6,7 +6,7 @@ from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.job import SweepSettings, task_data
 from analysis.ablation.plan import Finetuning
 from analysis.ablation.presets import identify
-from analysis.store.files import KINDS, Run, write
+from analysis.store.files import KINDS, Run, write_rows
 from analysis.store.paths import data_folder
 
 VARIANT = "majority"
@@ -31,9 +31,6 @@ def store_majority(preset: str, plan: Finetuning, place: SweepSettings) -> None:
                         "preset": preset,
                         "task": other,
                         "metric": metric,
-                        "seed": None,
-                        "finetune_seed": None,
-                        "learning_rate": None,
                         "data": data.data,
                         "train_examples": len(data.train),
                         "dev_examples": len(split),
@@ -42,9 +39,5 @@ def store_majority(preset: str, plan: Finetuning, place: SweepSettings) -> None:
                     }
                 )
     command = f"python -m analysis ablate --preset {preset}"
-    write(
-        "scores",
-        {column: [row[column] for row in rows] for column in KINDS["scores"].schema.names},
-        Run(kind="scores", command=command, run_id=run_id, variant=VARIANT, preset=preset, config=limits),
-        name=name,
-    )
+    run = Run(kind="scores", command=command, run_id=run_id, variant=VARIANT, preset=preset, config=limits)
+    write_rows(rows, run, name=name)

@@ -37,8 +37,7 @@ FINETUNING = {
         predicted=40,
     ),
     "cpu": Finetuning(
-        tasks=TASKS,
-        settings={"epochs": 2, "batch_size": 32, "max_length": 64, "max_train": 4_000, "max_dev": 2_000},
+        tasks=TASKS, settings={"epochs": 2, "batch_size": 32, "max_length": 64, "max_train": 4_000, "max_dev": 2_000}
     ),
     "cpu2": Finetuning(),
     "pilot": Finetuning(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from shlex import quote
 
-from analysis.ablation.variants.base import Setting
+from analysis.ablation.variants import Setting
 
 
 @dataclass(frozen=True, kw_only=True)

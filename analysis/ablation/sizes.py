@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 
-from analysis.ablation.variants.base import Setting
+from analysis.ablation.variants import Setting
 
 
 def parameters(config: Mapping[str, Setting]) -> int:

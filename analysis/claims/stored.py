@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,7 @@ from analysis.claims.base import WORDS, Document, View
 from analysis.core import frames
 from analysis.core.errors import UnknownName
 from analysis.store import read
-from analysis.store.paths import version
+from analysis.store.paths import until_the_store_changes
 
 ENTRIES = (
     "SELECT h.id, h.title, h.question, h.statement, v.* EXCLUDE (id, run_id), list(d.document ORDER BY d.document) "
@@ -85,9 +84,10 @@ class Entry:
     views: tuple[View, ...]
 
 
+@until_the_store_changes()
 def ledger() -> tuple[Entry, ...]:
     """Every claim that has a first verdict in the store, in order of id."""
-    return _ledger(version())
+    return tuple(_entry(row) for row in records(read.query(ENTRIES)))
 
 
 def claim(id: str) -> Entry:
@@ -124,12 +124,6 @@ def documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     rows = records(read.query("SELECT * FROM documents ORDER BY document"))
     return {row.pop("document"): Document(**row) for row in rows}
-
-
-@lru_cache(maxsize=4)
-def _ledger(version: tuple[str, int, int]) -> tuple[Entry, ...]:
-    del version  # Only tells one store from another.
-    return tuple(_entry(row) for row in records(read.query(ENTRIES)))
 
 
 def _entry(row: dict[str, Any]) -> Entry:

@@ -33,12 +33,7 @@ ALIASES = {
 """Names that kinds of measurement had as commands of their own. Stored results name them, so that they stay."""
 
 
-app = typer.Typer(
-    name="python -m analysis",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(name="python -m analysis", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 COMMANDS = (
     "sync",

@@ -86,6 +86,11 @@ def plural(count: int, one: str) -> str:
     return f"{count:,} {head}{'' if count == 1 else 's'}{of}{rest}"
 
 
+def sentences(*parts: str) -> str:
+    """The parts that say something, as one paragraph."""
+    return " ".join(part for part in parts if part)
+
+
 def first_sentence(text: str) -> str:
     """A text's first sentence without its full stop.
 

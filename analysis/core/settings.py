@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Setting:
     """One environment variable. A number of 0 means no limit where `unlimited` says so.
 
@@ -29,76 +29,53 @@ class Setting:
 
     name: str
     kind: Literal["switch", "number", "text", "names", "address", "place"]
-    default: str
+    says: str
+    default: str = ""
     hosted: str | None = None
     unlimited: bool = False
-    says: str
 
 
 def _number(name: str, default: int, hosted: int, says: str, *, unlimited: bool = False) -> Setting:
-    return Setting(name=name, kind="number", default=str(default), hosted=str(hosted), says=says, unlimited=unlimited)
+    return Setting(name, "number", says, str(default), str(hosted), unlimited)
 
 
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
+        Setting("ADDEND_HOSTED", "switch", "`1`: the server is open to strangers; see Hosting", default="0"),
         Setting(
-            name="ADDEND_HOSTED", kind="switch", default="0", says="`1`: the server is open to strangers; see Hosting"
+            "ADDEND_PUBLIC_URL",
+            "address",
+            "the public address that links contain; by default the address that the browser shows",
         ),
         Setting(
-            name="ADDEND_PUBLIC_URL",
-            kind="address",
-            default="",
-            says="the public address that links contain; by default the address that the browser shows",
+            "ADDEND_DATA",
+            "place",
+            "the folder of results files, or an address of object storage such as `s3://bucket/folder`; by default "
+            "`data/`",
         ),
         Setting(
-            name="ADDEND_DATA",
-            kind="place",
-            default="",
-            says="the folder of results files, or an address of object storage such as `s3://bucket/folder`; by "
-            "default `data/`",
+            "ADDEND_MIRROR",
+            "text",
+            "where this machine keeps the files of an `ADDEND_DATA` on object storage; by default `~/.cache/addend`",
+        ),
+        Setting("ADDEND_STORE", "text", "the DuckDB file; by default `store/addend.duckdb` in the data folder"),
+        Setting("ADDEND_SAVE_PROBES", "switch", "`0` switches the saving of probes off", default="1", hosted="0"),
+        Setting(
+            "ADDEND_PROBES",
+            "place",
+            "a folder or an address for saved probes only, outside the store; by default `probes/` in the data folder",
         ),
         Setting(
-            name="ADDEND_MIRROR",
-            kind="text",
-            default="",
-            says="where this machine keeps the files of an `ADDEND_DATA` on object storage; by default "
-            "`~/.cache/addend`",
+            "ADDEND_IMPORT", "switch", "`0` switches off uploads on the page Bring your own", default="1", hosted="0"
         ),
         Setting(
-            name="ADDEND_STORE",
-            kind="text",
-            default="",
-            says="the DuckDB file; by default `store/addend.duckdb` in the data folder",
-        ),
-        Setting(
-            name="ADDEND_SAVE_PROBES",
-            kind="switch",
-            default="1",
-            hosted="0",
-            says="`0` switches the saving of probes off",
-        ),
-        Setting(
-            name="ADDEND_PROBES",
-            kind="place",
-            default="",
-            says="a folder or an address for saved probes only, outside the store; by default `probes/` in the "
-            "data folder",
-        ),
-        Setting(
-            name="ADDEND_IMPORT",
-            kind="switch",
-            default="1",
-            hosted="0",
-            says="`0` switches off uploads on the page Bring your own",
-        ),
-        Setting(
-            name="ADDEND_MODELS",
-            kind="names",
+            "ADDEND_MODELS",
+            "names",
+            "models of the hub that readers may ask for, separated by commas: `owner/name`, `owner/*`, "
+            "`owner/name@revision`, or `*`",
             default="*",
             hosted="",
-            says="models of the hub that readers may ask for, separated by commas: `owner/name`, `owner/*`, "
-            "`owner/name@revision`, or `*`",
         ),
         _number(
             "ADDEND_MODEL_MB",
@@ -127,27 +104,26 @@ SETTINGS: Mapping[str, Setting] = {
             "ADDEND_CONNECTIONS_ADDRESS", 0, 40, "open pages (WebSocket connections) from one address", unlimited=True
         ),
         Setting(
-            name="ADDEND_PROXIES",
-            kind="number",
+            "ADDEND_PROXIES",
+            "number",
+            "how many trusted proxies stand in front; each adds to `X-Forwarded-For` the address that it was asked "
+            "from",
             default="0",
             unlimited=True,
-            says="how many trusted proxies stand in front; each adds to `X-Forwarded-For` the address that it "
-            "was asked from",
         ),
         Setting(
-            name="ADDEND_FRAMED_BY",
-            kind="names",
-            default="",
-            says="sites that may show the app in a frame, separated by commas, such as `https://example.org`; by "
-            "default none",
+            "ADDEND_FRAMED_BY",
+            "names",
+            "sites that may show the app in a frame, separated by commas, such as `https://example.org`; by default "
+            "none",
         ),
-        Setting(name="ADDEND_SIGN_IN", kind="switch", default="0", says="`1`: readers must sign in first; see Hosting"),
+        Setting("ADDEND_SIGN_IN", "switch", "`1`: readers must sign in first; see Hosting", default="0"),
         Setting(
-            name="ADDEND_LOG",
-            kind="switch",
+            "ADDEND_LOG",
+            "switch",
+            "`1`: writes one line of JSON to stderr for each probe, turn at the device and failure, without texts",
             default="0",
             hosted="1",
-            says="`1`: writes one line of JSON to stderr for each probe, turn at the device and failure, without texts",
         ),
     )
 }

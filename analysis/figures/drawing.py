@@ -71,16 +71,18 @@ class Look:
         return "#5b5f6b" if self.dark else "#c9ccd3"
 
     @property
+    def grid(self) -> str:
+        """Lines of a grid."""
+        return "#2b313d" if self.dark else "#e6e8ec"
+
+    @property
     def diverging(self) -> list[str]:
         """Stops of a scale whose middle is zero: blue below it, the ground at it, orange above."""
         return colours.DIVERGING[self.dark]
 
     def around_zero(self, reach: float) -> alt.Scale:
-        """The colours of values from -reach to reach; those beyond have the colour of the end."""
-        stops = self.diverging
-        return alt.Scale(
-            domain=list(np.linspace(-reach, reach, len(stops))), range=stops, clamp=True, interpolate="rgb"
-        )
+        """The colours of values from -reach to reach."""
+        return colour_scale(self.diverging, (-reach, reach))
 
     @property
     def sequential(self) -> list[str]:
@@ -109,6 +111,12 @@ class Look:
     def ink_on_cells(self, strong: str) -> Any:
         """The colour of digits on a scale's cells, as a condition. strong: the Vega test that a cell is far from 0."""
         return alt.condition(strong, alt.value(self.ground), alt.value(self.ink))
+
+
+def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale:
+    """The colours of values from one end of a domain to the other; those beyond have the colour of the end."""
+    places = list(np.linspace(*domain, len(stops)))
+    return alt.Scale(domain=places, range=list(stops), clamp=True, interpolate="rgb")
 
 
 ContentT = TypeVar("ContentT")
@@ -163,35 +171,48 @@ def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> No
         replace_data(inner, replacement)
 
 
-def compose(figure: Figure) -> Chart:
-    """The whole figure as one light picture, as it is exported."""
-    drawn = panels(figure)
-    ink = Look().ink
-    # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
-    # put into a row as well, lest the figure's title replace its own.
-    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
+def themed(chart: Chart, look: Look) -> Chart:
+    """A picture with the letters, axes and legends of all that leaves the page as a file."""
     return (
-        whole.properties(
-            title=alt.TitleParams(
-                textwrap.wrap(figure.heading, TITLE_CHARACTERS),
-                subtitle=figure.title if figure.finding else "",
-                anchor="start",
-                fontSize=15,
-                subtitleFontSize=12,
-                offset=12,
-            ),
-            background="white",
-        )
-        .configure(font=FONT)
+        chart.configure(font=FONT)
         .configure_axis(
             labelFontSize=12,
             titleFontSize=12,
-            labelColor=ink,
-            titleColor=ink,
-            gridColor="#e6e8ec",
+            labelColor=look.ink,
+            titleColor=look.ink,
+            gridColor=look.grid,
             titleFontWeight="normal",
         )
-        .configure_legend(labelFontSize=12, titleFontSize=12, titleLimit=400, labelLimit=320, titleFontWeight="normal")
+        .configure_legend(
+            labelFontSize=12,
+            titleFontSize=12,
+            labelColor=look.ink,
+            titleColor=look.ink,
+            titleLimit=400,
+            labelLimit=320,
+            titleFontWeight="normal",
+        )
+        .configure_title(color=look.ink, subtitleColor=look.ink)
         .configure_view(strokeWidth=0)
         .configure_rule(aria=False)
     )
+
+
+def compose(figure: Figure) -> Chart:
+    """The whole figure as one light picture, as it is exported."""
+    drawn = panels(figure)
+    # Each panel keeps the scale it was drawn on; a shared one is given to every panel as its domain. One panel is
+    # put into a row as well, lest the figure's title replace its own.
+    whole = alt.concat(*drawn, columns=columns(figure)).resolve_scale(color="independent", shape="independent")
+    titled = whole.properties(
+        title=alt.TitleParams(
+            textwrap.wrap(figure.heading, TITLE_CHARACTERS),
+            subtitle=figure.title if figure.finding else "",
+            anchor="start",
+            fontSize=15,
+            subtitleFontSize=12,
+            offset=12,
+        ),
+        background="white",
+    )
+    return themed(titled, Look())

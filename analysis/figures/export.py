@@ -23,8 +23,8 @@ from analysis import __version__
 from analysis.core import csv_export
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.figures import Figure, fonts
-from analysis.figures.drawing import printable
-from analysis.figures.drawings import compose, replace_data
+from analysis.figures.drawing import Chart, Look, printable, themed
+from analysis.figures.drawings import compose, panels, replace_data
 
 vlc.register_font_directory(str(fonts.FOLDER))
 
@@ -69,8 +69,7 @@ def data_digest(figure: Figure) -> str:
     return _digests[figure]
 
 
-def _specification(figure: Figure) -> dict:
-    chart = compose(figure)
+def _specification(chart: Chart) -> dict:
     replace_data(chart, lambda frame: alt.InlineData(values=alt.to_values(frame)["values"]))
     return _printable(chart.to_dict())
 
@@ -93,7 +92,7 @@ def _svg(figure: Figure, about: Manifest) -> bytes:
 
 def svg(figure: Figure, about: Manifest) -> str:
     """An SVG element without its typeface, for a page that carries that once for all."""
-    drawn = vlc.vegalite_to_svg(_specification(figure))
+    drawn = vlc.vegalite_to_svg(_specification(compose(figure)))
     start = drawn.index(">", drawn.index("<svg")) + 1
     inside = (
         f"<title>{escape(printable(figure.title))}</title><desc>{escape(printable(figure.alt))}</desc>"
@@ -102,8 +101,23 @@ def svg(figure: Figure, about: Manifest) -> str:
     return drawn[:start] + inside + drawn[start:]
 
 
+def panel_svgs(figure: Figure, look: Look, width: int | None = None) -> list[str]:
+    """Each panel as an SVG element on no ground, for a page that has the typeface and describes the picture itself.
+
+    width: of the plot in pixels, in place of the panel's own.
+    """
+    drawn = []
+    for panel in panels(figure, look):
+        if width:
+            panel.width = width
+        specification = _specification(themed(panel.properties(background="transparent"), look))
+        specification["config"]["aria"] = False
+        drawn.append(vlc.vegalite_to_svg(specification))
+    return drawn
+
+
 def _png(figure: Figure, about: Manifest) -> bytes:
-    drawn = vlc.vegalite_to_png(_specification(figure), scale=PNG_SCALE)
+    drawn = vlc.vegalite_to_png(_specification(compose(figure)), scale=PNG_SCALE)
     text = PngInfo()
     text.add_itxt("Title", figure.title)
     text.add_itxt("Description", figure.alt)
@@ -114,7 +128,7 @@ def _png(figure: Figure, about: Manifest) -> bytes:
 
 
 def _pdf(figure: Figure, about: Manifest) -> bytes:
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(vlc.vegalite_to_pdf(_specification(figure)))))
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(vlc.vegalite_to_pdf(_specification(compose(figure))))))
     writer.add_metadata({"/Title": figure.title, "/Subject": figure.caption, "/Creator": str(about["made_by"])})
     writer.add_attachment("manifest.json", json.dumps(about, indent=2).encode())
     buffer = io.BytesIO()
@@ -123,14 +137,14 @@ def _pdf(figure: Figure, about: Manifest) -> bytes:
 
 
 def _vega_lite(figure: Figure, about: Manifest) -> bytes:
-    specification = _specification(figure)
+    specification = _specification(compose(figure))
     specification["usermeta"] = {**specification.get("usermeta", {}), "addend": about}
     return json.dumps(specification).encode()
 
 
 def _html(figure: Figure, about: Manifest) -> bytes:
     """The chart as one file with everything in it: tooltips work, and nothing is fetched."""
-    drawn = vlc.vegalite_to_html(_specification(figure), bundle=True)
+    drawn = vlc.vegalite_to_html(_specification(compose(figure)), bundle=True)
     says = escape(printable(f"{figure.title}. {figure.caption}" if figure.finding else figure.caption))
     about_json = json.dumps(about).replace("</", "<\\/")
     below = (

@@ -6,8 +6,9 @@ under the same name in analysis/figures/drawings.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, Self, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -80,22 +81,24 @@ ContentT = TypeVar("ContentT")
 class Figure(Generic[ContentT]):
     """One figure's content. Two figures are equal when they are the same one.
 
+    name: that which it is registered under; the registration gives it.
     title: what is drawn. finding: what it shows, as one sentence without its full stop, with its numbers; the heading
     where there is one. frame: the data behind the chart, tidy, made when asked for (a large map has many rows).
     caption: what, on what, how many, how sure. alt: what a reader who cannot see it should be told.
-    command: reproduces the numbers from a checkout. provenance: what the numbers trace to.
+    command: reproduces the numbers from a checkout. provenance: what the numbers trace to. Of a live figure, its
+    `LiveRun` says both where the figure does not.
     sentences: what stands above the figure as a list, besides the finding.
     content: what the drawing needs besides the frame, a frozen dataclass of the figure's own.
     columns: how many panels stand abreast; 0 where the drawing alone decides.
     """
 
-    name: str
     title: str
     frame: Callable[[], pd.DataFrame]
     caption: str
     alt: str
-    command: str
     content: ContentT
+    name: str = ""
+    command: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
     citation_keys: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
@@ -108,17 +111,34 @@ class Figure(Generic[ContentT]):
         return self.finding or self.title
 
 
+RunT = TypeVar("RunT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveRun(Generic[RunT]):
+    """A kind of run of a model that figures are made of, and what all of them say of it.
+
+    obtain: makes the run that a link's values ask for. provenance: what its numbers trace to. command: what makes a run
+    again. Command and citation_keys are those of every figure that has none of its own.
+    """
+
+    obtain: Callable[[Values], RunT]
+    provenance: Callable[[RunT], Mapping[str, str]]
+    command: Callable[[RunT], str] = lambda run: ""
+    citation_keys: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class FigureSpec:
     """How a figure is made.
 
     parameters: what it is asked for. build: makes it, from the parameters alone or, where `live` is given, from the
-    parameters and what `live` makes of a link's values, a model's run.
+    parameters and a run.
     """
 
     parameters: type[Parameters]
     build: Callable[..., Figure[Any]]
-    live: Callable[[Values], object] | None = None
+    live: LiveRun[Any] | None = None
 
     def of(self, values: Values, *run: object) -> Figure[Any]:
         """The figure that a link's values ask for; of a live one, of the run that is given.
@@ -129,21 +149,38 @@ class FigureSpec:
 
     def make(self, values: Values) -> Figure[Any]:
         """The figure, its run included. Raises what `of` raises, and what the run raises."""
-        return self.of(values, self.live(values)) if self.live else self.of(values)
+        return self.of(values, self.live.obtain(values)) if self.live else self.of(values)
 
 
 FIGURES: Registry[FigureSpec] = Registry("figure")
 
-BuildT = TypeVar("BuildT", bound=Callable[..., Figure[Any]])
+ParametersT = TypeVar("ParametersT", bound=Parameters)
+RunP = ParamSpec("RunP")
+Build = Callable[Concatenate[ParametersT, RunP], Figure[ContentT]]
 
 
 def figure(
-    name: str, parameters: type[Parameters], *, live: Callable[[Values], object] | None = None
-) -> Callable[[BuildT], BuildT]:
-    """Registers a function (parameters) -> Figure, or (parameters, run) -> Figure where `live` gives the run."""
+    name: str, parameters: type[ParametersT], *, live: LiveRun[Any] | None = None
+) -> Callable[[Build[ParametersT, RunP, ContentT]], Build[ParametersT, RunP, ContentT]]:
+    """Registers a function (parameters) -> Figure, or (parameters, run) -> Figure where `live` gives the run.
 
-    def register(build: BuildT) -> BuildT:
-        FIGURES.add(name, FigureSpec(parameters=parameters, build=build, live=live))
-        return build
+    The figure gets the name and, of a live one, what `live` says of the run.
+    """
+
+    def register(build: Build[ParametersT, RunP, ContentT]) -> Build[ParametersT, RunP, ContentT]:
+        @wraps(build)
+        def complete(params: ParametersT, *run: RunP.args, **named: RunP.kwargs) -> Figure[ContentT]:
+            made = replace(build(params, *run, **named), name=name)
+            if live is None:
+                return made
+            return replace(
+                made,
+                command=made.command or live.command(run[0]),
+                provenance=made.provenance or live.provenance(run[0]),
+                citation_keys=made.citation_keys or live.citation_keys,
+            )
+
+        FIGURES.add(name, FigureSpec(parameters=parameters, build=complete, live=live))
+        return complete
 
     return register

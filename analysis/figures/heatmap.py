@@ -11,7 +11,8 @@ import pandas as pd
 from numpy import ndarray
 from PIL import Image
 
-from analysis.figures.drawing import Chart, Look, printable
+from analysis.figures import marks
+from analysis.figures.drawing import Chart, Look, colour_scale, printable
 
 LEGEND_PIXELS = 62
 MOST_LABELS = 20
@@ -28,15 +29,16 @@ SHARP = 512
 
 def heatmap(
     values: ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     *,
     domain: tuple[float, float],
     row_title: str,
     column_title: str,
     value_title: str,
-    title: str | list[str] = "",
-    diverging: bool = True,
+    title: str | Sequence[str] = "",
+    below: Sequence[str] = (),
+    diverging: bool | None = None,
     legend: bool = True,
     side: int = 300,
     height: int | None = None,
@@ -46,26 +48,32 @@ def heatmap(
 ) -> Chart:
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
 
-    Rows and columns may repeat labels: cells are placed by index and labelled by name. first: what the counting of
-    rows and columns begins with, where they are too many to be named. level: whether the columns' names have room to
-    stand level.
+    rows, columns: their names, which may repeat, for cells are placed by index; their numbers where none are given.
+    below: lines below the title. diverging: whether zero is the middle of the colours; by default where it is the
+    middle of the domain. first: what the counting of rows and columns begins with, where they are too many to be named.
+    level: whether the columns' names have room to stand level.
     """
     look = look or Look()
+    if diverging is None:
+        diverging = -domain[0] == domain[1] > 0
     stops = look.diverging if diverging else look.sequential
-    scale = alt.Scale(domain=list(np.linspace(*domain, len(stops))), range=stops, clamp=True, interpolate="rgb")
-    shown = (
-        alt.Legend(title=value_title, orient="bottom", gradientLength=180 if side >= 300 else 100, format=".3~g")
-        if legend
-        else None
-    )
+    bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100) if legend else None
+    color = alt.Color("value:Q", scale=colour_scale(stops, domain), legend=bar)
     if is_image(values):
-        chart = _image(values, first, scale, stops, domain, shown, row_title, column_title)
+        x, y = index_axes(values.shape, row_title, column_title, first)
+        image = picture(painted(values, stops, domain), values.shape, x, y, first)
+        chart = alt.layer(image, unseen_key(color, domain, first))
     else:
-        chart = _cells(values, rows, columns, scale, shown, row_title, column_title, value_title, level)
+        down, across = _names(rows, values.shape[0]), _names(columns, values.shape[1])
+        chart = _cells(values, down, across, color, (row_title, column_title, value_title), level)
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
     stretch = LEGEND_PIXELS if look.screen and not legend else 0
     chart = chart.properties(width=side, height=(height or side) - stretch)
-    return chart.properties(title=alt.TitleParams(title, fontSize=13, anchor="start")) if title else chart
+    return chart.properties(title=marks.heading(title, *below, look=look)) if title else chart
+
+
+def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:
+    return [str(number) for number in range(count)] if names is None else names
 
 
 def is_image(values: ndarray) -> bool:
@@ -98,36 +106,32 @@ def _cells(
     values: ndarray,
     rows: Sequence[str],
     columns: Sequence[str],
-    scale: alt.Scale,
-    legend: alt.Legend | None,
-    row_title: str,
-    column_title: str,
-    value_title: str,
+    color: alt.Color,
+    titles: tuple[str, str, str],
     level: bool,
-) -> Chart:
-    i, j = np.indices(values.shape)
+) -> alt.Chart:
+    """titles: of the rows, the columns and the values."""
+    i, j = (places.ravel() for places in np.indices(values.shape))
     frame = pd.DataFrame(
         {
-            "row": i.ravel(),
-            "column": j.ravel(),
-            "row_label": np.asarray(rows, dtype=object)[i.ravel()],
-            "column_label": np.asarray(columns, dtype=object)[j.ravel()],
+            "row": i,
+            "column": j,
+            "row_label": np.asarray(rows, dtype=object)[i],
+            "column_label": np.asarray(columns, dtype=object)[j],
             "value": np.asarray(values, dtype=float).ravel(),
         }
     )
+    row, column, value = titles
+    # Numbers stand upright; words would run into each other.
+    angle = 0 if level or _short(columns) else -60
     return (
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            # Numbers stand upright; words would run into each other.
-            x=alt.X("column:O", axis=token_axis(columns, column_title, angle=0 if level or _short(columns) else -60)),
-            y=alt.Y("row:O", axis=token_axis(rows, row_title, angle=0)),
-            color=alt.Color("value:Q", scale=scale, legend=legend),
-            tooltip=[
-                alt.Tooltip("row_label:N", title=row_title),
-                alt.Tooltip("column_label:N", title=column_title),
-                alt.Tooltip("value:Q", title=value_title, format=".4~g"),
-            ],
+            x=alt.X("column:O", axis=token_axis(columns, column, angle=angle)),
+            y=alt.Y("row:O", axis=token_axis(rows, row, angle=0)),
+            color=color,
+            tooltip=marks.tips(("row_label", row), ("column_label", column), ("value", value, ".4~g")),
         )
     )
 
@@ -149,43 +153,36 @@ def painted(values: ndarray, stops: Sequence[str], domain: tuple[float, float], 
         pixels = pixels.repeat(max(1, sharp // count), axis)
     image = Image.fromarray(pixels, "P")
     image.putpalette([*colours.round().astype(np.uint8).ravel().tolist(), 0, 0, 0])
+    return png_address(image, transparency=NO_VALUE)
+
+
+def png_address(image: Image.Image, **options: int) -> str:
+    """The address of a picture that holds all of it. options: Pillow's for PNG files."""
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", transparency=NO_VALUE)
+    image.save(buffer, "PNG", **options)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def _image(
-    values: ndarray,
-    first: int,
-    scale: alt.Scale,
-    stops: Sequence[str],
-    domain: tuple[float, float],
-    legend: alt.Legend | None,
-    row_title: str,
-    column_title: str,
-) -> Chart:
-    low, high = domain
-    url = painted(values, stops, domain)
-    height, width = values.shape
-    # Half a cell off, so that a tick stands at the middle of the cell it counts.
-    sides, ends = [first - 0.5, first + width - 0.5], [first - 0.5, first + height - 0.5]
-    frame = pd.DataFrame({"url": [url], "x": sides[:1], "x2": sides[1:], "y": ends[:1], "y2": ends[1:]})
-    across = alt.X("x:Q", scale=alt.Scale(domain=sides, nice=False, zero=False), axis=_count_axis(column_title))
-    down = alt.Y("y:Q", scale=alt.Scale(domain=ends, reverse=True, nice=False, zero=False), axis=_count_axis(row_title))
-    picture = (
-        alt.Chart(frame)
-        .mark_image(aspect=False)
-        .encode(x=across, x2=alt.X2("x2"), y=down, y2=alt.Y2("y2"), url=alt.Url("url:N"))
+def index_axes(shape: tuple[int, ...], row_title: str, column_title: str, first: int = 0) -> tuple[alt.X, alt.Y]:
+    """Axes that count columns and rows, rows downwards, with a tick at the middle of the cell that it counts."""
+    height, width = shape
+    axis = {"grid": False, "tickCount": 6, "tickMinStep": 1, "domain": False, "format": "d"}
+    across = alt.Scale(domain=[first - 0.5, first + width - 0.5], nice=False, zero=False)
+    down = alt.Scale(domain=[first - 0.5, first + height - 0.5], reverse=True, nice=False, zero=False)
+    return (
+        alt.X("x:Q", scale=across, axis=alt.Axis(title=column_title, **axis)),
+        alt.Y("y:Q", scale=down, axis=alt.Axis(title=row_title, **axis)),
     )
-    # An image has no colour scale of its own: two unseen points carry the legend.
-    unseen = pd.DataFrame({"value": [low, high], "x": first, "y": first})
-    key = (
-        alt.Chart(unseen)
-        .mark_point(opacity=0)
-        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), color=alt.Color("value:Q", scale=scale, legend=legend))
-    )
-    return picture + key
 
 
-def _count_axis(title: str) -> alt.Axis:
-    return alt.Axis(title=title, grid=False, tickCount=6, tickMinStep=1, domain=False, format="d")
+def picture(url: str, shape: tuple[int, ...], x: alt.X, y: alt.Y, first: float = 0) -> alt.Chart:
+    """A picture over all cells of axes that count them."""
+    x1, y1, (height, width) = first - 0.5, first - 0.5, shape
+    frame = pd.DataFrame({"url": [url], "x": [x1], "x2": [x1 + width], "y": [y1], "y2": [y1 + height]})
+    return alt.Chart(frame).mark_image(aspect=False).encode(x=x, x2="x2", y=y, y2="y2", url="url:N")
+
+
+def unseen_key(color: alt.Color, domain: tuple[float, float], first: int = 0) -> alt.Chart:
+    """Two unseen points that carry the legend of `value`: a picture has no scale of colours of its own."""
+    points = alt.Chart(pd.DataFrame({"value": domain, "x": first, "y": first})).mark_point(opacity=0)
+    return points.encode(x="x:Q", y="y:Q", color=color)

@@ -22,6 +22,10 @@ DOT, SEED, LARGE_DOT = 60, 38, 95
 """Areas of dots, in square pixels: a value, one seed of several, a value that stands out."""
 LINE, THIN_LINE = 2.0, 0.8
 """Widths of lines and interval bars, in pixels: a value, one seed of several."""
+BAR = 10
+"""Thickness of a bar, in pixels."""
+SHAPES = ("circle", "diamond", "square", "triangle-up")
+"""The signs of names that have none of their own, from the first to the last."""
 DASH = [4, 3]
 """The dash of what is given and not measured: chance, a baseline, a threshold."""
 KEY_ROW = 24
@@ -101,6 +105,23 @@ def whole_numbers(channel: type[ChannelT], field: str, title: str, *, grid: bool
     return channel(f"{field}:Q", title=title, scale=alt.Scale(nice=False), axis=axis)
 
 
+def categories(
+    channel: type[ChannelT],
+    field: str,
+    title: str | None,
+    order: Sequence[str] | UndefinedType = alt.Undefined,
+    *,
+    place: Literal["top", "bottom", "left", "right"] | UndefinedType = alt.Undefined,
+) -> ChannelT:
+    """An axis of names, or of whole numbers that each have a band of their own, with labels that stand level.
+
+    order: from the first to the last; else they are sorted.
+    """
+    names = order if isinstance(order, UndefinedType) else list(order)
+    axis = alt.Axis(orient=place, labelAngle=0, ticks=False, domain=False)
+    return channel(f"{field}:O", title=title, sort=names, axis=axis)
+
+
 def same_axis(channel: ChannelT, field: str) -> ChannelT:
     """The same axis for another column."""
     other = channel.copy()
@@ -108,16 +129,33 @@ def same_axis(channel: ChannelT, field: str) -> ChannelT:
     return other
 
 
-def rows_down(field: str, order: Sequence[str], *, limit: int = 260, title: str | None = None) -> alt.Y:
-    """One row a name, in the order given. limit: the most pixels of a name."""
-    axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=True, labelOverlap=False)
+def rows_down(
+    field: str, order: Sequence[str], *, limit: int = 260, title: str | None = None, grid: bool = True
+) -> alt.Y:
+    """One row a name, in the order given. limit: the most pixels of a name. grid: whether a line leads to its marks."""
+    axis = alt.Axis(labelLimit=limit, labelPadding=6, ticks=False, domain=False, grid=grid, labelOverlap=False)
     names = list(order)
     return alt.Y(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
 
 
+def columns_across(field: str, order: Sequence[str], *, title: str | list[str] | None = None) -> alt.X:
+    """One column a name, in the order given, with the names slanting above."""
+    axis = alt.Axis(
+        orient="top", labelAngle=-55, labelLimit=260, labelFontSize=TEXT, ticks=False, domain=False,
+        labelOverlap=False, titleAnchor="start", titlePadding=8,
+    )  # fmt: skip
+    names = list(order)
+    return alt.X(f"{field}:N", sort=names, title=title, scale=alt.Scale(domain=names), axis=axis)
+
+
+def wrap_lines(text: str, width: int) -> list[str]:
+    """A text broken into lines of at most `width` letters."""
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [text]
+
+
 def wrap_label(text: str, width: int = LABEL_CHARACTERS) -> str:
     """A label broken into lines, so that none is cut off."""
-    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+    return "\n".join(wrap_lines(text, width))
 
 
 def level_labels(labels: Sequence[str]) -> dict[str, str]:
@@ -128,6 +166,13 @@ def level_labels(labels: Sequence[str]) -> dict[str, str]:
     most = max((label.count("\n") for label in labels), default=0)
     missing = {label: most - label.count("\n") for label in labels}
     return {label: "\n" * (lines // 2) + label + "\n" * (lines % 2) for label, lines in missing.items()}
+
+
+def wrapped_labels(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[str, str]:
+    """Names and their labels for `labelled_rows`, broken into lines. width: the letters of a line."""
+    wrapped = {name: wrap_label(name, width) for name in names}
+    level = level_labels(list(wrapped.values()))
+    return {name: level[label] for name, label in wrapped.items()}
 
 
 def row_height(labels: Sequence[str], least: int = 26) -> int:
@@ -175,9 +220,19 @@ def legend(
     *,
     lines: bool = False,
 ) -> alt.Legend:
-    """A legend whose names are not cut and whose signs are as strong as the marks. lines: its signs are strokes."""
+    """A legend whose names are neither cut nor left out, with signs as strong as the marks.
+
+    lines: its signs are strokes.
+    """
     sign = {"symbolType": "stroke", "symbolSize": STROKE, "symbolStrokeWidth": LINE} if lines else {}
-    return alt.Legend(title=title, orient=place, columns=columns, labelLimit=320, symbolOpacity=1, **sign)
+    return alt.Legend(
+        title=title, orient=place, columns=columns, labelLimit=320, symbolLimit=64, symbolOpacity=1, **sign
+    )
+
+
+def colour_bar(title: str, *, length: int = 220, form: str = ".3~g") -> alt.Legend:
+    """The legend of a scale of colours. length: in pixels; form: Vega's number format."""
+    return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400)
 
 
 def key_room(look: Look, names: int, columns: int = 1) -> int:
@@ -190,8 +245,22 @@ def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) 
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=key)
 
 
-def shapes(field: str, signs: Mapping[str, str], key: alt.Legend | None = None) -> alt.Shape:
-    """The sign of each name: circle, diamond, square, cross, triangle-up."""
+def series(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+    """The colours of names that have no meaning of their own, such as two models."""
+    return hues(field, dict(zip(names, look.many(len(names)), strict=True)), key)
+
+
+def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+    """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
+    domain = list(names)
+    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[look.series])
+    return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
+
+
+def shapes(field: str, signs: Mapping[str, str] | Sequence[str], key: alt.Legend | None = None) -> alt.Shape:
+    """The sign of each name: circle, diamond, square, cross, triangle-up; names alone get those of `SHAPES`."""
+    if not isinstance(signs, Mapping):
+        signs = dict(zip(signs, SHAPES, strict=False))
     return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(signs), range=list(signs.values())), legend=key)
 
 
@@ -243,20 +312,23 @@ def row_plot(
     opacity: float = 1.0,
     filled: bool = True,
     below: float = 0,
+    offset: alt.YOffset | UndefinedType = alt.Undefined,
+    bars: bool = False,
 ) -> list[Chart]:
     """The layers of a row plot: a dot for each row of the frame and, where both ends are known, its interval.
 
     ends: the columns of the interval's ends, on the axis of `x`; None where there are none. color, shape: those of all
     rows, or the encoding that gives each row its own. filled: hollow dots are of values that are not certain. below:
-    the pixels by which dots stand below the middle of their row, so that dots of one row do not hide one another.
+    the pixels by which dots stand below the middle of their row, so that dots of one row do not hide one another;
+    offset: the column by which they do. bars: whether a pale bar leads from zero to each dot.
     """
-    base = alt.Chart(frame).encode(y=y, color=_by_column(color))
+    base = alt.Chart(frame).encode(y=y, color=_by_column(color), yOffset=offset)
     plain = _plain(color, look)
-    layers: list[Chart] = []
+    layers: list[Chart] = [base.mark_bar(opacity=0.45, height=BAR, color=plain).encode(x=x)] if bars else []
     if ends is not None and frame[ends[0]].notna().any():
         known = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
-        bars = known.mark_rule(strokeWidth=LINE, clip=True, color=plain)
-        layers.append(bars.encode(x=same_axis(x, ends[0]), x2=f"{ends[1]}:Q"))
+        spans = known.mark_rule(strokeWidth=LINE, clip=True, color=plain)
+        layers.append(spans.encode(x=same_axis(x, ends[0]), x2=f"{ends[1]}:Q"))
     marks = base.mark_point(
         filled=filled,
         fill=alt.Undefined if filled else look.ground,

@@ -1,6 +1,7 @@
 """What the figures of one run of a model share: where it comes from, which head is meant, and maps as rows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.claims.statements.rows import readable
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.measurements.terms.result import MOST_CANCELLATION, Decomposition, Provenance
 
@@ -15,8 +17,18 @@ NAMED = 6
 """Heads whose withheld shares are named one by one."""
 
 
-def run_facts(about: Provenance, given: str = "text") -> dict[str, str]:
-    """What the numbers trace to. given: what the model was given, a text or an image."""
+class LiveResult(Protocol):
+    """What a run of a model gives, whatever was measured."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it comes from."""
+        ...
+
+
+def run_facts(run: LiveResult, given: str = "text") -> dict[str, str]:
+    """What the numbers of a run trace to. given: what the model was given, a text or an image."""
+    about = run.provenance
     return {
         "model": f"{about.model} ({about.revision})",
         given: about.text,
@@ -24,6 +36,22 @@ def run_facts(about: Provenance, given: str = "text") -> dict[str, str]:
         "run": f"{about.created}, code {about.git_sha}, {about.seconds:.2f} s",
         "device": f"{about.device}, {about.dtype}",
         "versions": about.versions,
+    }
+
+
+def image_facts(run: LiveResult) -> dict[str, str]:
+    """What the numbers of a run on an image trace to."""
+    return run_facts(run, "image")
+
+
+def stored_facts(row: Any, **over: str) -> dict[str, str]:
+    """What the numbers of a stored run of a model trace to. over: what it was measured over, by name."""
+    return {
+        "model": f"{row.model} ({row.revision})",
+        **over,
+        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
+        "device": f"{row.device}, {row['dtype']}",
+        "versions": row.versions,
     }
 
 
@@ -72,19 +100,8 @@ def checked_head(head: int, heads: int) -> int:
 def map_frame(maps: Mapping[str, ndarray], labels: Sequence[str], first: int = 0) -> pd.DataFrame:
     """Maps of tokens by tokens, one row per cell. first: the index of the first query and key."""
     names = np.asarray(labels, dtype=object)
-    parts = []
-    for name, values in maps.items():
-        query, key = (index.ravel() for index in np.indices(values.shape))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "map": name,
-                    "query": query + first,
-                    "key": key + first,
-                    "query_token": names[query],
-                    "key_token": names[key],
-                    "value": values.ravel(),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    index = np.arange(first, first + len(names))
+    parts = {name: frames.cells(values, "value", query=index, key=index) for name, values in maps.items()}
+    cells = frames.stacked(parts, "map")
+    tokens = {f"{side}_token": names[cells[side] - first] for side in ("query", "key")}
+    return cells.assign(**tokens)[["map", "query", "key", *tokens, "value"]]

@@ -3,12 +3,10 @@
 `study` gives what the runs of one preset say under one protocol; `beside` the published table next to them.
 """
 
-from functools import lru_cache
-
 from analysis.glue_comparison.published import PublishedComparison
 from analysis.glue_comparison.results import DEFAULT_PRESET, MAKE, Results, load, presets, pretrained, resolve
 from analysis.glue_comparison.study import AVERAGE, MARGINS, PROTOCOLS, Study
-from analysis.store.paths import version
+from analysis.store.paths import until_the_store_changes
 
 __all__ = [
     "AVERAGE",
@@ -24,10 +22,10 @@ __all__ = [
     "published_comparison",
     "resolve",
     "study",
-    "version",
 ]
 
 
+@until_the_store_changes(16)
 def study(
     preset: str,
     *,
@@ -38,46 +36,16 @@ def study(
     margin: str = "1",
     counted: tuple[str, ...] | None = None,
 ) -> Study:
-    """The runs of a preset under a protocol; see `Study`. The last few are kept, until the store changes.
+    """The runs of a preset under a protocol; see `Study`.
 
     counted: the pre-trainings whose fine-tunings count; all of them where it is None.
     """
-    return _study(version(), preset, counted, baseline, protocol, without, including, margin)
-
-
-def published_comparison(table: str, baseline: str = "") -> PublishedComparison | None:
-    """The published table with that id, against our baseline where it has that; none for ""."""
-    return _beside(version(), table, baseline)
-
-
-@lru_cache(maxsize=16)
-def _study(
-    version: tuple[str, int, int],
-    preset: str,
-    counted: tuple[str, ...] | None,
-    baseline: str,
-    protocol: str,
-    without: tuple[str, ...],
-    including: tuple[str, ...],
-    margin: str,
-) -> Study:
     return Study.of(
-        _results(version, preset, counted),
-        baseline=baseline,
-        protocol=protocol,
-        without=without,
-        including=including,
-        margin=margin,
+        load(preset, counted), baseline=baseline, protocol=protocol, without=without, including=including, margin=margin
     )
 
 
-@lru_cache(maxsize=4)
-def _results(version: tuple[str, int, int], preset: str, counted: tuple[str, ...] | None) -> Results:
-    del version  # Only tells one store from another.
-    return load(preset, counted)
-
-
-@lru_cache(maxsize=16)
-def _beside(version: tuple[str, int, int], table: str, baseline: str) -> PublishedComparison | None:
-    del version
+@until_the_store_changes(16)
+def published_comparison(table: str, baseline: str = "") -> PublishedComparison | None:
+    """The published table with that id, against our baseline where it has that; none for ""."""
     return PublishedComparison.of(table, baseline)

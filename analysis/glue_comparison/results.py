@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pandas as pd
 from analysis import statistics
 from analysis.core.errors import LinkError
 from analysis.store import read
-from analysis.store.paths import version
+from analysis.store.paths import until_the_store_changes
 
 Drawn = dict[tuple[str, str], dict[Hashable, np.ndarray]]
 """(variant, task) -> pre-training seed -> (fine-tuning, resample) in points."""
@@ -72,15 +71,9 @@ class Results:
         }
 
 
-def presets() -> list[str]:
+@until_the_store_changes()
+def presets() -> tuple[str, ...]:
     """Those with scores, the default first."""
-    return list(_presets(version()))
-
-
-@lru_cache(maxsize=4)
-def _presets(version: tuple[str, int, int]) -> tuple[str, ...]:
-    """Kept until the store changes: every figure asks."""
-    del version
     rows = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
     return tuple(sorted(rows.preset, key=lambda name: (name != DEFAULT_PRESET, name)))
 
@@ -95,16 +88,11 @@ def resolve(preset: str) -> str:
     return known[0]
 
 
-def pretrained(preset: str) -> list[str]:
+@until_the_store_changes()
+def pretrained(preset: str) -> tuple[str, ...]:
     """The pre-trainings of a preset that were fine-tuned."""
-    return list(_pretrained(version(), resolve(preset)))
-
-
-@lru_cache(maxsize=4)
-def _pretrained(version: tuple[str, int, int], preset: str) -> tuple[str, ...]:
-    """Kept until the store changes: a page asks twice."""
-    del version
-    rows = read.query("SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", [preset])
+    wanted = [resolve(preset)]
+    rows = read.query("SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", wanted)
     return tuple(sorted(rows.pretraining))
 
 
@@ -124,6 +112,7 @@ def _without_encoder(preset: str) -> dict[str, dict[str, float]]:
     return {str(name): dict(zip(rows.task, rows.value, strict=True)) for name, rows in frame.groupby("baseline")}
 
 
+@until_the_store_changes()
 def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
     preset = resolve(preset)

@@ -5,7 +5,7 @@ A table's id is `citation key|table name`, as it stands in links. Values here ar
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.store import read
-from analysis.store.paths import version
+from analysis.store.paths import until_the_store_changes
 
 HYPER_PARAMETER = "hyper-parameter"
 GLUE_AVERAGE = "glue_average"
@@ -222,14 +222,9 @@ def _kind(table: Any) -> str:
     return table.task if table.tasks == 1 else f"{table.task} and {table.tasks - 1} more"
 
 
+@until_the_store_changes(64)
 def load(table: str) -> Table:
-    """A table by its id, kept until the store changes. Raises LinkError for one that is not there."""
-    return _load(version(), table)
-
-
-@lru_cache(maxsize=32)
-def _load(version: tuple[str, int, int], table: str) -> Table:
-    del version
+    """A table by its id. Raises LinkError for one that is not there."""
     return load_all([table])[table]
 
 

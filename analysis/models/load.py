@@ -25,6 +25,7 @@ from transformers.utils import logging
 
 from analysis.core import settings
 from analysis.core.errors import ModelError
+from analysis.core.provenance import model_options
 from analysis.models import tokenizer_sandbox
 from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
@@ -78,6 +79,10 @@ class Loaded:
             "device": self.device,
             "dtype": str(self.model.dtype).removeprefix("torch."),
         }
+
+    def command(self, verb: str, called: str | None = None) -> str:
+        """The command that does something with this model again, without its other options."""
+        return f"python -m analysis {verb} {model_options(self.source.name, self.source.revision, called)}"
 
 
 def best_device() -> str:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Self
 
 from analysis.core.errors import ImageError
 from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.terms.image_result import ImageDecomposition
+from analysis.measurements.terms.result import Provenance
 from analysis.models import random_vit_name as random_vit
 from analysis.probes.drawn_images import IMAGES, Picture, open_upload
 from analysis.probes.model_request import ModelRequest, ResultT, silent, source_names
@@ -19,17 +20,6 @@ from analysis.probes.model_request import ModelRequest, ResultT, silent, source_
 if TYPE_CHECKING:
     from analysis.models.load import Loaded
     from analysis.models.source import Source
-
-
-class PictureFields(TypedDict):
-    """The fields of every `PictureRequest`."""
-
-    model: str
-    revision: str | None
-    image: str
-    uploaded: bytes | None
-    layer: int
-    masked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +34,12 @@ class PictureRequest(ModelRequest[ResultT]):
     layer: int = 0
     masked: bool = False
     uploaded: bytes | None = None
+
+    @classmethod
+    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **given: Any) -> Self:
+        """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
+        file = {"image": uploaded[0], "uploaded": uploaded[1]} if uploaded else {}
+        return super().of(values, **file, **given)
 
     @property
     def title(self) -> str:
@@ -76,26 +72,9 @@ class PictureRequest(ModelRequest[ResultT]):
         return super().load(progress, result)
 
 
-def picture_of(values: Values, uploaded: tuple[str, bytes] | None = None) -> PictureFields:
-    """The model and the image that a link's values name, or the model and an uploaded file (name, bytes)."""
-    return {
-        "model": str(values["model"]),
-        "revision": str(values["revision"]) or None,
-        "image": uploaded[0] if uploaded else str(values["image"]),
-        "uploaded": uploaded[1] if uploaded else None,
-        "layer": int(values["layer"]),
-        "masked": bool(values["masked"]),
-    }
-
-
 @dataclass(frozen=True, kw_only=True)
 class ImageRequest(PictureRequest[ImageDecomposition]):
     """The terms of one layer."""
-
-    @classmethod
-    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None) -> Self:
-        """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
-        return cls(**picture_of(values, uploaded))
 
     def run(self, loaded: Loaded | None = None) -> ImageDecomposition:
         """Decomposes the image. Raises ModelError and ImageError."""
@@ -114,19 +93,17 @@ class ImageRequest(PictureRequest[ImageDecomposition]):
         )
 
 
-def obtain(values: Values) -> ImageDecomposition:
-    """The image a link asks for, taken apart now."""
-    return ImageRequest.of(values).run()
+def image_command(verb: str, about: Provenance, *options: str, masked: bool) -> str:
+    """The command that runs the model of a result on its image again. options: what else it says."""
+    image = quote(about.text.removeprefix("uploaded "))
+    parts = [f"python -m analysis {verb} {model_options(about.model, about.revision)} --image {image}"]
+    return " ".join([*parts, *(["--masked"] if masked else []), *options])
 
 
 def command(decomposition: ImageDecomposition) -> str:
     """The command that makes a decomposition again."""
-    about = decomposition.provenance
-    name = about.text.removeprefix("uploaded ")
-    parts = [f"python -m analysis probe-image {model_options(about.model, about.revision)} --image {quote(name)}"]
-    if decomposition.masked:
-        parts.append("--masked")
-    return " ".join([*parts, f"--layer {decomposition.layer}"])
+    about, layer = decomposition.provenance, f"--layer {decomposition.layer}"
+    return image_command("probe-image", about, layer, masked=decomposition.masked)
 
 
 def named(image: str) -> tuple[str, bytes] | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from shlex import quote
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from analysis.links import Values
 from analysis.measurements.interventions.kinds import INTERVENTIONS
 from analysis.measurements.interventions.result import ImageInterventionResult, InterventionResult, PermutationTest
-from analysis.probes.image_probe import PictureRequest, picture_of
-from analysis.probes.text_probe import TextRequest, text_of
+from analysis.probes.image_probe import PictureRequest, image_command
+from analysis.probes.text_probe import TextRequest, text_command
 
 if TYPE_CHECKING:
     from analysis.models.load import Loaded
@@ -71,9 +72,9 @@ class InterventionRequest(TextRequest[InterventionResult]):
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, values: Values) -> Self:
+    def of(cls, values: Values, **given: Any) -> Self:
         """What the values of a link ask. Raises UnknownName for an intervention that no file registers."""
-        return cls(**text_of(values), interventions=specs(values), layer=int(values["layer"]))
+        return super().of(values, interventions=specs(values), **given)
 
     def run(self, loaded: Loaded | None = None) -> InterventionResult:
         """Runs the text before and after. Raises InterventionError, ModelError and TextError."""
@@ -90,9 +91,9 @@ class ImageInterventionRequest(PictureRequest[ImageInterventionResult]):
     interventions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None) -> Self:
-        """What the values of a link ask, or what they ask of an uploaded file (name, bytes)."""
-        return cls(**picture_of(values, uploaded), interventions=specs(values))
+    def of(cls, values: Values, uploaded: tuple[str, bytes] | None = None, **given: Any) -> Self:
+        """What the values of a link ask, or what they ask of an uploaded file; see `InterventionRequest.of`."""
+        return super().of(values, uploaded, interventions=specs(values), **given)
 
     def run(self, loaded: Loaded | None = None) -> ImageInterventionResult:
         """Runs the image before and after. Raises InterventionError, ModelError and ImageError."""
@@ -105,19 +106,27 @@ class ImageInterventionRequest(PictureRequest[ImageInterventionResult]):
 
 @dataclass(frozen=True, kw_only=True)
 class PermutationRequest(TextRequest[PermutationTest]):
-    """The permutation test of a text, with positions off and on."""
+    """The permutation test of a text, with positions off and on; no layer and no interventions make a difference."""
 
     seed: int = 0
     head: ClassVar[bool] = True
     terms: ClassVar[bool] = False
-
-    @classmethod
-    def of(cls, values: Values) -> Self:
-        """What the values of a link ask. Neither the layer nor the interventions make a difference."""
-        return cls(**text_of(values), seed=int(values["seed"]))
 
     def run(self, loaded: Loaded | None = None) -> PermutationTest:
         """Permutes the text. Raises ModelError and TextError."""
         from analysis.measurements.interventions.run import permutation_test
 
         return permutation_test(loaded or self.load(), self.text, self.pair, self.seed, truncate=self.truncate)
+
+
+def command(outcome: InterventionResult | ImageInterventionResult) -> str:
+    """The command that intervenes again. With nothing to do it would do something, so it is told to drop no term."""
+    do = [f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",)]
+    if isinstance(outcome, ImageInterventionResult):
+        return image_command("intervene", outcome.provenance, *do, masked=outcome.masked)
+    return text_command("intervene", outcome.provenance, *do)
+
+
+def permutation_command(outcome: PermutationTest, seed: int) -> str:
+    """The command that makes a permutation test again."""
+    return text_command("intervene", outcome.provenance, f"--permute {seed}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypedDict, TypeVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypedDict, TypeVar
+
+from analysis.links import Values
 
 if TYPE_CHECKING:
     from analysis.models.load import Loaded
@@ -38,6 +40,24 @@ class ModelRequest(ABC, Generic[ResultT]):
     """Whether the model is wanted with the head that predicts tokens, where it has one."""
     terms: ClassVar[bool] = True
     """Whether only a model whose terms are known will do."""
+
+    @classmethod
+    def of(cls, values: Values, **given: Any) -> Self:
+        """What the values of a link ask: each field is that of the link by the same name, unless it is given.
+
+        An empty one stands for None where that is the field's default.
+        """
+        asked: dict[str, Any] = {
+            field.name: None if field.default is None and values[field.name] == "" else values[field.name]
+            for field in fields(cls)
+            if field.name in values
+        }
+        return cls(**asked | given)
+
+    @classmethod
+    def obtain(cls, values: Values) -> ResultT:
+        """What the values of a link ask, run now."""
+        return cls.of(values).run()
 
     def place(self) -> Hashable:
         """The model as it was asked for."""

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from analysis.core import default_model
 from analysis.core.errors import LinkError, ModelError
@@ -16,7 +16,7 @@ from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
 from analysis.measurements.positions.stored import stored_map, stored_models
 from analysis.probes.model_request import silent, source_names
-from analysis.probes.text_probe import TextRequest, text_of
+from analysis.probes.text_probe import TextRequest
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -40,12 +40,12 @@ class PositionRequest(TextRequest[PositionMap]):
     terms: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, values: Values) -> Self:
+    def of(cls, values: Values, **given: Any) -> Self:
         """What the values of a link ask; one run serves every layer. Raises LinkError for a baseline that is none."""
-        baseline = str(values.get("baseline", ""))
-        if baseline and baseline not in BASELINES:
-            raise LinkError(f"The link says baseline={baseline!r}; expected {' or '.join(BASELINES)}, or nothing.")
-        return cls(**text_of(values), baseline=baseline)
+        request, known = super().of(values, **given), " or ".join(BASELINES)
+        if request.baseline and request.baseline not in BASELINES:
+            raise LinkError(f"The link says baseline={request.baseline!r}; expected {known}, or nothing.")
+        return request
 
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
         """Where the model's files are. Raises ModelError, which says so where the store holds a map of that name."""
@@ -89,11 +89,6 @@ class UnturnRequest(TextRequest[Unturned]):
     head: ClassVar[bool] = True
     terms: ClassVar[bool] = False
 
-    @classmethod
-    def of(cls, values: Values) -> Self:
-        """What the values of a link ask."""
-        return cls(**text_of(values))
-
     def find(self, progress: Callable[[str], None] = silent, *, fetch: bool = True) -> Source:
         """Where the model's files are; see `PositionRequest.find`."""
         return PositionRequest(model=self.model, revision=self.revision, text=self.text).find(progress, fetch=fetch)
@@ -103,13 +98,7 @@ class UnturnRequest(TextRequest[Unturned]):
         from analysis.measurements.positions.unturn import unturn
 
         loaded = loaded or self.load()
-        return unturn(
-            loaded.model,
-            loaded.tokenizer,
-            self.text,
-            truncate=self.truncate,
-            **source_names(loaded),
-        )
+        return unturn(loaded.model, loaded.tokenizer, self.text, truncate=self.truncate, **source_names(loaded))
 
 
 def _shuffled(text: str) -> str:
@@ -140,11 +129,6 @@ def obtain_with_baseline(values: Values) -> tuple[PositionMap, PositionMap | Non
         return made, None
     loaded = request.load()
     return made or own.run(loaded), request.run(loaded) if request.baseline else None
-
-
-def obtain_unturned(values: Values) -> Unturned:
-    """What the model that a link names loses, band by band, run now."""
-    return UnturnRequest.of(values).run()
 
 
 def command(made: PositionMap | Unturned) -> str:

@@ -28,7 +28,6 @@ EXAMPLE = "example-"
 """How the ids of those begin that come with Addend."""
 ID = re.compile(r"[\w-]{1,64}")
 LAYER_ARRAYS = ("values", "carried", "errors", "cancellation")
-RUN = ("model", "revision", "device", "dtype", "seconds", "created", "git_sha", "versions")
 
 
 def write(
@@ -208,12 +207,7 @@ def _made(heads: pd.DataFrame, run: Mapping[str, Any], about: Mapping[str, Any],
         scores=scores,
         max_error=float(about["max_error"]),
         pattern_error=float(about["pattern_error"]),
-        provenance=Provenance(
-            text=about["text"],
-            text_pair=about.get("text_pair"),
-            truncated_from=about.get("truncated_from"),
-            **{name: run[name] for name in RUN},
-        ),
+        provenance=Provenance.of_run(run, about["text"], about.get("text_pair"), about.get("truncated_from")),
         probe_id=probe_id,
         attends=about.get("attends") or ALL,
         _measured={

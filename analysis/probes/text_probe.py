@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING, ClassVar, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from analysis.core.errors import LinkError
 from analysis.core.provenance import model_options
@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from analysis.models.load import Loaded
 
 
-class TextFields(TypedDict):
-    """The fields of every `TextRequest`."""
-
-    model: str
-    revision: str | None
-    text: str
-    pair: str | None
-    truncate: bool
-
-
 @dataclass(frozen=True, kw_only=True)
 class TextRequest(ModelRequest[ResultT]):
     """What is asked of a model on a text. pair: the second text of a pair. truncate: whether a long text is cut."""
@@ -37,17 +27,6 @@ class TextRequest(ModelRequest[ResultT]):
     truncate: bool = False
 
 
-def text_of(values: Values) -> TextFields:
-    """The model and the text that a link's values name."""
-    return {
-        "model": str(values["model"]),
-        "revision": str(values["revision"]) or None,
-        "text": str(values["text"]),
-        "pair": str(values["pair"]) or None,
-        "truncate": bool(values["truncate"]),
-    }
-
-
 @dataclass(frozen=True, kw_only=True)
 class TermsRequest(TextRequest[Decomposition]):
     """The terms of one layer."""
@@ -55,16 +34,6 @@ class TermsRequest(TextRequest[Decomposition]):
     layer: int = 0
     method: str = "frozen"
     freeze: str = "activation"
-
-    @classmethod
-    def of(cls, values: Values) -> Self:
-        """What the values of a link ask."""
-        return cls(
-            **text_of(values),
-            layer=int(values["layer"]),
-            method=str(values.get("method", "frozen")),
-            freeze=str(values.get("freeze", "activation")),
-        )
 
     def run(self, loaded: Loaded | None = None) -> Decomposition:
         """Decomposes the text. Raises ModelError, TextError, and NoResults where method mean has no stored basis."""
@@ -93,12 +62,12 @@ class LayersRequest(TextRequest[Layers]):
     freeze: str = "activation"
 
     @classmethod
-    def of(cls, values: Values) -> Self:
+    def of(cls, values: Values, **given: Any) -> Self:
         """What the values of a link ask. Raises LinkError for a measure that is none."""
-        measure = str(values["measure"])
-        if measure not in ("share", "effect"):
-            raise LinkError(f"The link says measure={measure!r}; expected share or effect.")
-        return cls(**text_of(values), measure=measure, freeze=str(values.get("freeze", "activation")))
+        request = super().of(values, **given)
+        if request.measure not in ("share", "effect"):
+            raise LinkError(f"The link says measure={request.measure!r}; expected share or effect.")
+        return request
 
     def run(self, loaded: Loaded | None = None) -> Layers:
         """Every layer of the text. Raises ModelError and TextError."""
@@ -123,11 +92,6 @@ class PatternsRequest(TextRequest[Patterns]):
 
     terms: ClassVar[bool] = False
 
-    @classmethod
-    def of(cls, values: Values) -> Self:
-        """What the values of a link ask."""
-        return cls(**text_of(values))
-
     def run(self, loaded: Loaded | None = None) -> Patterns:
         """Every layer's pattern. Raises ModelError and TextError."""
         from analysis.measurements.terms.patterns import text_patterns
@@ -138,28 +102,30 @@ class PatternsRequest(TextRequest[Patterns]):
         )
 
 
-def command(decomposition: Decomposition) -> str:
-    """The command that makes a decomposition again."""
-    parts = _asked(decomposition.provenance, decomposition.freeze, decomposition.method)
-    return " ".join([*parts, f"--layer {decomposition.layer} --json"])
-
-
-def layers_command(about: Provenance, freeze: str, measure: str) -> str:
-    """The command that measures every layer again."""
-    return " ".join([*_asked(about, freeze), f"--layers --measure {measure}"])
-
-
-def _asked(about: Provenance, freeze: str, method: str = "frozen") -> list[str]:
-    parts = ["python -m analysis probe", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
+def text_command(verb: str, about: Provenance, *options: str) -> str:
+    """The command that runs the model of a result on its text again. options: what else it says, where not empty."""
+    parts = [f"python -m analysis {verb}", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
     if about.text_pair:
         parts.append(f"--pair {quote(about.text_pair)}")
     if about.truncated_from:
         parts.append("--truncate")
-    if freeze:
-        parts.append(f"--freeze {freeze}")
-    if method == "mean":
-        parts.append("--method mean")
-    return parts
+    return " ".join([*parts, *filter(None, options)])
+
+
+def command(decomposition: Decomposition) -> str:
+    """The command that makes a decomposition again."""
+    method = "--method mean" if decomposition.method == "mean" else ""
+    layer = f"--layer {decomposition.layer} --json"
+    return text_command("probe", decomposition.provenance, _freeze_option(decomposition.freeze), method, layer)
+
+
+def layers_command(run: Layers) -> str:
+    """The command that measures every layer again."""
+    return text_command("probe", run.provenance, _freeze_option(run.freeze), f"--layers --measure {run.measure}")
+
+
+def _freeze_option(freeze: str) -> str:
+    return f"--freeze {freeze}" if freeze else ""
 
 
 def save(decomposition: Decomposition, title: str = "", *, name: str | None = None) -> str:
@@ -173,14 +139,14 @@ def obtain(params: Values) -> Decomposition:
         return saved_probes.read(str(params["probe"]))
     if "text" not in params:
         raise LinkError("The link names no saved probe, which this page's maps need. Pick one there and copy its link.")
-    return TermsRequest.of(params).run()
+    return TermsRequest.obtain(params)
 
 
 def obtain_layers(params: Values) -> Layers:
     """Every layer of the text that a link asks for, run now."""
     if params.get("probe"):
         raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every layer.")
-    return LayersRequest.of(params).run()
+    return LayersRequest.obtain(params)
 
 
 SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")
@@ -214,8 +180,3 @@ def obtain_both(params: Values) -> tuple[Decomposition, Decomposition]:
     loaded = left.load()
     same = (left.model, left.revision) == (right.model, right.revision)
     return left.run(loaded), right.run(loaded if same else right.load())
-
-
-def obtain_patterns(params: Values) -> Patterns:
-    """The patterns of the text that a link asks for, run now."""
-    return PatternsRequest.of(params).run()

@@ -35,7 +35,7 @@ class Kind:
 
     name: str
     folder: str
-    version: int
+    version: int = 1
     schema: pa.Schema
     upgrades: Mapping[int, Upgrade] = field(default_factory=dict)
     """From a version to the next one."""
@@ -67,32 +67,38 @@ class Run:
     versions: str = field(default_factory=library_versions)
 
 
-def _columns(**types: pa.DataType) -> pa.Schema:
-    return pa.schema(list(types.items()))
-
-
-def _structs(**types: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.struct(list(types.items())))
-
-
-_text, _whole, _real = pa.string(), pa.int32(), pa.float64()
-_vector, _wholes = pa.list_(pa.float32()), pa.list_(pa.int32())
-_finetuning = {
-    "pretraining": _text,
-    "variant": _text,
-    "preset": _text,
-    "task": _text,
-    "metric": _text,
-    "seed": _whole,
-    "finetune_seed": _whole,
-    "learning_rate": _real,
+_TYPES = {
+    "text": pa.string(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "text[]": pa.list_(pa.string()),
+    "int[]": pa.list_(pa.int32()),
+    "float[]": pa.list_(pa.float32()),
 }
+
+
+def _schema(columns: str, **rows: str) -> pa.Schema:
+    """Columns as SQL writes them: "corpus text, layer int". rows: after these, columns that hold lists of such rows."""
+    return pa.schema(
+        [*_fields(columns), *((name, pa.list_(pa.struct(_fields(inside)))) for name, inside in rows.items())]
+    )
+
+
+def _fields(columns: str) -> list[tuple[str, pa.DataType]]:
+    return [(name, _TYPES[kind]) for name, kind in (column.split() for column in columns.split(", "))]
+
+
+_FINETUNING = (
+    "pretraining text, variant text, preset text, task text, metric text, seed int, finetune_seed int, "
+    "learning_rate double"
+)
 """What tells one fine-tuning's row from another's."""
 
 
 def _without_score_bias(table: pa.Table) -> pa.Table:
     """Probes of version 1 had no models that add to their scores."""
-    return table.append_column("score_bias", pa.array([[] for _ in range(len(table))], type=_vector))
+    return table.append_column("score_bias", pa.array([[] for _ in range(len(table))], type=_TYPES["float[]"]))
 
 
 KINDS = {
@@ -101,302 +107,140 @@ KINDS = {
         Kind(
             name="terms",
             folder="results/terms",
-            version=1,
-            schema=_columns(
-                method=_text,
-                corpus=_text,
-                layer=_whole,
-                aggregation=_text,
-                head=_whole,
-                term=_text,
-                share=_real,
-                share_low=_real,
-                share_high=_real,
-                effect=_real,
-                effect_low=_real,
-                effect_high=_real,
-                top1_agreement=_real,
-                rms=_real,
-                texts=_whole,
-                queries=_whole,
-                max_error=_real,
-                relative_error=_real,
-                pattern_error=_real,
+            schema=_schema(
+                "method text, corpus text, layer int, aggregation text, head int, term text, share double, "
+                "share_low double, share_high double, effect double, effect_low double, effect_high double, "
+                "top1_agreement double, rms double, texts int, queries int, max_error double, relative_error double, "
+                "pattern_error double"
             ),
         ),
-        Kind(
-            name="patch_positions",
-            folder="results/patch_positions",
-            version=1,
-            schema=_columns(patch=_whole, similarity=_vector),
-        ),
+        Kind(name="patch_positions", folder="results/patch_positions", schema=_schema("patch int, similarity float[]")),
         Kind(
             name="means",
             folder="results/means",
-            version=1,
-            schema=_columns(
-                corpus=_text,
-                layer=_whole,
-                windows=_whole,
-                length=_whole,
-                counted=_whole,
-                rank=_whole,
-                stable_rank=_real,
-                effective_rank=_real,
-                relative_norm=_real,
-                position_share=_real,
-                context_share=_real,
-                residual_share=_real,
-                mean_share=_real,
-                noise_share=_real,
-                left_out_share=_real,
-                cosine_to_next=_real,
-                frozen_gap=_real,
-                mean=_vector,
-                position=_vector,
+            schema=_schema(
+                "corpus text, layer int, windows int, length int, counted int, rank int, stable_rank double, "
+                "effective_rank double, relative_norm double, position_share double, context_share double, "
+                "residual_share double, mean_share double, noise_share double, left_out_share double, "
+                "cosine_to_next double, frozen_gap double, mean float[], position float[]"
             ),
         ),
         Kind(
             name="decoding",
             folder="results/decoding",
-            version=1,
-            schema=_columns(
-                corpus=_text,
-                layer=_whole,
-                target=_text,
-                decoder=_text,
-                measure=_text,
-                value=_real,
-                low=_real,
-                high=_real,
-                chance=_real,
-                windows=_whole,
-                tokens=_whole,
+            schema=_schema(
+                "corpus text, layer int, target text, decoder text, measure text, value double, low double, "
+                "high double, chance double, windows int, tokens int"
             ),
         ),
         Kind(
             name="locality",
             folder="results/locality",
-            version=1,
-            schema=_columns(
-                corpus=_text,
-                layer=_whole,
-                head=_whole,
-                query=_text,
-                measure=_text,
-                distance=_whole,
-                value=_real,
-                low=_real,
-                high=_real,
-                even=_real,
-                windows=_whole,
+            schema=_schema(
+                "corpus text, layer int, head int, query text, measure text, distance int, value double, low double, "
+                "high double, even double, windows int"
             ),
         ),
         Kind(
             name="equivariance",
             folder="results/equivariance",
-            version=1,
-            schema=_columns(
-                corpus=_text,
-                layer=_whole,
-                positions=_text,
-                tokens=_text,
-                value=_real,
-                low=_real,
-                high=_real,
-                largest=_real,
-                windows=_whole,
+            schema=_schema(
+                "corpus text, layer int, positions text, tokens text, value double, low double, high double, "
+                "largest double, windows int"
             ),
         ),
         Kind(
             name="geometry",
             folder="results/geometry",
-            version=1,
-            schema=_columns(
-                measure=_text,
-                subject=_text,
-                layer=_whole,
-                head=_whole,
-                along=_real,
-                value=_real,
-                low=_real,
-                high=_real,
-                baseline=_real,
-                baseline_low=_real,
-                baseline_high=_real,
-                samples=_whole,
+            schema=_schema(
+                "measure text, subject text, layer int, head int, along double, value double, low double, high double, "
+                "baseline double, baseline_low double, baseline_high double, samples int"
             ),
         ),
         Kind(
             name="neighbours",
             folder="results/neighbours",
-            version=1,
-            schema=_columns(
-                measure=_text,
-                word=_text,
-                position=_whole,
-                other_word=_text,
-                other_position=_whole,
-                distance=_real,
-                margin=_real,
+            schema=_schema(
+                "measure text, word text, position int, other_word text, other_position int, distance double, "
+                "margin double"
             ),
         ),
         Kind(
             name="encoding_measures",
             folder="results/encodings",
-            version=1,
-            schema=_columns(encoding=_text, length=_whole, dim=_whole, measure=_text, value=_real),
+            schema=_schema("encoding text, length int, dim int, measure text, value double"),
         ),
         Kind(
             name="scores",
             folder="results/scores",
-            version=1,
-            schema=_columns(
-                **_finetuning,
-                data=_text,
-                train_examples=_whole,
-                dev_examples=_whole,
-                seconds=_real,
-                value=_real,
+            schema=_schema(
+                f"{_FINETUNING}, data text, train_examples int, dev_examples int, seconds double, value double"
             ),
         ),
         Kind(
             name="predictions",
             folder="results/predictions",
-            version=1,
-            schema=_columns(
-                **_finetuning,
-                prediction=_vector,
-                replicates=_vector,
-            ),
+            schema=_schema(f"{_FINETUNING}, prediction float[], replicates float[]"),
         ),
         Kind(
             name="curves",
             folder="results/curves",
-            version=1,
-            schema=_columns(
-                variant=_text,
-                preset=_text,
-                seed=_whole,
-                metric=_text,
-                step=pa.int64(),
-                tokens=pa.int64(),
-                seconds=_real,
-                value=_real,
+            schema=_schema(
+                "variant text, preset text, seed int, metric text, step bigint, tokens bigint, seconds double, "
+                "value double"
             ),
         ),
         Kind(
             name="costs",
             folder="results/costs",
-            version=1,
-            schema=_columns(variant=_text, preset=_text, measure=_text, value=_real),
+            schema=_schema("variant text, preset text, measure text, value double"),
         ),
         Kind(
             name="interventions",
             folder="results/interventions",
-            version=1,
-            schema=_columns(
-                corpus=_text,
-                intervention=_text,
-                outcome=_text,
-                layer=_whole,
-                value=_real,
-                low=_real,
-                high=_real,
-                texts=_whole,
-                tokens=_whole,
+            schema=_schema(
+                "corpus text, intervention text, outcome text, layer int, value double, low double, high double, "
+                "texts int, tokens int"
             ),
         ),
         Kind(
             name="positions",
             folder="results/positions",
-            version=1,
-            schema=_columns(
-                layer=_whole,
-                source=_text,
-                head=_whole,
-                content=_real,
-                position=_real,
-                both=_real,
-                power=_real,
-                kernel=_vector,
-                joined_query=_wholes,
-                joined_key=_wholes,
-                joined_score=_vector,
+            schema=_schema(
+                "layer int, source text, head int, content double, position double, both double, power double, "
+                "kernel float[], joined_query int[], joined_key int[], joined_score float[]"
             ),
         ),
         Kind(
             name="surgery",
             folder="results/surgery",
-            version=1,
-            schema=_columns(
-                task=_text,
-                operation=_text,
-                said=_text,
-                rank=_whole,
-                draw=_whole,
-                value=_real,
-                low=_real,
-                high=_real,
-                difference=_real,
-                difference_low=_real,
-                difference_high=_real,
-                pairs=_whole,
+            schema=_schema(
+                "task text, operation text, said text, rank int, draw int, value double, low double, high double, "
+                "difference double, difference_low double, difference_high double, pairs int"
             ),
         ),
         Kind(
             name="first_verdicts",
             folder="results/first_verdicts",
-            version=1,
-            schema=_columns(
-                id=_text,
-                asks=_text,
-                rule=_text,
-                changed=pa.list_(_text),
-                verdict=_text,
-                sentence=_text,
-                effect=_real,
-                low=_real,
-                high=_real,
-                unit=_text,
-                measured=_text,
-                threshold=_real,
-                models=pa.list_(_text),
-                samples=_whole,
-                sample_unit=_text,
-                missing=_text,
-                command=_text,
-                evidence=_structs(
-                    side=_text,
-                    says=_text,
-                    value=_real,
-                    low=_real,
-                    high=_real,
-                    unit=_text,
-                    source=_text,
-                    citation=_text,
-                    caveat=_text,
-                    query=_text,
-                    page=_text,
-                    parameters=_text,
+            schema=_schema(
+                "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "
+                "low double, high double, unit text, measured text, threshold double, models text[], samples int, "
+                "sample_unit text, missing text, command text",
+                evidence=(
+                    "side text, says text, value double, low double, high double, unit text, source text, "
+                    "citation text, caveat text, query text, page text, parameters text"
                 ),
-                queries=_structs(name=_text, sql=_text),
-                views=_structs(label=_text, page=_text, parameters=_text),
+                queries="name text, sql text",
+                views="label text, page text, parameters text",
             ),
         ),
         Kind(
             name="probe",
             folder="probes",
             version=2,
-            schema=_columns(
-                head=_whole,
-                query=_vector,
-                key=_vector,
-                share=_vector,
-                effect=_vector,
-                top1=_vector,
-                rms=_vector,
-                score_bias=_vector,
+            schema=_schema(
+                "head int, query float[], key float[], share float[], effect float[], top1 float[], rms float[], "
+                "score_bias float[]"
             ),
             upgrades={1: _without_score_bias},
         ),
@@ -442,6 +286,19 @@ def write(
     if target.parent == data_folder() / entry.folder:
         mirror.send()
     return target
+
+
+def write_rows(
+    rows: Iterable[Mapping[str, object]], run: Run, *, name: str | None = None, same: Mapping[str, object] | None = None
+) -> Path:
+    """Writes rows of the kind that the run is of; see `write`. A column that a row lacks is empty there.
+
+    same: columns in which every row has the same value.
+    """
+    complete = [{**row, **(same or {})} for row in rows]
+    names = dict.fromkeys([*KINDS[run.kind].schema.names, *(name for row in complete[:1] for name in row)])
+    columns = {column: [row.get(column) for row in complete] for column in names}
+    return write(run.kind, columns, run, name=name)
 
 
 def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:

@@ -4,8 +4,10 @@ import hashlib
 import os
 import shutil
 import tempfile
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache, wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from analysis.core import settings
 from analysis.core.provenance import ROOT
@@ -64,3 +66,26 @@ def version() -> tuple[str, int, int]:
     except FileNotFoundError:  # Who reads it next says so in a sentence.
         return str(path), 0, 0
     return str(path), stat.st_mtime_ns, stat.st_size
+
+
+ArgumentsP = ParamSpec("ArgumentsP")
+ResultT = TypeVar("ResultT")
+
+
+def until_the_store_changes(
+    entries: int = 4,
+) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
+    """Keeps what a function gives for the last so many arguments; nobody may change it, as all get the same object."""
+
+    def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
+        @lru_cache(maxsize=entries)
+        def kept(_: tuple[str, int, int], *args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
+            return function(*args, **named)
+
+        @wraps(function)
+        def current(*args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
+            return kept(version(), *args, **named)  # the version only tells one store from another
+
+        return current
+
+    return decorate

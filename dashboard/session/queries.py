@@ -1,7 +1,8 @@
 """What pages ask of the store: figures and rows, cached until the store's files change. Imports no torch."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +25,6 @@ from analysis.narrative import choosing
 from analysis.narrative.answer import cards
 from analysis.narrative.front_page import FrontPage
 from analysis.narrative.reading import STEPS
-from analysis.narrative.reading import Step as ReadingStep
 from analysis.sql.public import PRIVATE
 from analysis.sql.run_query import Answer, ask, cached_answer
 from analysis.store import mirror, read
@@ -34,6 +34,35 @@ from dashboard.session import query_quota
 PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
 CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
+
+ArgumentsP = ParamSpec("ArgumentsP")
+ResultT = TypeVar("ResultT")
+
+
+def kept(
+    entries: int = 4, *, shared: bool = False
+) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
+    """Keeps what a function gives for the last so many arguments, until the store changes.
+
+    shared: whether all get the same object, which nobody may change then, or each a copy.
+    """
+    keep = st.cache_resource if shared else st.cache_data
+
+    def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
+        def make(version: tuple[str, int, int], key: tuple[object, ...], _call: Callable[[], ResultT]) -> ResultT:
+            return _call()
+
+        make.__qualname__ = function.__qualname__  # by which Streamlit tells one cache from another
+        held = keep(max_entries=entries, show_spinner=False)(make)
+
+        @wraps(function)
+        def current(*args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
+            key = tuple(tuple(sorted(one.items())) if isinstance(one, Mapping) else one for one in (*args, named))
+            return held(store_version(), key, partial(function, *args, **named))
+
+        return current
+
+    return decorate
 
 
 def ensure_store() -> None:
@@ -49,13 +78,9 @@ def mirrored() -> mirror.State | None:
     return mirror.state()
 
 
+@kept(256)
 def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
     """The rows of a SELECT."""
-    return _rows(store_version(), sql, tuple(parameters))
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _rows(version: tuple[str, int, int], sql: str, parameters: tuple[object, ...]) -> pd.DataFrame:
     return read.query(sql, parameters)
 
 
@@ -85,34 +110,22 @@ def open_columns() -> pd.DataFrame:
     return frame[~frame.table_name.isin(PRIVATE)]
 
 
+@kept(128, shared=True)
 def figure(name: str, values: Mapping[str, Value]) -> Figure:
     """A figure made from stored results."""
-    return _figure(store_version(), name, tuple(sorted(values.items())))
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _figure(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Value], ...]) -> Figure:
     return FIGURES[name].of(dict(values))
 
 
+@kept()
 def front_page() -> FrontPage:
     """All that Home says."""
-    return _front_page(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _front_page(version: tuple[str, int, int]) -> FrontPage:
     return cards.front_page()
 
 
-def step_says(step: ReadingStep, values: Mapping[str, Value]) -> str:
+@kept(128)
+def step_says(step: str, values: Mapping[str, Value]) -> str:
     """The sentence of a step of the guided reading."""
-    return _step_says(store_version(), step.name, tuple(sorted(values.items())))
-
-
-@st.cache_data(max_entries=128, show_spinner=False)
-def _step_says(version: tuple[str, int, int], name: str, values: tuple[tuple[str, Value], ...]) -> str:
-    return STEPS[name].says(dict(values))
+    return STEPS[step].says(dict(values))
 
 
 def trained_presets() -> list[str]:
@@ -120,14 +133,10 @@ def trained_presets() -> list[str]:
     return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
 
 
+@kept(64)
 def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     """The ways to tell a position that meet a reader's needs, with what is known of each."""
-    return _choices(store_version(), str(values["part"]), str(values["preset"]), tuple(values["needs"]))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _choices(version: tuple[str, int, int], part: str, preset: str, needs: tuple[str, ...]) -> list[choosing.MethodRow]:
-    return choosing.lines(part, preset, needs)
+    return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
 
 
 def cited(key: str, title: str, link: str) -> citation.Citation:
@@ -135,33 +144,19 @@ def cited(key: str, title: str, link: str) -> citation.Citation:
     return citation.citation_of(key, title, link)
 
 
+@kept()
 def published_tables() -> pd.DataFrame:
     """Every published table: id, label, kind."""
-    return _published_tables(store_version())
-
-
-@st.cache_data(show_spinner=False)
-def _published_tables(version: tuple[str, int, int]) -> pd.DataFrame:
     return published.index()
 
 
 def published_table(table: str) -> Table:
     """One published table, laid out."""
-    return _published_table(store_version(), table)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _published_table(version: tuple[str, int, int], table: str) -> Table:
     return published.load(table)
 
 
-def glue_presets() -> list[str]:
+def glue_presets() -> Sequence[str]:
     """Presets of our own with scores."""
-    return _glue_presets(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _glue_presets(version: tuple[str, int, int]) -> list[str]:
     return glue_comparison.presets()
 
 
@@ -191,36 +186,23 @@ def glue_headline(study: glue_comparison.Study) -> list[str]:
     return headline(study)
 
 
+@kept(32, shared=True)
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
-    return _glue_table(store_version(), tuple(sorted(values.items())))
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _glue_table(version: tuple[str, int, int], values: tuple[tuple[str, Value], ...]) -> glue_table.Table:
     request = dict(values)
-    return glue_table.table(
-        *glue.study_and_table(glue.GlueParameters.of(request)), relative=request["view"] == "difference"
-    )
+    relative = request["view"] == "difference"
+    return glue_table.table(*glue.study_and_table(glue.GlueParameters.of(request)), relative=relative)
 
 
+@kept()
 def trainings() -> pd.DataFrame:
     """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
-    return _trainings(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _trainings(version: tuple[str, int, int]) -> pd.DataFrame:
     return training.index()
 
 
+@kept(32)
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
-    return _verdict(store_version(), tuple(sorted(values.items())))
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _verdict(version: tuple[str, int, int], values: tuple[tuple[str, Value], ...]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
 
 
@@ -244,13 +226,9 @@ def headings() -> tuple[statements.Heading, ...]:
     return statements.headings()
 
 
+@kept()
 def claim_documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
-    return _claim_documents(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _claim_documents(version: tuple[str, int, int]) -> dict[str, Document]:
     return stored.documents()
 
 
@@ -269,11 +247,7 @@ def claim_evidence(claim: str) -> pd.DataFrame:
     return evidence(stored.claim(claim))
 
 
+@kept()
 def every_run() -> pd.DataFrame:
     """Every stored run with its status and settings, the newest first."""
-    return _every_run(store_version())
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _every_run(version: tuple[str, int, int]) -> pd.DataFrame:
     return runs.all_runs()

@@ -35,7 +35,7 @@ def stored(values) -> None:
 
 
 picked = Pickers("interventions")
-intervention_form.text_form(picked)
+probe_form.text_form(picked, "Run it", more=" With a head that predicts tokens, outcomes are its predictions.")
 intervention_form.intervention_pickers(picked)
 status = st.status("Starting", expanded=False)
 try:

@@ -21,12 +21,7 @@ show.header(
 )
 picked = Pickers(PAGE)
 probe_form.stored_ones(picked, stored_models())
-with st.form("positions.form", border=True):
-    asked, sent = probe_form.text_inputs(picked, "Map it", height=112)
-    if sent:
-        for name, value in asked.items():
-            picked.typed(name, value)
-        picked.set("truncate", False)
+probe_form.text_form(picked, "Map it", height=112)
 status = st.status("Starting", expanded=False)
 own = PositionRequest.of(picked.values() | {"baseline": ""})
 try:

@@ -1,16 +1,20 @@
 """Guided reading: the question step by step, each with a chart to touch and a sentence computed from the store."""
 
+from collections.abc import Mapping
+from functools import partial
+
 import streamlit as st
 
 from analysis.claims.statements import stored as statements
 from analysis.core.errors import AddendError, NoResults
-from analysis.figures import FIGURES
+from analysis.figures import FIGURES, Figure
 from analysis.figures.reading.open_questions import FIRST
-from analysis.links import VIEWS
+from analysis.links import VIEWS, Value
 from analysis.narrative.reading import Step, Touch, ordered
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import claim_cards, moving_pictures, show
+from dashboard.widgets.flipbook import show_flipbook
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
@@ -19,14 +23,24 @@ steps = {step.name: step for step in ordered()}
 names = list(steps)
 
 
-def touch(one: Touch) -> None:
-    """The control that a reader changes the chart with."""
+def slider_of(step: Step) -> Touch | None:
+    """The control of the step that leafs through its chart, where it has one and there is more than one value."""
+    last = step.touches[-1]
+    return last if last.slides and len(last.options()) > 1 else None
+
+
+def stops(one: Touch) -> list[int]:
+    """The values of a slider, and that of the link where it lies between them."""
     options = list(one.options())
-    if not options:
-        return
+    asked = int(picked.get(one.field))
+    return sorted({*options, asked}) if options[0] < asked < options[-1] else options
+
+
+def touch(one: Touch) -> None:
+    """What a reader can change; a slider stands with its pictures."""
     if one.slides:
-        picked.slider(one.field, one.label, options, format_func=one.show)
-    else:
+        picked.fixed(one.field, stops(one))
+    elif options := list(one.options()):
         picked.choice(one.field, one.label, options, one.show, width=420)
 
 
@@ -45,20 +59,44 @@ def turn(step: Step, where: str) -> None:
             )
 
 
-def chart(step: Step) -> None:
-    """The step's figure; one of another page links and exports as there."""
+def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
+    """The step's figure; one of another page links and exports as there. Raises AddendError."""
     request = {**VIEWS[step.page].defaults(), **step.params(values)}
+    if FIGURES[step.figure].live:
+        return live.figure(step.figure, request, live.decomposition(request))
+    return queries.figure(step.figure, request)
+
+
+def flip(step: Step, one: Touch) -> None:
+    """The step's chart at every value of its slider."""
+    values_of_slider = stops(one)
+    show_flipbook(
+        f"{PAGE}.flipbook.{step.name}",
+        one.label,
+        [one.show(value) for value in values_of_slider],
+        values_of_slider.index(int(picked.get(one.field))),
+        lambda number: figure_of(step, {**values, one.field: values_of_slider[number]}),
+        lambda number: picked.set(one.field, values_of_slider[number]),
+        request=tuple(sorted({**values, one.field: tuple(values_of_slider)}.items())),
+        dark=show.look().dark,
+    )
+
+
+def chart(step: Step) -> None:
+    """The step's chart, or what is missing for it."""
     try:
-        if FIGURES[step.figure].live:
-            figure = live.figure(step.figure, request, live.decomposition(request))
-        else:
-            figure = queries.figure(step.figure, request)
+        figure = figure_of(step, values)
+        slider = slider_of(step)
+        show.show(
+            figure,
+            step.page,
+            {**VIEWS[step.page].defaults(), **step.params(values)},
+            flipbook=partial(flip, step, slider) if slider else None,
+        )
     except NoResults as missing:
         st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
     except AddendError as problem:
         show.show_problem(problem)
-    else:
-        show.show(figure, step.page, request)
 
 
 def moving(step: Step) -> None:
@@ -76,7 +114,7 @@ def measured(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            text = queries.step_says(step, values)
+            text = queries.step_says(step.name, values)
             st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
         except NoResults as missing:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")

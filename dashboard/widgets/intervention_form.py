@@ -20,7 +20,7 @@ from analysis.probes import text_probe
 from analysis.probes.intervention_probe import ORDER
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import probe_form, show
+from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
 ANGLES, BASES = ("0.5", "1", "2", "3"), ("0.1", "0.25", "1", "4", "10", "100")
@@ -28,18 +28,6 @@ SWAPS = {f"{one}+{other}": f"{BANDS[one]} and {BANDS[other]}" for one, other in 
 SCALES = ("0", "0.25", "0.5", "0.75", "1.5", "2", "4", "-1")
 FURTHEST = 64
 SEEDS = 10
-
-
-def text_form(picked: Pickers) -> None:
-    """Asks for a model and a text; the URL changes when the form is sent."""
-    with st.form("interventions.form", border=True):
-        request, sent = probe_form.text_inputs(
-            picked, "Run it", more=" With a head that predicts tokens, outcomes are its predictions."
-        )
-        if sent:
-            for name, value in request.items():
-                picked.typed(name, value)
-            picked.set("truncate", False)
 
 
 def intervention_pickers(picked: Pickers) -> None:

@@ -13,9 +13,9 @@ from analysis.narrative import hero
 
 
 @cache
-def _component(name: str) -> Callable[..., Any]:
-    """A picture by the name of its folder under `analysis/narrative`."""
-    folder = files("analysis.narrative") / name
+def browser_component(name: str, package: str = "analysis.narrative") -> Callable[..., Any]:
+    """A component by the name of its folder in a package, which holds its HTML, CSS and JavaScript."""
+    folder = files(package) / name
     html, css, js = ((folder / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
     return component(f"addend_{name}", html=html, css=css, js=js)
 
@@ -23,9 +23,9 @@ def _component(name: str) -> Callable[..., Any]:
 def show_hero(last: hero.Stage, *, dark: bool) -> None:
     """The picture of Home. last: the fifth stage, which says what was measured."""
     stages = [asdict(stage) for stage in (*hero.STAGES, last)]
-    _component("hero")(key="home.hero", data={"colours": css_variables(dark=dark), "stages": stages})
+    browser_component("hero")(key="home.hero", data={"colours": css_variables(dark=dark), "stages": stages})
 
 
 def show_shift(picture: Mapping[str, Any], *, dark: bool) -> None:
     """The picture of the tour. picture: as `analysis.narrative.shift.picture` gives it."""
-    _component("shift")(key="read.shift", data={"colours": css_variables(dark=dark), **picture})
+    browser_component("shift")(key="read.shift", data={"colours": css_variables(dark=dark), **picture})

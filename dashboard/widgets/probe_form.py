@@ -29,32 +29,33 @@ def form(picked: Pickers) -> None:
             f"Showing the saved probe {escape_markdown(saved)}. Send the form to run a new probe.",
             icon=":material/bookmark:",
         )
-    with st.form("probe.form", border=True):
-        request, sent = text_inputs(picked, "Take it apart")
+    if text_form(picked, "Take it apart"):
+        picked.set("probe", "")
+
+
+def text_form(picked: Pickers, send: str, *, more: str = "", height: int = 68) -> bool:
+    """Asks for a model and a text, and folded below for what is used less often; whether the form was sent.
+
+    The URL changes when it is. send: what the button says. more: what the box of the model says besides. height: of the
+    box of the text, in pixels.
+    """
+    with st.form(f"{picked.view.page}.form", border=True):
+        first, second = st.columns([4, 10])
+        request = {"model": _model_box(picked, first, more=more)}
+        request["text"] = second.text_area("Text", key=picked.box("text"), height=height) or ""
+        folded, last = st.columns([11, 3])
+        with last:
+            sent = st.form_submit_button(send, type="primary", width="stretch")
+        open_now = bool(picked.get("pair") or picked.get("revision"))
+        with folded.expander("A second text, or a revision of the model", expanded=open_now):
+            first, second = st.columns([3, 8])
+            request["revision"] = first.text_input("Revision", key=picked.box("revision"), help=REVISION) or ""
+            request["pair"] = second.text_area("Second text", key=picked.box("pair"), height=68) or ""
         if sent:
             for name, value in request.items():
                 picked.typed(name, value)
-            picked.set("probe", "")
             picked.set("truncate", False)
-
-
-def text_inputs(picked: Pickers, send: str, *, more: str = "", height: int = 68) -> tuple[dict[str, str], bool]:
-    """The boxes of a model and a text in one row, those used less often folded below; and whether the form was sent.
-
-    send: what the button says. more: what the box of the model says besides. height: of the box of the text, in pixels.
-    """
-    first, second = st.columns([4, 10])
-    request = {"model": _model_box(picked, first, more=more)}
-    request["text"] = second.text_area("Text", key=picked.box("text"), height=height) or ""
-    folded, last = st.columns([11, 3])
-    with last:
-        sent = st.form_submit_button(send, type="primary", width="stretch")
-    open_now = bool(picked.get("pair") or picked.get("revision"))
-    with folded.expander("A second text, or a revision of the model", expanded=open_now):
-        first, second = st.columns([3, 8])
-        request["revision"] = first.text_input("Revision", key=picked.box("revision"), help=REVISION) or ""
-        request["pair"] = second.text_area("Second text", key=picked.box("pair"), height=68) or ""
-    return request, sent
+    return sent
 
 
 def stored_ones(picked: Pickers, stored: Mapping[str, tuple[str, str]]) -> None:

@@ -162,23 +162,29 @@ def show(
     *,
     why_not: str = "",
     under_heading: Callable[[], None] | None = None,
+    flipbook: Callable[[], None] | None = None,
     on_cell: Callable[[Any, Any], None] | None = None,
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """One figure with all that stands behind it. why_not: why no link opens this view, which its exports then say.
 
     under_heading: draws what stands between the heading and the caption.
+    flipbook: draws heading and panels in the place of both, where a slider changes them in the browser.
     on_cell: what a press on a cell of its maps does, before the page is drawn anew. cell: the two columns of the map's
     data that `on_cell` is given.
     """
     figure = _public(figure)
     about, how = _under_heading(figure)
-    st.header(escape_markdown(figure.heading), anchor=figure.name)
-    st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
+    if flipbook is None:
+        st.header(escape_markdown(figure.heading), anchor=figure.name)
+        st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
+    else:
+        flipbook()
     if under_heading is not None:
         under_heading()
     st.caption(about, help=glossary_hint(figure.finding, figure.title, figure.caption))
-    charts(figure, page, on_cell=on_cell, cell=cell)
+    if flipbook is None:
+        charts(figure, page, on_cell=on_cell, cell=cell)
     with st.container(horizontal=True, gap="small"):
         if how:
             _how_measured(how, f"{page}.{figure.name}.how")

@@ -9,6 +9,30 @@ from playwright.sync_api import expect
 from analysis.narrative.hero import STAGES
 from tests.browser.conftest import settled
 
+DRAG = """(slider, at) => {
+  const started = performance.now();
+  slider.value = at;
+  slider.dispatchEvent(new Event("input"));
+  return performance.now() - started;
+}"""
+"""Moves a slider without letting it go; the milliseconds until its picture has changed."""
+FRAMES_DRAWN = """(last) => {
+  const all = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].map((one) => one.shadowRoot);
+  const root = all.find((one) => one && one.querySelector(".panels"));
+  if (!root) return false;
+  const slider = root.querySelector("input");
+  const at = slider.value;
+  const drawn = (place) => {
+    slider.value = place;
+    slider.dispatchEvent(new Event("input"));
+    return !root.querySelector("figure").classList.contains("waiting");
+  };
+  const all_drawn = [...Array(last + 1).keys()].every(drawn);
+  drawn(at);
+  return all_drawn;
+}"""
+"""Whether every picture of a slider has come from the server."""
+
 pytestmark = pytest.mark.browser
 
 
@@ -17,7 +41,7 @@ def stage(page):
 
 
 def drawn(page) -> str:
-    return page.locator("figure svg").inner_html()
+    return page.locator("figure svg").first.inner_html()
 
 
 def test_the_stages_are_reached_with_no_server(page, address):
@@ -78,5 +102,25 @@ def test_the_sentence_of_the_tour_is_moved_with_no_server(page, address):
         expect(stage(page)).to_have_text("Positions 100 to 112")
         slider.press("Home")
         assert drawn(page) == before, "back where it began"
+    finally:
+        page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("step", ["sum", "questions", "orthogonal"])
+def test_a_slider_of_the_tour_leafs_through_its_pictures_with_no_server(page, address, step):
+    page.goto(f"{address}/read?step={step}")
+    slider = page.locator("figure:has(.panels) input")
+    expect(page.locator("figure .panels svg").first).to_be_visible(timeout=60_000)
+    settled(page)
+    last = int(slider.get_attribute("max"))
+    page.wait_for_function(FRAMES_DRAWN, arg=last, timeout=60_000)
+    page.context.set_offline(True)
+    try:
+        seen = set()
+        for at in range(last + 1):
+            took = slider.evaluate(DRAG, at)
+            seen.add(page.locator("figure .panels").inner_html())
+        assert len(seen) == last + 1
+        assert took < 50, "milliseconds; a trip to the server takes hundreds"
     finally:
         page.context.set_offline(False)

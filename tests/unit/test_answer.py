@@ -53,11 +53,13 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     better = {f"C17{part}": SUPPORTED for part in "abc"}
     none = dict.fromkeys(better, CONTRADICTED)
     undecided = dict.fromkeys(better, OPEN)
-    assert "learns more in 3 of 3 splits" in told(**better)["concatenated"]
+    assert "learns more with 3 of 3 layouts" in told(**better)["concatenated"]
     assert "some concatenations of the same width do better" in told(**better)["lead"]
     assert "does not learn more" in told(**none)["concatenated"]
-    assert "no concatenation of the same width that we trained does better" in told(**none)["lead"]
-    assert "is open in 3 of 3 splits" in told(**undecided)["concatenated"]
+    assert "no concatenation of the same width does better" in told(**none)["lead"]
+    assert "pointed the other way (−0.53 nats)" in told(**none)["concatenated"], "contrary evidence stands beside it"
+    assert "pointed the other way" not in told(**better)["concatenated"]
+    assert "is open for 3 of 3 layouts" in told(**undecided)["concatenated"]
     assert "the loss of our own narrow encoders rises" in told(C10h=CONTRADICTED)["room"]
     assert "our own narrow encoders" not in told(C10h=SUPPORTED)["room"]
     assert "being measured" in told(**undecided)["lead"]

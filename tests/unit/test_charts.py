@@ -496,7 +496,7 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
     ).rename_axis(columns="term")
     made = drawn(name="terms_heads", content=TermTable(table=table, measure="share", label="share"))
     panel = vega_specs(made, Look(screen=True))[0]
-    written = {name for frame in panel["datasets"].values() for name in getattr(frame, "shown", ())}
+    written = {name for frame in panel["datasets"].values() for name in getattr(frame, "written", ())}
     assert {"0.00", "−0.25"} <= written
     assert "−0.00" not in written
 

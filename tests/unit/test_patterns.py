@@ -160,7 +160,7 @@ def test_the_probe_shows_where_a_model_without_terms_attends(tmp_path: Path) -> 
     asked = {"model": str(tmp_path), "revision": "", "text": "the cat sat", "pair": "", "layer": 2, "truncate": False}
     with pytest.raises(NoFamily, match="of the architecture 'phi'"):
         text_probe.TermsRequest.of(asked).run()
-    run = text_probe.obtain_patterns(asked)
+    run = text_probe.PatternsRequest.obtain(asked)
     loaded = text_probe.PatternsRequest.of(asked).load()
     loaded.model.set_attn_implementation("eager")
     with torch.no_grad():

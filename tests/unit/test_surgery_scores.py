@@ -1,17 +1,17 @@
 """Scores of fine-tuned surgery reach the store, the ledger and the GLUE page under preset `surgery`."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from analysis import links, store_build
+from analysis.ablation.glue.finetune import Outcome
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import stored
 from analysis.figures import FIGURES, drawings
 from analysis.figures.glue.headline import headline
-from analysis.measurements.surgery.finetuned import PRESET, SurgeryJob
+from analysis.measurements.surgery.finetuned import PRESET, SurgeryJob, TaskResult
 from analysis.rules import surgery_rules
 from analysis.store import read
 from dashboard.session import queries
@@ -20,20 +20,23 @@ INTACT = {"cola": 0.4, "sst2": 0.89, "mrpc": 0.87, "stsb": 0.87}
 LESS = {"minilm_intact": 0.0, "minilm_separated": 0.002, "minilm_no_position": 0.05}
 
 
-def outcome(task: str, value: float) -> dict[str, Any]:
+def result(job: SurgeryJob, task: str, value: float) -> TaskResult:
     """What a fine-tuning of a task leaves behind."""
-    return {
-        "task": task,
-        "began": "2999-01-01T00:00:00Z",
-        "steps": 1,
-        "seconds": 1.0,
-        "data": "official",
-        "train_examples": 4_000,
-        "dev_examples": {task: 100},
-        "metrics": {task: dict.fromkeys(TASKS[task].metrics, value)},
-        "predictions": {task: [0.0] * 100},
-        "replicates": {task: [value] * 20},
-    }
+    outcome = Outcome(
+        task=task,
+        predictions={task: np.zeros(100)},
+        metrics={task: dict.fromkeys(TASKS[task].metrics, value)},
+        replicates={task: np.full(20, value)},
+        seconds=1.0,
+        steps=1,
+        train_examples=4_000,
+        dev_examples={task: 100},
+        truncated={},
+        data="official",
+        settings={},
+        seed=job.seed,
+    )
+    return {"began": "2999-01-01T00:00:00Z", "seconds": 1.0, "rows": outcome.rows(job.shared)}
 
 
 @pytest.fixture
@@ -43,7 +46,8 @@ def tuned(data: Path) -> Path:
         for seed in surgery_rules().seeds:
             job = SurgeryJob(arm=arm, seed=seed, glue=data, out=data)
             spread = 0.0005 * list(LESS).index(arm) * seed
-            job._store([outcome(task, INTACT[task] - less - 0.0025 * seed - spread) for task in surgery_rules().tasks])
+            lost = less + 0.0025 * seed + spread
+            job._store([result(job, task, INTACT[task] - lost) for task in surgery_rules().tasks])
             assert job.finished
     assert store_build.refresh().problems == []
     return data

@@ -10,7 +10,7 @@ MODEL_TYPE = "addend"
 class AddendConfig(PreTrainedConfig):
     """A BERT-style encoder whose way of combining word and position is a set of fields.
 
-    The fields below `variant` are what a file of `analysis/ablation/variants` sets; a checkpoint carries
+    The fields below `variant` are what an entry of `analysis/ablation/variants.py` sets; a checkpoint carries
     them, so it opens without that file. Unless said otherwise their defaults leave position out.
 
     position: which table of positions there is: none, learned, sinusoidal or random_fixed.

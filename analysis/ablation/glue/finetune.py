@@ -6,7 +6,7 @@ The same model, data, settings and seed give the same predictions, bit for bit o
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import torch
@@ -70,6 +70,15 @@ class FinetuneSettings:
         return cls(epochs=1, batch_size=16, max_length=32, max_train=64, max_dev=32)
 
 
+class StoredRows(TypedDict):
+    """Rows of one fine-tuning, of two kinds of results files; JSON can hold them."""
+
+    scores: list[dict[str, object]]
+    predictions: list[dict[str, object]]
+    diverged: NotRequired[list[str]]
+    """What was lost, in words."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What a fine-tuning gave. Mappings are by dev set, which bears the name of the task it is scored as."""
@@ -92,6 +101,35 @@ class Outcome:
     """Which data it was: "official", or what sets it apart."""
     settings: Mapping[str, Any]
     seed: int
+
+    def rows(self, shared: Mapping[str, object]) -> StoredRows:
+        """What results files hold of it. shared: what every row says of the model and of the fine-tuning."""
+        return {
+            "scores": [
+                {
+                    **shared,
+                    "task": name,
+                    "metric": metric,
+                    "data": self.data,
+                    "train_examples": self.train_examples,
+                    "dev_examples": self.dev_examples[name],
+                    "seconds": self.seconds,
+                    "value": float(value),
+                }
+                for name, values in self.metrics.items()
+                for metric, value in values.items()
+            ],
+            "predictions": [
+                {
+                    **shared,
+                    "task": name,
+                    "metric": TASKS[name].metrics[0],
+                    "prediction": np.asarray(self.predictions[name], np.float32).tolist(),
+                    "replicates": np.asarray(self.replicates[name], np.float32).tolist(),
+                }
+                for name in self.predictions
+            ],
+        }
 
 
 def finetune(
@@ -159,9 +197,7 @@ def _train(
     random = np.random.RandomState(seed)
     batches = [rows for _ in range(settings.epochs) for rows in train.shuffled(settings.batch_size, random)]
     optimizer = torch.optim.AdamW(
-        groups(model, settings.weight_decay),
-        lr=settings.learning_rate,
-        fused=device.type in ("cpu", "cuda"),
+        groups(model, settings.weight_decay), lr=settings.learning_rate, fused=device.type in ("cpu", "cuda")
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_up_and_decay(len(batches), settings.warmup_share))
     model.train()

@@ -64,12 +64,7 @@ def make(text: str | Path | Iterable[str], *, train: int = 8000, dev: int = 2000
                 "article, or ask for fewer."
             )
     splits = {what: _labelled(half, random) for what, half in halves.items()}
-    return Data(
-        task=TASK,
-        train=splits["train"],
-        dev={TASK: splits["dev"]},
-        data=f"made from text, seed {seed}",
-    )
+    return Data(task=TASK, train=splits["train"], dev={TASK: splits["dev"]}, data=f"made from text, seed {seed}")
 
 
 def sentences(paragraph: str) -> Iterator[list[str]]:

@@ -7,6 +7,7 @@ and the view `claims` hold the outcome. `analysis.claims.statements.stored` read
 
 import math
 from dataclasses import asdict
+from functools import partial
 from typing import Literal, NotRequired, TypedDict
 
 from analysis.claims.statements import contests, published, rows, tuned
@@ -70,21 +71,6 @@ class RowsStatement(CountedStatement):
 Statement = OpenStatement | PublishedStatement | RowsStatement
 
 
-class SharedFields(TypedDict):
-    """Fields of a judgement that are known before its data."""
-
-    id: str
-    parent: str
-    statement: str
-    scope: str
-    kind: str
-    unit: str
-    page: str
-    rules_version: int
-    rules_sha: str
-    exploratory: bool
-
-
 def judged(ask: Ask) -> list[Judgement]:
     """Every statement with its verdict, in order of id."""
     results: list[Judgement] = []
@@ -95,13 +81,13 @@ def judged(ask: Ask) -> list[Judgement]:
     results += tuned.judged(ask, {arm.name: arm.title for arm in ARMS.values()})
     for file in (file for file in rule_files() if file.measured):
         for one in file.content["statement"]:
-            shared = _shared(one, int(file.content["version"]), file.sha256)
+            judgement = _judgement(one, int(file.content["version"]), file.sha256)
             try:
-                results.append(_measured(one, shared, ask))
+                results.append(_measured(one, judgement, ask))
             except (ArithmeticError, LookupError, TypeError, ValueError) as odd:
                 # Data that a rule did not foresee must not stop the others, nor the store.
                 why = f"Open: the rule could not be applied to what is stored ({type(odd).__name__}: {odd})."
-                results.append(Judgement(**shared, verdict=OPEN, sentence=why, would_decide="a look at the data named"))
+                results.append(judgement(verdict=OPEN, sentence=why, would_decide="a look at the data named"))
     return sorted(results, key=lambda one: one.id)
 
 
@@ -210,30 +196,31 @@ def _seeds(one: Contest, judged: contests.JudgedRuns) -> list[Reading]:
     ]
 
 
-def _shared(one: Statement, version: int, sha: str) -> SharedFields:
-    """What a judgement says whatever the data."""
-    return {
-        "id": one["id"],
-        "parent": one["id"][:3],
-        "statement": one["statement"],
-        "scope": one["scope"],
-        "kind": one["kind"],
-        "unit": one.get("unit", ""),
-        "page": one.get("page", ""),
-        "rules_version": version,
-        "rules_sha": sha,
-        "exploratory": True,
-    }
+def _judgement(one: Statement, version: int, sha: str) -> partial[Judgement]:
+    """A judgement with what it says whatever the data."""
+    return partial(
+        Judgement,
+        id=one["id"],
+        parent=one["id"][:3],
+        statement=one["statement"],
+        scope=one["scope"],
+        kind=one["kind"],
+        unit=one.get("unit", ""),
+        page=one.get("page", ""),
+        rules_version=version,
+        rules_sha=sha,
+        exploratory=True,
+    )
 
 
-def _measured(one: Statement, shared: SharedFields, ask: Ask) -> Judgement:
+def _measured(one: Statement, judgement: partial[Judgement], ask: Ask) -> Judgement:
     if one["kind"] == "open":
-        return Judgement(**shared, verdict=OPEN, sentence=f"Open: {one['why']}", would_decide=one["would_decide"])
+        return judgement(verdict=OPEN, sentence=f"Open: {one['why']}", would_decide=one["would_decide"])
     if one["kind"] == "published":
         read = published.readings(ask, one["pairs"], one["expect"], mean=one.get("average", False))
         query, side = published.query(one["pairs"]), "above"
         strongest = max(read, key=lambda row: abs(row.value or 0.0), default=None)
-        shared = {**shared, "unit": "as printed: points, BLEU or nats"}
+        judgement = partial(judgement, unit="as printed: points, BLEU or nats")
     else:
         query, side = one["sql"].strip(), one["holds"]
         # A store that is built again must say the same, and number its readings alike, in whatever order rows come.
@@ -241,8 +228,7 @@ def _measured(one: Statement, shared: SharedFields, ask: Ask) -> Judgement:
         read = rows.readings(found, side)
         strongest = rows.weakest(read, side)
     verdict = rows.decide(read, one["quantifier"], one.get("least", 1), exhaustive=one.get("exhaustive", False))
-    return Judgement(
-        **shared,
+    return judgement(
         verdict=verdict,
         sentence=_counted(read, strongest, one, verdict),
         effect=strongest.value if strongest else None,

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from analysis.claims import CLAIMS
@@ -14,7 +13,7 @@ from analysis.claims.stored import records
 from analysis.core.errors import UnknownName
 from analysis.rules import decoder_rules, training_rules
 from analysis.store import read
-from analysis.store.paths import version
+from analysis.store.paths import until_the_store_changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +45,14 @@ class Heading:
         return ", ".join([f"{count} of {len(self.parts)} {word}", *rest])
 
 
+@until_the_store_changes()
 def statements() -> tuple[Judgement, ...]:
     """Every statement of the store with its verdict, in order of id."""
-    return _statements(version())
+    grouped: dict[str, list[Reading]] = {}
+    for row in records(read.query("SELECT * FROM readings ORDER BY id, number")):
+        grouped.setdefault(row["id"], []).append(Reading(**{name: row[name] for name in Reading.__dataclass_fields__}))
+    rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id"))
+    return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
 
 
 def statement(id: str) -> Judgement:
@@ -75,12 +79,11 @@ def standing(variant: str, baseline: str) -> Standing | None:
 
     What the ledger, the Training page and the guided reading say of two variants of one preset is this.
     """
-    return _standings(version()).get((variant, baseline))
+    return _standings().get((variant, baseline))
 
 
-@lru_cache(maxsize=4)
-def _standings(version: tuple[str, int, int]) -> dict[tuple[str, str], Standing]:
-    del version  # Only tells one store from another.
+@until_the_store_changes()
+def _standings() -> dict[tuple[str, str], Standing]:
     standings: dict[tuple[str, str], Standing] = {}
     for rules in (training_rules(), decoder_rules()):
         runs = contests.of_store(lambda sql: records(read.query(sql)), rules)
@@ -106,16 +109,6 @@ def headings() -> tuple[Heading, ...]:
         )
         for claim in CLAIMS.values()
     )
-
-
-@lru_cache(maxsize=4)
-def _statements(version: tuple[str, int, int]) -> tuple[Judgement, ...]:
-    del version  # Only tells one store from another.
-    grouped: dict[str, list[Reading]] = {}
-    for row in records(read.query("SELECT * FROM readings ORDER BY id, number")):
-        grouped.setdefault(row["id"], []).append(Reading(**{name: row[name] for name in Reading.__dataclass_fields__}))
-    rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id"))
-    return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
 
 
 __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Heading", "counts", "headings", "parts", "statement"]

@@ -82,12 +82,7 @@ def _missing(one: TunedStatement, values: Values, rules: SurgeryRules) -> int:
 
 
 def _judged(
-    one: TunedStatement,
-    result: Difference,
-    p: float,
-    values: Values,
-    rules: SurgeryRules,
-    titles: Mapping[str, str],
+    one: TunedStatement, result: Difference, p: float, values: Values, rules: SurgeryRules, titles: Mapping[str, str]
 ) -> Judgement:
     names = [titles.get(name, name) for name in (one.arm, one.baseline)]
     missing = _missing(one, values, rules)

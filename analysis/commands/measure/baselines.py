@@ -29,7 +29,7 @@ def baselines(
     from analysis.ablation.without_encoder import bag_of, baselines
     from analysis.models.load import load
     from analysis.models.source import resolve
-    from analysis.store.files import KINDS, Run, write
+    from analysis.store.files import Run, write_rows
 
     loaded = load(resolve(words))
     model: Any = loaded.model
@@ -41,7 +41,6 @@ def baselines(
         for baseline, devs in baselines(data, embed).items():
             rows += [
                 {
-                    **dict.fromkeys(KINDS["scores"].schema.names),
                     **{"variant": baseline, "preset": preset, "task": dev, "metric": metric, "value": value},
                     **{"data": data.data, "train_examples": len(data.train), "dev_examples": len(data.dev[dev])},
                     "seconds": 0.0,
@@ -58,5 +57,4 @@ def baselines(
         config={"max_train": max_train, "max_dev": max_dev, "words": f"{words} ({loaded.source.revision})"},
         seconds=time.perf_counter() - started,
     )
-    path = write("scores", {c: [row[c] for row in rows] for c in KINDS["scores"].schema.names}, run)
-    announce(path)
+    announce(write_rows(rows, run))

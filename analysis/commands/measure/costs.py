@@ -19,7 +19,7 @@ def costs(
     from analysis.ablation.costs import ROUNDS, measure
     from analysis.ablation.job import device_name
     from analysis.ablation.plan import jobs
-    from analysis.store.files import KINDS, Run, write
+    from analysis.store.files import Run, write_rows
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(1)
@@ -35,5 +35,4 @@ def costs(
         config={"rounds": ROUNDS, "threads": 1, "batch": planned[0].batch, "length": planned[0].length},
         seconds=time.perf_counter() - started,
     )
-    path = write("costs", {c: [row[c] for row in rows] for c in KINDS["costs"].schema.names}, run)
-    announce(path)
+    announce(write_rows(rows, run))

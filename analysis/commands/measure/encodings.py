@@ -28,16 +28,17 @@ def encodings(
     from analysis.store import files
 
     start = perf_counter()
-    columns: dict[str, list] = {column: [] for column in files.KINDS["encoding_measures"].schema.names}
+    rows = []
     with Progress() as progress:
         bar = progress.add_task("Encodings", total=len(ENCODINGS) * len(SIZES))
         for encoding in ENCODINGS:
             for request in SIZES:
                 progress.update(bar, description=encoding)
                 length, dim = ENCODINGS[encoding].nearest(*request)
-                for measure, value in summary(encoding, length=length, dim=dim).items():
-                    for column, cell in zip(columns, (encoding, length, dim, measure, value), strict=True):
-                        columns[column].append(cell)
+                rows += [
+                    {"encoding": encoding, "length": length, "dim": dim, "measure": measure, "value": value}
+                    for measure, value in summary(encoding, length=length, dim=dim).items()
+                ]
                 progress.advance(bar)
     run = files.Run(
         kind="encoding_measures",
@@ -46,5 +47,4 @@ def encodings(
         config={"sizes": SIZES, "learned": {"model": default_model.NAME, "revision": default_model.REVISION}},
         seconds=perf_counter() - start,
     )
-    path = files.write("encoding_measures", columns, run, name=name or f"{now()[:10]}-encodings")
-    announce(path)
+    announce(files.write_rows(rows, run, name=name or f"{now()[:10]}-encodings"))

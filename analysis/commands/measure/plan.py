@@ -54,11 +54,7 @@ MEASUREMENTS: Mapping[str, Kind] = {
     "decoding": Kind(gives=("decoding",), options=_windows),
     "order": Kind(gives=("locality", "equivariance"), options=_windows),
     "positions": Kind(gives=("positions",), options=lambda asked: {}),
-    "geometry": Kind(
-        gives=("geometry",),
-        options=lambda asked: {"positions": asked.tokens},
-        needs="means",
-    ),
+    "geometry": Kind(gives=("geometry",), options=lambda asked: {"positions": asked.tokens}, needs="means"),
 }
 """By name."""
 

@@ -11,8 +11,7 @@ from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revis
 
 def surgery(
     stsb: Annotated[
-        Path | None,
-        typer.Option(help="The dev set of STS-B, for a sentence encoder, as a TSV file."),
+        Path | None, typer.Option(help="The dev set of STS-B, for a sentence encoder, as a TSV file.")
     ] = None,
     texts: Annotated[
         Path | None, typer.Option(help="UTF-8 text, with empty lines between articles, for a masked language model.")

@@ -79,7 +79,6 @@ def claims_verdicts(_: Parameters) -> Figure[VerdictsContent]:
     )
     counts = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
     return Figure(
-        name="claims_verdicts",
         title="Every claim and its first verdict",
         finding=f"First verdicts: {counts}",
         frame=lambda: frame,
@@ -123,7 +122,6 @@ def claims_statements(_: Parameters) -> Figure[VerdictsContent]:
     )
     counts = ", ".join(f"{count} {word}" for word, count in statements.counts().items())
     return Figure(
-        name="claims_statements",
         title="Every statement and its verdict",
         finding=f"Of {plural(len(frame), 'statement')}, {counts}",
         frame=lambda: frame,
@@ -168,7 +166,6 @@ def claim_evidence(params: EvidenceParameters) -> Figure[EvidenceContent]:
         else ""
     )
     return Figure(
-        name="claim_evidence",
         title=f"{entry.id}: the evidence",
         finding=capitalised(sides),
         frame=lambda: frame,

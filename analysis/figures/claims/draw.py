@@ -6,27 +6,9 @@ import altair as alt
 import pandas as pd
 
 from analysis.core import colours, frames
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.claims.data import SIDES, EvidenceContent, VerdictsContent
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    LARGE_DOT,
-    ROW,
-    hues,
-    labelled_rows,
-    legend,
-    level_labels,
-    number,
-    panel,
-    row_height,
-    row_plot,
-    rows_down,
-    rule,
-    shapes,
-    tips,
-)
 
 VERDICTS = {
     "supported": (colours.VERDICTS["supported"], "circle"),
@@ -50,18 +32,17 @@ def verdicts(figure: Figure[VerdictsContent], look: Look) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
     frame, words = figure.frame(), figure.content.words
     lines = [textwrap.wrap(claim, LETTERS, max_lines=LINES, placeholder=" …") for claim in frame.claim]
-    labels = list(level_labels(["\n".join(parts) for parts in lines]).values())
+    labels = list(marks.level_labels(["\n".join(parts) for parts in lines]).values())
     shown = frame[["claim", "verdict", "for", "against", "sentence"]].assign(label=labels)
-    across = alt.Axis(orient="top", labelAngle=-50, labelOverlap=False)
-    marks = alt.Chart(shown).mark_point(filled=True, size=LARGE_DOT, opacity=1)
-    table = marks.encode(
-        x=alt.X("verdict:N", sort=list(words), title=None, scale=alt.Scale(domain=list(words)), axis=across),
-        y=labelled_rows(labels, grid=True),
-        color=hues("verdict", {word: look.colour(VERDICTS[word][0]) for word in words}),
-        shape=shapes("verdict", {word: VERDICTS[word][1] for word in words}),
-        tooltip=tips("claim", "verdict", "for:Q", "against:Q", "sentence"),
+    dots = alt.Chart(shown).mark_point(filled=True, size=marks.LARGE_DOT, opacity=1)
+    table = dots.encode(
+        x=marks.columns_across("verdict", list(words)),
+        y=marks.labelled_rows(labels, grid=True),
+        color=marks.hues("verdict", {word: look.colour(VERDICTS[word][0]) for word in words}),
+        shape=marks.shapes("verdict", {word: VERDICTS[word][1] for word in words}),
+        tooltip=marks.tips("claim", "verdict", "for:Q", "against:Q", "sentence"),
     )
-    return [panel(table, look=look, width=HALF, height=row_height(labels) * len(labels))]
+    return [marks.panel(table, look=look, width=marks.HALF, height=marks.row_height(labels) * len(labels))]
 
 
 @drawing("claim_evidence")
@@ -78,19 +59,19 @@ def _panel(rows: pd.DataFrame, unit: str, content: EvidenceContent, look: Look) 
         label=[f"{row.number}  {row.source}" for row in frames.rows(rows)], bears=rows.side.map(SIDES)
     )
     sides = [side for side in SIDES if side in set(rows.side)]
-    key = legend(place="top")
-    layers = row_plot(
+    key = marks.legend(place="top")
+    layers = marks.row_plot(
         shown,
-        x=number(alt.X, "value", unit, padding=14, ticks=7),
-        y=rows_down("label", shown.label.tolist()),
+        x=marks.number(alt.X, "value", unit, padding=14, ticks=7),
+        y=marks.rows_down("label", shown.label.tolist()),
         look=look,
-        color=hues("bears", {SIDES[side]: look.colour(STYLES[side][0]) for side in sides}, key),
-        shape=shapes("bears", {SIDES[side]: STYLES[side][1] for side in sides}, key),
-        size=LARGE_DOT,
+        color=marks.hues("bears", {SIDES[side]: look.colour(STYLES[side][0]) for side in sides}, key),
+        shape=marks.shapes("bears", {SIDES[side]: STYLES[side][1] for side in sides}, key),
+        size=marks.LARGE_DOT,
         tooltip=("number:Q", "says", "source", "value:Q", "low:Q", "high:Q", "kind"),
     )
     if content.threshold is not None and unit == content.unit:
-        layers.insert(0, rule(look, x=content.threshold, dash=DASH))
+        layers.insert(0, marks.rule(look, x=content.threshold, dash=marks.DASH))
     # A page takes the legend's room from the height.
-    height = ROW * (len(rows) + len(sides)) + 20
-    return panel(*layers, look=look, width=430, height=height, title=unit or "value")
+    height = marks.ROW * (len(rows) + len(sides)) + 20
+    return marks.panel(*layers, look=look, width=430, height=height, title=unit or "value")

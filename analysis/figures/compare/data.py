@@ -7,19 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
-from analysis.figures.figure import Figure, figure
+from analysis.figures.figure import Figure, LiveRun, figure
 from analysis.figures.terms.cell import place
 from analysis.figures.terms.data import CITE, MEASURES, NOTHING, MeasureParameters, reading, term_label
-from analysis.figures.terms.maps import (
-    REST,
-    ViewParameters,
-    four,
-    method_assumption,
-    viewed_head,
-    visible_terms,
-)
+from analysis.figures.terms.maps import REST, ViewParameters, four, method_assumption, viewed_head, visible_terms
 from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 
@@ -78,6 +72,9 @@ def _commands(both: Both) -> str:
     return "\n".join(dict.fromkeys(text_probe.command(decomposition) for decomposition in both))
 
 
+BOTH = LiveRun(obtain=text_probe.obtain_both, provenance=_about, command=_commands, citation_keys=CITE)
+
+
 def _assumptions(both: Both) -> str:
     errors = " and ".join(f"{decomposition.relative_error:.1e}" for decomposition in both)
     text = " ".join(dict.fromkeys(method_assumption(one) for one in both))
@@ -106,7 +103,7 @@ def _folded(table: pd.DataFrame, both: Both, *, add_up: bool) -> pd.DataFrame:
     return table.loc[named]
 
 
-@figure("compare_terms", MeasureParameters, live=text_probe.obtain_both)
+@figure("compare_terms", MeasureParameters, live=BOTH)
 def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesContent]:
     """Every term of both sides, mean over heads, and the difference."""
     measure = params.measure
@@ -127,7 +124,6 @@ def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesConte
         else "No term is defined on both sides."
     )
     return Figure(
-        name="compare_terms",
         title="Term by term, mean over heads",
         finding=largest.removesuffix("."),
         frame=lambda: table.reset_index(),
@@ -137,14 +133,11 @@ def compare_terms(params: MeasureParameters, both: Both) -> Figure[TwoSidesConte
             f"{reading(measure, coloured=False)} {_assumptions(both)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {largest}",
-        command=_commands(both),
-        provenance=_about(both),
-        citation_keys=CITE,
         content=TwoSidesContent(table=_folded(table, both, add_up=measure == "share"), label=MEASURES[measure]),
     )
 
 
-@figure("compare_cell", CompareParameters, live=text_probe.obtain_both)
+@figure("compare_cell", CompareParameters, live=BOTH)
 def compare_cell(params: CompareParameters, both: Both) -> Figure[TwoSidesContent]:
     """The score of one query on one key, by their places, as the sum of its terms: both sides, and the difference."""
     matches = [viewed_head(side, one, visible_terms(one)) for side, one in zip(params.sides(), both, strict=True)]
@@ -166,7 +159,6 @@ def compare_cell(params: CompareParameters, both: Both) -> Figure[TwoSidesConten
     left, right, difference = (signed(float(value)) for value in totals[0])
     text = f"The score of {which} is {left} on the left and {right} on the right, a difference of {difference}."
     return Figure(
-        name="compare_cell",
         title=f"Query {query} on key {key}, term by term",
         finding=text.removesuffix("."),
         frame=lambda: table.reset_index(),
@@ -175,14 +167,11 @@ def compare_cell(params: CompareParameters, both: Both) -> Figure[TwoSidesConten
             f"{_side(both[1], heads[1])}. {_assumptions(both)}"
         ),
         alt=f"Dots for {len(table)} terms on two sides. {text}",
-        command=_commands(both),
-        provenance=_about(both),
-        citation_keys=CITE,
         content=TwoSidesContent(table=_folded(table, both, add_up=True), label=kind),
     )
 
 
-@figure("compare_maps", CompareParameters, live=text_probe.obtain_both)
+@figure("compare_maps", CompareParameters, live=BOTH)
 def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsContent]:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale."""
     term = params.term
@@ -207,16 +196,12 @@ def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsCon
     drawn = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
-        parts = []
-        for name, (values, labels) in maps.items():
-            query, key = np.indices(values.shape)
-            names = np.asarray(labels, dtype=object)
-            cells = {"map": name, "query": names[query.ravel()], "key": names[key.ravel()], "value": values.ravel()}
-            parts.append(pd.DataFrame(cells))
-        return pd.concat(parts, ignore_index=True)
+        parts = {
+            name: frames.cells(values, "value", query=labels, key=labels) for name, (values, labels) in maps.items()
+        }
+        return frames.stacked(parts, "map")
 
     return Figure(
-        name="compare_maps",
         title=f"{term_label(term)}, side by side",
         finding=(
             f"{capitalised(term_label(term))} differs by {float(np.abs(maps['difference'][0]).max()):.2f} at most"
@@ -230,8 +215,5 @@ def compare_maps(params: CompareParameters, both: Both) -> Figure[CompareMapsCon
             f"{_assumptions(both)}"
         ),
         alt=f"{len(maps)} maps of {term_label(term)}. {text}",
-        command=_commands(both),
-        provenance=_about(both),
-        citation_keys=CITE,
         content=CompareMapsContent(maps=maps, reach=reach),
     )

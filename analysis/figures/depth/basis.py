@@ -93,7 +93,6 @@ def basis(params: ModelsParameters) -> Figure[BasisContent]:
     every = dict.fromkeys(theirs.caveat.dropna())
     caveats = " ".join(text for text in every if not any(text != other and text in other for other in every))
     return Figure(
-        name="depth_basis",
         title="The position basis",
         finding=(
             f"Position holds {percent(start.position_share, 1)} of the hidden states' energy where the first layer "

@@ -115,7 +115,6 @@ def decoding(params: ModelsParameters) -> Figure[DecodingContent]:
         f"before the first layer (R² {r2[0]:.2f}) and {error[last]:.1f} after the last (R² {r2[last]:.2f})."
     )
     return Figure(
-        name="depth_decoding",
         title="What can be read from the hidden states",
         finding=(
             f"A linear decoder misses a word's position by {error[0]:.1f} places on average before the first layer, "

@@ -51,7 +51,6 @@ def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
     text = " ".join(_strayed(rows[rows.model == model], model) for model in models[:2])
     panels = {tokens: title for tokens, title in TOKENS.items() if (rows.tokens == tokens).any()}
     return Figure(
-        name="depth_equivariance",
         title="What permuting the words does to the hidden states",
         finding=_order_shows(rows[rows.model == models[0]]),
         frame=lambda: table,
@@ -88,7 +87,6 @@ def locality(params: ModelsParameters) -> Figure[LocalityContent]:
     at = _binned(rows[whole & (rows.measure == "attention")])
     text = " ".join(_reach(rows[rows.model == model], model) for model in models[:2])
     return Figure(
-        name="depth_locality",
         title="How far [CLS] and words attend",
         finding=_nearness(rows[rows.model == models[0]]),
         frame=lambda: rows[columns],

@@ -89,7 +89,6 @@ def heads(params: TermParameters) -> Figure[TermTable]:
     text = f"{term_label(term)} is largest in layer {at.layer}, head {int(at['head'])}: {at[measure]:.2f}."
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "top1_agreement", "method"]
     return Figure(
-        name="depth_heads",
         title=f"{term_label(term)} in every head",
         finding=capitalised(text.removesuffix(".")),
         frame=lambda: result.sort_values(["layer", "head"])[columns],
@@ -128,7 +127,6 @@ def cell(params: CellParameters) -> Figure[CellContent]:
     text += f"{fixed(parts[largest])}."
     first = own.iloc[0]
     return Figure(
-        name="depth_cell",
         title=f"Layer {layer}, head {head}: its terms",
         finding=text.removesuffix("."),
         frame=lambda: frame,
@@ -160,7 +158,6 @@ def terms(params: TermsParameters) -> Figure[TermsContent]:
     text = "; ".join(f"layer {layer}: {name}" for layer, name in lead.idxmax(axis=1).items())
     why = " A head with large scores weighs more when heads are pooled." if len(wanted) == 2 else ""
     return Figure(
-        name="depth_terms",
         title="The four terms against depth",
         finding=leading_by_layer(lead),
         frame=lambda: frame,

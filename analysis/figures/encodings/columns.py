@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.core.formatting import percent
+from analysis.core import frames
+from analysis.core.formatting import percent, sentences
 from analysis.encodings import measures
-from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, sentences
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair
 from analysis.figures.figure import Figure, figure
 
 THRESHOLD = 0.5
@@ -49,7 +50,6 @@ def movement(params: PairParameters) -> Figure[MovementContent]:
 
     scale = "Both are on one scale." if together else "The scales differ, because the values differ in kind."
     return Figure(
-        name="encoding_movement",
         title="How much each dimension moves",
         finding="Half of the variance lies in "
         + " and ".join(
@@ -120,20 +120,11 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     spectra = [measures.spectrum(one.table()) for one in shown]
 
     def frame() -> pd.DataFrame:
-        parts = []
-        for one, result in zip(shown, spectra, strict=True):
-            place, column = np.indices(result.power.shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "encoding": one.name,
-                        "cycles_per_row": result.frequency[place.ravel()],
-                        "column": column.ravel(),
-                        "share": result.power.ravel(),
-                    }
-                )
-            )
-        return pd.concat(parts, ignore_index=True)
+        parts = [
+            frames.cells(result.power, "share", cycles_per_row=result.frequency, column=None).assign(encoding=one.name)
+            for one, result in zip(shown, spectra, strict=True)
+        ]
+        return pd.concat(parts, ignore_index=True)[["encoding", "cycles_per_row", "column", "share"]]
 
     mean = pd.concat(
         pd.DataFrame({"title": one.title, "frequency": found.frequency, "share": found.mean()})
@@ -141,7 +132,6 @@ def spectrum(params: PairParameters) -> Figure[SpectrumContent]:
     ).reset_index(drop=True)
     known = np.concatenate([outcome.power[~np.isnan(outcome.power)] for outcome in spectra])
     return Figure(
-        name="encoding_spectrum",
         title="How fast the dimensions vary",
         finding="The mean frequency is "
         + "; ".join(_frequency(one, result) for one, result in zip(shown, spectra, strict=True)),

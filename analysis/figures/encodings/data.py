@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 
-from analysis.core.formatting import significant
+from analysis.core import frames
+from analysis.core.formatting import sentences, significant
 from analysis.encodings import ENCODINGS, Encoding
 from analysis.figures.figure import Figure, Parameters, figure
 
@@ -140,11 +141,6 @@ def origins(shown: list[Sized]) -> dict[str, str]:
     return {one.title: one.encoding.note for one in shown}
 
 
-def sentences(*parts: str) -> str:
-    """The parts that say something, as one paragraph."""
-    return " ".join(part for part in parts if part)
-
-
 @figure("encoding_heat", PairParameters)
 def heat(params: PairParameters) -> Figure[HeatContent]:
     """Each encoding's table: rows are positions (or distances), columns dimensions (or heads)."""
@@ -152,24 +148,13 @@ def heat(params: PairParameters) -> Figure[HeatContent]:
     scales = [reach(one.table()) for one in shown]
 
     def frame() -> pd.DataFrame:
-        parts = []
-        for one in shown:
-            row, column = np.indices(one.table().shape)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "encoding": one.name,
-                        "rows": one.encoding.rows,
-                        "row": row.ravel(),
-                        "column": column.ravel(),
-                        "value": one.table().ravel(),
-                    }
-                )
-            )
-        return pd.concat(parts, ignore_index=True)
+        parts = [
+            frames.cells(one.table(), "value", row=None, column=None).assign(encoding=one.name, rows=one.encoding.rows)
+            for one in shown
+        ]
+        return pd.concat(parts, ignore_index=True)[["encoding", "rows", "row", "column", "value"]]
 
     return Figure(
-        name="encoding_heat",
         title="The table itself",
         finding="; ".join(_between(one) for one in shown),
         frame=frame,

@@ -6,13 +6,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.encodings.columns import MovementContent, SpectrumContent
 from analysis.figures.encodings.data import Sized
-from analysis.figures.encodings.draw import WIDE, colours, empty, name
+from analysis.figures.encodings.draw import HEIGHT, colours, empty
 from analysis.figures.heatmap import heatmap
-from analysis.figures.marks import heading
+
+FREQUENCIES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @drawing("encoding_movement", columns=3)
@@ -25,57 +26,38 @@ def movement(figure: Figure[MovementContent], look: Look) -> list[Chart]:
         if not own["range"].to_numpy().any():
             panels.append(empty(one, f"No {one.column} moves.", look=look))
             continue
-        x = alt.X(
-            "column:Q",
-            title=one.column,
-            scale=alt.Scale(domain=[0, one.dim - 1], nice=False),
-            axis=alt.Axis(format="d"),
-        )
-        tooltip = [
-            alt.Tooltip("column:Q", title=one.column),
-            alt.Tooltip("range:Q", format=".3~g"),
-            alt.Tooltip("sd:Q", title="standard deviation", format=".3~g"),
-        ]
-        y = alt.Scale(domain=[0, highest * 1.04], nice=False)
-        base = alt.Chart(own)
+        x = marks.number(alt.X, "column", one.column, domain=(0, one.dim - 1), form="d")
+        y = marks.number(alt.Y, "range", one.unit, domain=(0, highest * 1.04))
+        tooltip = (("column:Q", one.column), ("range", "", ".3~g"), ("sd", "standard deviation", ".3~g"))
         # Dots, not a line: sines and cosines take turns, and a line between them fills the space.
-        dots = 10 if one.dim > 64 else 40
-        ranges = base.mark_circle(color=colour, size=dots, opacity=1).encode(
-            x=x, y=alt.Y("range:Q", title=one.unit, scale=y), tooltip=tooltip
-        )
-        sds = base.mark_circle(color=look.ink, size=dots * 0.6, opacity=1).encode(
-            x=x, y=alt.Y("sd:Q", scale=y), tooltip=tooltip
-        )
-        below = f"coloured: range; {'white' if look.dark else 'black'}: standard deviation"
-        panels.append((ranges + sds).properties(width=WIDE * 2 // 3, height=240, title=name(one, below, look=look)))
+        size = 10 if one.dim > 64 else marks.SEED
+        layers = [
+            *marks.line_plot(own, x=x, y=y, look=look, color=colour, width=0, dots=size, tooltip=tooltip),
+            *marks.line_plot(
+                own, x=x, y=marks.same_axis(y, "sd"), look=look, color=look.ink, width=0, dots=0.6 * size,
+                tooltip=tooltip,
+            ),
+        ]  # fmt: skip
+        below = (*one.lines, f"coloured: range; {'white' if look.dark else 'black'}: standard deviation")
+        panels.append(marks.panel(*layers, look=look, width=marks.THIRD, height=HEIGHT, title=one.title, below=below))
     if len(held):
         panels.append(_held(held, shown, look))
     return panels
 
 
 def _held(held: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
-    share = alt.Axis(format="%", tickCount=5)
-    line = (
-        alt.Chart(held)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("columns:Q", title="share of columns, most variable first", axis=share),
-            y=alt.Y("variance:Q", title="share of variance", axis=share, scale=alt.Scale(domain=[0, 1])),
-            color=_by_title(shown, look),
-            tooltip=[
-                alt.Tooltip("title:N", title="encoding"),
-                alt.Tooltip("columns:Q", format=".1%"),
-                alt.Tooltip("variance:Q", format=".1%"),
-            ],
-        )
-    )
-    half = alt.Chart(held.head(1)).mark_rule(color=look.faint, strokeDash=[4, 3]).encode(x=alt.datum(0.5))
-    return (half + line).properties(width=WIDE * 2 // 3, height=240, title=heading("Who holds the variance", look=look))
+    lines = marks.line_plot(
+        held, look=look, color=_by_title(shown, look), dots=0,
+        x=marks.number(alt.X, "columns", "share of columns, most variable first", zero=True, form="%", ticks=5),
+        y=marks.number(alt.Y, "variance", "share of variance", domain=(0, 1), form="%", ticks=5),
+        tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
+    )  # fmt: skip
+    half = marks.rule(look, x=0.5, dash=marks.DASH)
+    return marks.panel(half, *lines, look=look, width=marks.THIRD, height=HEIGHT, title="Who holds the variance")
 
 
 def _by_title(shown: Sequence[Sized], look: Look) -> alt.Color:
-    scale = alt.Scale(domain=[one.title for one in shown], range=colours(look)[: len(shown)])
-    return alt.Color("title:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", labelLimit=240, columns=1))
+    return marks.series("title", [one.title for one in shown], look, marks.legend(lines=True))
 
 
 @drawing("encoding_spectrum", columns=3)
@@ -88,51 +70,26 @@ def spectrum(figure: Figure[SpectrumContent], look: Look) -> list[Chart]:
             panels.append(empty(one, "Constant: it has no frequencies.", look=look))
             continue
         # A row for frequency 0, the mean that was removed, so that row numbers are numbers of cycles.
-        cycles = np.vstack([np.zeros(power.shape[1]), np.nan_to_num(power)])
         panels.append(
             heatmap(
-                cycles,
-                [str(row) for row in range(len(cycles))],
-                [str(column) for column in range(one.dim)],
-                domain=(0, top),
-                row_title=f"cycles in {one.length} tokens",
-                column_title=one.column,
-                value_title="share of the column's variance",
-                diverging=False,
-                side=WIDE * 2 // 3,
-                height=240,
-                look=look,
-            ).properties(title=name(one, look=look))
-        )
-    if len(mean):
-        panels.append(_mean(mean, shown, look))
-    return panels
+                np.vstack([np.zeros(power.shape[1]), np.nan_to_num(power)]), domain=(0, top),
+                row_title=f"cycles in {one.length} tokens", column_title=one.column,
+                value_title="share of the column's variance", title=one.title, below=one.lines, side=marks.THIRD,
+                height=HEIGHT, look=look,
+            )
+        )  # fmt: skip
+    return [*panels, _mean(mean, shown, look)] if len(mean) else panels
 
 
 def _mean(mean: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
     seen = mean[mean.share > 0]
-    return (
-        alt.Chart(seen)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "frequency:Q",
-                title="cycles per token",
-                scale=alt.Scale(type="log", domain=[float(seen.frequency.min()), 0.5], nice=False),
-                axis=alt.Axis(format="~g", values=[0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]),
-            ),
-            y=alt.Y(
-                "share:Q",
-                title="mean share of variance",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(format="~%", tickCount=4),
-            ),
-            color=_by_title(shown, look),
-            tooltip=[
-                alt.Tooltip("title:N", title="encoding"),
-                alt.Tooltip("frequency:Q", title="cycles per token", format=".3~g"),
-                alt.Tooltip("share:Q", title="mean share", format=".2~%"),
-            ],
-        )
-        .properties(width=WIDE * 2 // 3, height=240, title=heading("Mean over the columns", look=look))
-    )
+    domain = (float(seen.frequency.min()), 0.5)
+    lines = marks.line_plot(
+        seen, look=look, color=_by_title(shown, look), dots=0,
+        x=marks.number(alt.X, "frequency", "cycles per token", domain=domain, log=10, form="~g", values=FREQUENCIES),
+        y=marks.number(alt.Y, "share", "mean share of variance", log=10, nice=False, form="~%", ticks=4),
+        tooltip=(
+            ("title", "encoding"), ("frequency", "cycles per token", ".3~g"), ("share", "mean share", ".2~%"),
+        ),
+    )  # fmt: skip
+    return marks.panel(*lines, look=look, width=marks.THIRD, height=HEIGHT, title="Mean over the columns")

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import fixed, plural
+from analysis.core.formatting import fixed, plural, sentences
 from analysis.encodings import ENCODINGS, measures
-from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, reach, sentences
+from analysis.figures.encodings.data import PairParameters, Sized, export_command, keys, origins, pair, reach
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.figure import Figure, figure
 
@@ -89,7 +89,6 @@ def similarity(params: CompareParameters) -> Figure[SimilarityContent]:
         ).reset_index(drop=True)
 
     return Figure(
-        name="encoding_similarity",
         title="Similarity against distance",
         finding="; ".join(_turning(one, like) for one, like in zip(shown, likes, strict=True) if _turning(one, like)),
         frame=frame,
@@ -216,7 +215,6 @@ def shift(params: ShiftParameters) -> Figure[ShiftContent]:
         )
 
     return Figure(
-        name="encoding_shift",
         title=f"From a position to the one {k} further on",
         finding="; ".join(_linear(one, result, k) for one, result in zip(shown, items, strict=True)),
         frame=frame,

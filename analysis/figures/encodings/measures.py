@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.errors import AddendError
+from analysis.core.formatting import sentences
 from analysis.encodings import ENCODINGS
-from analysis.figures.encodings.data import sentences
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.store import read
 
@@ -153,7 +153,6 @@ def scalar_measures(params: PickedParameters) -> Figure[MeasuresContent]:
     missing = [e.title for name, e in ENCODINGS.items() if name not in set(rows.encoding)]
     frame = rows.drop_duplicates("run_id")
     return Figure(
-        name="encoding_measures",
         title="All encodings, measure by measure",
         finding=_invariant(every),
         frame=lambda: every.loc[:, columns].reset_index(drop=True),

@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, plural
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures.figure import FIGURES, Figure, Parameters, figure
 from analysis.figures.glue.data import GlueParameters, rows, study_and_table
 from analysis.figures.training.data import MASKED, title
@@ -70,7 +69,6 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
     long = long.assign(title=long.variant.map(title), combines=[VARIANTS[name].combines for name in long.variant])
     order = _order(long)
     return Figure(
-        name="experiments_board",
         title="All experiments on one board",
         finding=counted(gap, BASELINE) if gap is not None else "",
         frame=lambda: long,

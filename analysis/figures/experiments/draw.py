@@ -3,22 +3,9 @@
 import altair as alt
 
 from analysis.core import colours
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.experiments.data import MEASURES, BoardContent
-from analysis.figures.marks import (
-    ROW,
-    THIRD,
-    hues,
-    interval_tips,
-    key_room,
-    legend,
-    number,
-    panel,
-    row_plot,
-    rows_down,
-    rule,
-)
 from analysis.figures.training.draw_curves import WAYS
 from analysis.figures.training.draw_gaps import VARIANT
 
@@ -32,21 +19,21 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
     every, titles = figure.frame(), figure.content.titles
     every = every.assign(way=every.combines.map(WAYS))
     colour = {way: look.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
-    keys = key_room(look, len(colour), columns=2)
-    y = rows_down("title", titles)
+    keys = marks.key_room(look, len(colour), columns=2)
+    y = marks.rows_down("title", titles)
     panels = []
     for place, (measure, name) in enumerate(MEASURES.items()):
         frame = every.loc[every.measure == measure, ["title", "way", "value", "low", "high", "seeds", "word"]]
         if frame.empty:
             continue
-        dots = row_plot(
-            frame, x=number(alt.X, "value", None, padding=8, ticks=4), y=y, look=look,
-            color=hues("way", colour, legend(columns=2) if place == 0 else None),
+        dots = marks.row_plot(
+            frame, x=marks.number(alt.X, "value", None, padding=8, ticks=4), y=y, look=look,
+            color=marks.hues("way", colour, marks.legend(columns=2) if place == 0 else None),
             tooltip=(
-                VARIANT, ("value", name, ",.4~g"), *interval_tips(",.4~g"), "seeds:Q", ("word", "verdict")
+                VARIANT, ("value", name, ",.4~g"), *marks.interval_tips(",.4~g"), "seeds:Q", ("word", "verdict")
             ),
         )  # fmt: skip
-        layers = [rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
-        height = ROW * len(titles) + (keys if place == 0 else 0)
-        panels.append(panel(*layers, look=look, width=THIRD, height=height, title=name))
+        layers = [marks.rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
+        height = marks.ROW * len(titles) + (keys if place == 0 else 0)
+        panels.append(marks.panel(*layers, look=look, width=marks.THIRD, height=height, title=name))
     return panels

@@ -76,7 +76,6 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
         f"{np.degrees(np.arccos(expected_abs_cosine(dim))):.0f} degrees."
     )
     return geometry_figure(
-        "geometry_cosines",
         "How nearly orthogonal?",
         real,
         caption=(
@@ -124,7 +123,6 @@ def dimension(params: DimensionParameters) -> Figure[DimensionContent]:
             + (f"; random vectors of {like:,.0f} dimensions have {row.value:.3f} too." if like is not None else ".")
         )
     return geometry_figure(
-        "geometry_dimension",
         "|Cosine| against dimension",
         shown,
         caption=(

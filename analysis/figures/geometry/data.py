@@ -125,7 +125,6 @@ def provenance(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def geometry_figure(
-    name: str,
     title: str,
     rows: pd.DataFrame,
     *,
@@ -144,7 +143,6 @@ def geometry_figure(
     if table is None:
         table = rows[[*COLUMNS, *BASELINE, "samples"]].dropna(axis=1, how="all").reset_index(drop=True)
     return Figure(
-        name=name,
         title=title,
         finding=finding or first_sentence(alt).split("; ")[0],
         frame=lambda: table,

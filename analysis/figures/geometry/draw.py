@@ -3,43 +3,19 @@
 import altair as alt
 import pandas as pd
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
 from analysis.figures.geometry.cosines import PAIRS, RANDOM_PAIRS, CosinesContent, DimensionContent
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.geometry.tables import EnergiesContent
 from analysis.figures.geometry.words import CallsContent
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    LARGE_DOT,
-    LINE,
-    PANEL_TITLE,
-    ROW,
-    SEED,
-    THIRD,
-    WIDE,
-    Tip,
-    dashes,
-    hues,
-    key_room,
-    legend,
-    line_plot,
-    number,
-    panel,
-    row_plot,
-    rows_down,
-    rule,
-    same_axis,
-    tips,
-)
 
 HEIGHT, TALL = 210, 300
 MOST_DOTS = 100
 """Of more values than this, lines are drawn without dots."""
 LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 LOG_COSINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
-RANDOM: tuple[Tip, ...] = (
+RANDOM: tuple[marks.Tip, ...] = (
     ("value", "", ".4~g"),
     ("baseline", "random", ".4~g"),
     ("baseline_low", "random, from", ".4~g"),
@@ -56,18 +32,18 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
 def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
     """A hue for each series, and a legend where there are several."""
     names = list(dict.fromkeys(rows.series))
-    key = legend(lines=True) if len(names) > 1 else None
+    key = marks.legend(lines=True) if len(names) > 1 else None
     # A pair of words or positions has one hue in every chart of the page.
     pairs = [*PAIRS.values(), RANDOM_PAIRS]
     known = pairs if set(names) <= set(pairs) else names
     colour = dict(zip(known, look.many(len(known)), strict=True))
-    return hues("series", {name: colour[name] for name in names}, key)
+    return marks.hues("series", {name: colour[name] for name in names}, key)
 
 
 def _legend_room(rows: pd.DataFrame, look: Look) -> int:
     """The pixels that the legend of the series takes on screen."""
     count = rows.series.nunique()
-    return key_room(look, count) if count > 1 else 0
+    return marks.key_room(look, count) if count > 1 else 0
 
 
 def _lines(content: Panel, look: Look, width: int) -> Chart:
@@ -77,22 +53,24 @@ def _lines(content: Panel, look: Look, width: int) -> Chart:
     """
     rows = _shown(content.rows)
     names = list(dict.fromkeys(rows.series))
-    x = number(
+    x = marks.number(
         alt.X, "along", content.along, log=10 if content.log else alt.Undefined, nice=False, grid=False, ticks=6,
         padding=alt.Undefined if content.log else 6,
     )  # fmt: skip
-    y = number(alt.Y, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None)
+    y = marks.number(alt.Y, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None)
     random = alt.Chart(rows).encode(x=x, detail="series:N")
-    lines = line_plot(
+    lines = marks.line_plot(
         rows, x=x, y=y, look=look, ends=("low", "high"), band=True,
         color=_series(rows, look),
-        dash=dashes("series", {name: [9, 9 * place] if place else [1, 0] for place, name in enumerate(names)}),
-        dots=SEED if len(rows) <= MOST_DOTS else 0,
+        dash=marks.dashes("series", {name: [9, 9 * place] if place else [1, 0] for place, name in enumerate(names)}),
+        dots=marks.SEED if len(rows) <= MOST_DOTS else 0,
         tooltip=(("series", "of"), ("along:Q", content.along), *RANDOM),
     )  # fmt: skip
-    return panel(
-        random.mark_area(opacity=0.3, color=GREY).encode(y=same_axis(y, "baseline_low"), y2="baseline_high:Q"),
-        random.mark_line(strokeDash=DASH, strokeWidth=LINE, color=GREY).encode(y=same_axis(y, "baseline")),
+    return marks.panel(
+        random.mark_area(opacity=0.3, color=GREY).encode(y=marks.same_axis(y, "baseline_low"), y2="baseline_high:Q"),
+        random.mark_line(strokeDash=marks.DASH, strokeWidth=marks.LINE, color=GREY).encode(
+            y=marks.same_axis(y, "baseline")
+        ),
         *lines,
         look=look,
         width=width,
@@ -105,21 +83,21 @@ def _dots(content: Panel, look: Look, width: int) -> Chart:
     """One row a series, its value and interval; the baseline as a grey tick with its range."""
     rows = _shown(content.rows)
     names = list(dict.fromkeys(rows.series))
-    x = number(
+    x = marks.number(
         alt.X, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None, ticks=5
     )
-    y = rows_down("series", names)
+    y = marks.rows_down("series", names)
     random = alt.Chart(rows).encode(y=y)
-    dots = row_plot(rows, x=x, y=y, look=look, tooltip=(("series", "of"), *RANDOM))
-    return panel(
+    dots = marks.row_plot(rows, x=x, y=y, look=look, tooltip=(("series", "of"), *RANDOM))
+    return marks.panel(
         random.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(
-            x=same_axis(x, "baseline_low"), x2="baseline_high:Q"
+            x=marks.same_axis(x, "baseline_low"), x2="baseline_high:Q"
         ),
-        random.mark_tick(thickness=3, size=15, color=GREY).encode(x=same_axis(x, "baseline")),
+        random.mark_tick(thickness=3, size=15, color=GREY).encode(x=marks.same_axis(x, "baseline")),
         *dots,
         look=look,
         width=width,
-        height=ROW * len(names),
+        height=marks.ROW * len(names),
         title=content.title,
     )
 
@@ -127,31 +105,31 @@ def _dots(content: Panel, look: Look, width: int) -> Chart:
 @drawing("geometry_kept", "geometry_collisions")
 def wide_lines(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
     """Panels of lines below one another."""
-    return [_lines(content, look, WIDE) for content in figure.content.panels]
+    return [_lines(content, look, marks.WIDE) for content in figure.content.panels]
 
 
 @drawing("geometry_spectra", "geometry_subspaces", columns=2)
 def lines(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
     """Panels of lines, two abreast."""
-    return [_lines(content, look, HALF) for content in figure.content.panels]
+    return [_lines(content, look, marks.HALF) for content in figure.content.panels]
 
 
 @drawing("geometry_layers", columns=3)
 def layers(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
     """Panels of lines, three abreast."""
-    return [_lines(content, look, THIRD) for content in figure.content.panels]
+    return [_lines(content, look, marks.THIRD) for content in figure.content.panels]
 
 
 @drawing("geometry_decoded")
 def wide_dots(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
     """Panels of dots below one another."""
-    return [_dots(content, look, WIDE) for content in figure.content.panels]
+    return [_dots(content, look, marks.WIDE) for content in figure.content.panels]
 
 
 @drawing("geometry_ranks", "geometry_order", columns=2)
 def dots(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
     """Panels of dots, two abreast."""
-    return [_dots(content, look, HALF) for content in figure.content.panels]
+    return [_dots(content, look, marks.HALF) for content in figure.content.panels]
 
 
 @drawing("geometry_heads", columns=3)
@@ -162,17 +140,17 @@ def heads(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
 
 def _heads(content: Panel, look: Look) -> Chart:
     # From zero, and below it: what is removed may have worked against the rest.
-    y = number(alt.Y, "value", content.value, zero=True)
+    y = marks.number(alt.Y, "value", content.value, zero=True)
     base = alt.Chart(_shown(content.rows)).encode(
-        x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)), xOffset=alt.XOffset("head:O")
+        x=marks.categories(alt.X, "layer", "layer"), xOffset=alt.XOffset("head:O")
     )
     random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
-    own = base.mark_point(filled=True, size=SEED, opacity=1, color=look.series)
-    return panel(
-        random.encode(y=same_axis(y, "baseline_low"), y2="baseline_high:Q"),
-        own.encode(y=y, tooltip=tips("layer:O", "head:O", *RANDOM)),
+    own = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=look.series)
+    return marks.panel(
+        random.encode(y=marks.same_axis(y, "baseline_low"), y2="baseline_high:Q"),
+        own.encode(y=y, tooltip=marks.tips("layer:O", "head:O", *RANDOM)),
         look=look,
-        width=THIRD,
+        width=marks.THIRD,
         height=HEIGHT,
         title=content.title,
     )
@@ -182,17 +160,17 @@ def _heads(content: Panel, look: Look) -> Chart:
 def energies(figure: Figure[EnergiesContent], look: Look) -> list[Chart]:
     """A dot a dimension, both axes logarithmic; the share of a random table's dimensions dashed."""
     dots, chance = figure.content.dots, figure.content.chance
-    points = line_plot(
+    points = marks.line_plot(
         dots[(dots.word > 0) & (dots.position > 0)],
-        x=number(alt.X, "position", "share of the positions' variance", log=10, ticks=5),
-        y=number(alt.Y, "word", "share of the words' variance", log=10, ticks=5),
+        x=marks.number(alt.X, "position", "share of the positions' variance", log=10, ticks=5),
+        y=marks.number(alt.Y, "word", "share of the words' variance", log=10, ticks=5),
         look=look,
         width=0,
-        dots=SEED,
+        dots=marks.SEED,
         tooltip=("dimension:Q", ("position", "", ".3~g"), ("word", "", ".3~g")),
     )
-    given = (rule(look, x=chance, dash=DASH), rule(look, y=chance, dash=DASH))
-    return [panel(*given, *points, look=look, width=WIDE, height=TALL)]
+    given = (marks.rule(look, x=chance, dash=marks.DASH), marks.rule(look, y=chance, dash=marks.DASH))
+    return [marks.panel(*given, *points, look=look, width=marks.WIDE, height=TALL)]
 
 
 @drawing("geometry_cosines")
@@ -200,16 +178,16 @@ def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     """Shares of pairs by cosine: random ones as a grey area, the model's as lines."""
     content = figure.content
     rows = _shown(content.rows)
-    x = number(alt.X, "along", "cosine", domain=(-1, 1))
-    y = number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True)
+    x = marks.number(alt.X, "along", "cosine", domain=(-1, 1))
+    y = marks.number(alt.Y, "value", "share of pairs, bins of 0.02", zero=True)
     area = alt.Chart(content.random).mark_area(opacity=0.45, color=GREY)
-    tooltip: tuple[Tip, ...] = ("series", ("value", "", ".3~g"))
+    tooltip: tuple[marks.Tip, ...] = ("series", ("value", "", ".3~g"))
     return [
-        panel(
-            area.encode(x=x, y=y, tooltip=tips(*tooltip)),
-            *line_plot(rows, x=x, y=y, look=look, color=_series(rows, look), dots=0, tooltip=tooltip),
+        marks.panel(
+            area.encode(x=x, y=y, tooltip=marks.tips(*tooltip)),
+            *marks.line_plot(rows, x=x, y=y, look=look, color=_series(rows, look), dots=0, tooltip=tooltip),
             look=look,
-            width=WIDE,
+            width=marks.WIDE,
             height=TALL + _legend_room(rows, look),
             title=f"Grey: {content.random_name}",
         )
@@ -220,20 +198,20 @@ def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
 def dimension(figure: Figure[DimensionContent], look: Look) -> list[Chart]:
     """Mean |cosine| against dimension, both logarithmic; the exact formula in grey, the slider upright."""
     rows = _shown(figure.content.rows)
-    x = number(alt.X, "along", "dimension", domain=(2, 1024), log=10, values=LOG_DIMENSIONS)
-    y = number(alt.Y, "value", "mean |cosine|", log=10, values=LOG_COSINES)
+    x = marks.number(alt.X, "along", "dimension", domain=(2, 1024), log=10, values=LOG_DIMENSIONS)
+    y = marks.number(alt.Y, "value", "mean |cosine|", log=10, values=LOG_COSINES)
     exact = alt.Chart(rows[rows.series == "random, measured"]).mark_line(strokeWidth=5, opacity=0.5, color=GREY)
-    means = line_plot(
-        rows, x=x, y=y, look=look, ends=("low", "high"), color=_series(rows, look), dots=SEED,
+    means = marks.line_plot(
+        rows, x=x, y=y, look=look, ends=("low", "high"), color=_series(rows, look), dots=marks.SEED,
         tooltip=(("series", "of"), ("along:Q", "dimension"), *RANDOM[:2]),
     )  # fmt: skip
     return [
-        panel(
-            rule(look, x=figure.content.dim, dash=DASH),
-            exact.encode(x=x, y=same_axis(y, "baseline")),
+        marks.panel(
+            marks.rule(look, x=figure.content.dim, dash=marks.DASH),
+            exact.encode(x=x, y=marks.same_axis(y, "baseline")),
             *means,
             look=look,
-            width=WIDE,
+            width=marks.WIDE,
             height=TALL + _legend_room(rows, look),
         )
     ]
@@ -244,26 +222,28 @@ def calls(figure: Figure[CallsContent], look: Look) -> list[Chart]:
     """Every word's margin in order, the picked one marked; below the line a word is lost."""
     rows = figure.frame()
     picked = rows[rows.word == figure.content.picked].assign(label=lambda row: row.word + " → " + row.other_word)
-    x = number(alt.X, "rank", "words, the closest call first", nice=False, padding=8)
-    y = number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
-    tooltip: tuple[Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
+    x = marks.number(alt.X, "rank", "words, the closest call first", nice=False, padding=8)
+    y = marks.number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
+    tooltip: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
     # The label reaches into the chart, not over an axis.
     left = bool((picked["rank"] < rows["rank"].median()).all())
     label = alt.Chart(picked).mark_text(
         align="left" if left else "right",
         dx=12 if left else -12,
-        fontSize=PANEL_TITLE,
+        fontSize=marks.PANEL_TITLE,
         fontWeight="bold",
         color=look.ink,
     )
     return [
-        panel(
-            rule(look, y=0, dash=DASH),
-            *line_plot(rows, x=x, y=y, look=look, width=0, dots=SEED, tooltip=tooltip),
-            *line_plot(picked, x=x, y=y, look=look, width=0, dots=LARGE_DOT, color=VERMILION, tooltip=tooltip),
+        marks.panel(
+            marks.rule(look, y=0, dash=marks.DASH),
+            *marks.line_plot(rows, x=x, y=y, look=look, width=0, dots=marks.SEED, tooltip=tooltip),
+            *marks.line_plot(
+                picked, x=x, y=y, look=look, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
+            ),
             label.encode(x=x, y=y, text="label:N"),
             look=look,
-            width=WIDE,
+            width=marks.WIDE,
             height=HEIGHT,
         )
     ]

@@ -70,7 +70,6 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
         if (row := find_estimate(rows, "energy_in_top", subject, 20)) is not None
     )
     return geometry_figure(
-        "geometry_spectra",
         "How many directions words and positions use",
         rows,
         caption=(
@@ -106,7 +105,6 @@ def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
         if row is not None
     )
     return geometry_figure(
-        "geometry_ranks",
         "Ranks",
         rows,
         caption=(
@@ -149,7 +147,6 @@ def subspaces(params: GeometryParameters) -> Figure[PanelsContent]:
         f"degrees; between random subspaces it is {angle.baseline:.0f} degrees."
     )
     return geometry_figure(
-        "geometry_subspaces",
         "Do words and positions use separate directions?",
         rows,
         caption=(
@@ -187,7 +184,6 @@ def layers(params: GeometryParameters) -> Figure[PanelsContent]:
         f"{percent(first.baseline, 1)}."
     )
     return geometry_figure(
-        "geometry_layers",
         "Shared directions from layer to layer",
         rows,
         caption=(
@@ -234,7 +230,6 @@ def energies(params: GeometryParameters) -> Figure[EnergiesContent]:
     # A Gaussian table's dimensions: nearly the same share each.
     chance = rows[(rows.measure == "dimension_energy") & rows.subject.isin(["word_centred", "position_centred"])]
     return geometry_figure(
-        "geometry_energies",
         "Do words stay out of the dimensions that positions use?",
         rows,
         caption=(

@@ -80,7 +80,6 @@ def kept_words(params: GeometryParameters) -> Figure[PanelsContent]:
         f"whichever position is added; with random vectors as long as the positions, {percent(row.baseline, 1)}."
     )
     return geometry_figure(
-        "geometry_kept",
         "Does adding a position turn one word into another?",
         rows,
         caption=(
@@ -113,7 +112,6 @@ def calls(params: WordParameters) -> Figure[CallsContent]:
         f"({'nearer' if picked.margin < 0 else 'farther'} by {abs(picked.margin):.2f} than the word itself)."
     )
     return geometry_figure(
-        "geometry_calls",
         "How near each word comes to another word",
         rows,
         table=rows[["word", "position", "other_word", "distance", "margin", "rank"]],
@@ -162,7 +160,6 @@ def collisions(params: GeometryParameters) -> Figure[PanelsContent]:
         f"rotated: {ratio.baseline:.2f})."
     )
     return geometry_figure(
-        "geometry_collisions",
         "Do the sums of different words and positions meet?",
         rows,
         table=cases[["word", "position", "other_word", "other_position", "distance", "margin"]],
@@ -198,7 +195,6 @@ def decoded(params: GeometryParameters) -> Figure[PanelsContent]:
         f"(by chance {error.baseline:.1f})."
     )
     return geometry_figure(
-        "geometry_decoded",
         "Can word and position be read from their sum?",
         rows,
         caption=(
@@ -234,7 +230,6 @@ def order(params: GeometryParameters) -> Figure[PanelsContent]:
         f"pairs (with the rows permuted, {percent(row.baseline, 1)})."
     )
     return geometry_figure(
-        "geometry_order",
         "What position tables say about position and order",
         own,
         caption=(
@@ -279,7 +274,6 @@ def heads(params: GeometryParameters) -> Figure[PanelsContent]:
         f"same singular values; median overlap {overlap.value.median():.2f}, random {overlap.baseline.median():.2f}."
     )
     return geometry_figure(
-        "geometry_heads",
         "How heads divide their directions between word and position",
         rows,
         caption=(

@@ -16,6 +16,7 @@ from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
 from analysis.store.files import IMPORTED
+from analysis.store.paths import until_the_store_changes
 
 TUPE = "ke2021tupe|Table 1"
 PUBLISHED = "published"
@@ -63,17 +64,13 @@ class GlueContent:
     baseline: str
 
 
+@until_the_store_changes()
 def recipe(preset: str) -> Trained | None:
     """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
 
     None where no curves are stored of them, so that it cannot be told.
     """
-    return _recipe(glue_comparison.version(), glue_comparison.resolve(preset))
-
-
-@lru_cache(maxsize=4)
-def _recipe(version: tuple[str, int, int], preset: str) -> Trained | None:
-    del version
+    preset = glue_comparison.resolve(preset)
     usual = TrainingParameters(preset=preset, objective=MASKED)
     try:
         return select_trainings(usual, among=glue_comparison.pretrained(preset))
@@ -178,7 +175,6 @@ def _figure(
     baseline = study.name if study else beside.baseline if beside else ""
     text = " ".join(part for part in (_own(name, study, shows), _published(study, beside, shows)) if part)
     return Figure(
-        name=name,
         title=title.format(baseline),
         finding=_finding(shown, study, shows),
         frame=lambda: shown.reset_index(drop=True),

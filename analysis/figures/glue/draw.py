@@ -6,30 +6,9 @@ import pandas as pd
 
 from analysis.core.colours import SOURCES, Colour
 from analysis.core.formatting import signed
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import GREEN, GREY, Chart, Look, drawing
 from analysis.figures.glue.data import PUBLISHED, GlueContent
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    ROW,
-    THIN_LINE,
-    THIRD,
-    Tip,
-    hues,
-    key_room,
-    labelled_rows,
-    legend,
-    level_labels,
-    number,
-    panel,
-    row_height,
-    row_plot,
-    rule,
-    same_axis,
-    shapes,
-    wrap_label,
-)
 from analysis.glue_comparison import AVERAGE
 
 LOOKS = {
@@ -45,20 +24,20 @@ REACH = 1.6
 """Panels reach to this many times the largest difference; longer bars run off, so that one wide bar hides no other."""
 APART = 7
 """Pixels by which a published mark stands above, and the interval over examples below, the middle of a row."""
-TIPS: tuple[Tip, ...] = (
+TIPS: tuple[marks.Tip, ...] = (
     ("title", "variant"),
     "source",
     ("written", "points"),
     ("interval", "95 %, over seeds"),
     ("seeds:Q", "pre-training seeds"),
 )
-DIFFERENCE_TIPS: tuple[Tip, ...] = (
+DIFFERENCE_TIPS: tuple[marks.Tip, ...] = (
     ("over_examples", "95 %, over dev examples"),
     "verdict",
     ("p_corrected", "p, corrected", ".3f"),
     ("smallest_detectable", "found with 80 % power", ".2f"),
 )
-SCORE_TIPS: tuple[Tip, ...] = ("learnt", ("learning_rate", "learning rate", ".0e"), "data")
+SCORE_TIPS: tuple[marks.Tip, ...] = ("learnt", ("learning_rate", "learning rate", ".0e"), "data")
 USED = (
     "label", "kind", "value", "low", "high", "difference", "difference_low", "difference_high", "examples_low",
     "examples_high", "title", "source", "written", "interval", "over_examples", "seeds", "verdict", "p_corrected",
@@ -201,24 +180,24 @@ def _panel(
     )
     labels = list(dict.fromkeys(frame.set_index("variant").label[order])) if order else []
     unit = f"points, minus {content.baseline}" if relative else "points"
-    x = number(
+    x = marks.number(
         alt.X,
         column,
-        wrap_label(unit, 40).split("\n"),
+        marks.wrap_lines(unit, 40),
         domain=reach or alt.Undefined,
         nice=False,
         padding=alt.Undefined if reach else 14,
         ticks=5,
     )
-    y = labelled_rows(labels, gap=0.05)
-    layers: list[Chart] = [rule(look, x=0)] if relative else []
+    y = marks.labelled_rows(labels, gap=0.05)
+    layers: list[Chart] = [marks.rule(look, x=0)] if relative else []
     if not relative and reach and (known := [at for at in rows.majority.dropna() if reach[0] <= at <= reach[1]]):
-        layers.append(rule(look, x=known[0], dash=DASH))
+        layers.append(marks.rule(look, x=known[0], dash=marks.DASH))
     if relative and frame.examples_low.notna().any():
         thin = alt.Chart(frame[list(USED)]).transform_filter("isValid(datum.examples_low)")
-        bars = thin.mark_rule(strokeWidth=THIN_LINE, color=look.ink, yOffset=APART, clip=True)
-        layers.append(bars.encode(x=same_axis(x, "examples_low"), x2="examples_high:Q", y=y))
-    key = legend(place="top") if keyed else None
+        bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=look.ink, yOffset=APART, clip=True)
+        layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2="examples_high:Q", y=y))
+    key = marks.legend(place="top") if keyed else None
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
     if relative and frame.probability_better.notna().any():
         tooltip = (*tooltip[:-1], ("probability_better", "probability of improvement", ".2f"), "note")
@@ -226,21 +205,22 @@ def _panel(
     above = (rows.verdict == PUBLISHED) & rows.variant.isin(set(rows.variant[rows.verdict != PUBLISHED]))
     for some, offset in ((frame[~above], 0), (frame[above], -APART)):
         if len(some):
-            layers += row_plot(
+            layers += marks.row_plot(
                 some[list(USED)], x=x, y=y, look=look, ends=(low, high), below=offset, tooltip=tooltip,
-                color=hues("kind", {title: look.colour(LOOKS[kind][0]) for kind, title in named.items()}, key),
-                shape=shapes("kind", {title: LOOKS[kind][1] for kind, title in named.items()}, key),
+                color=marks.hues("kind", {title: look.colour(LOOKS[kind][0]) for kind, title in named.items()}, key),
+                shape=marks.shapes("kind", {title: LOOKS[kind][1] for kind, title in named.items()}, key),
             )  # fmt: skip
     title, below = titles
-    return panel(
+    return marks.panel(
         *layers,
         look=look,
-        width=HALF if wide else THIRD,
+        width=marks.HALF if wide else marks.THIRD,
         # A page takes the room of the legend and of the line below the title from the marks.
-        height=len(labels) * row_height(labels, ROW) + (key_room(look, len(named) + 1) if keyed else 0),
+        height=len(labels) * marks.row_height(labels, marks.ROW)
+        + (marks.key_room(look, len(named) + 1) if keyed else 0),
         title=title,
         # A blank one keeps panels without a line level with those that have one.
-        below=wrap_label(below, 44).split("\n") if below else [" "],
+        below=marks.wrap_lines(below, 44) if below else [" "],
     )
 
 
@@ -250,8 +230,8 @@ def _labels(rows: pd.DataFrame, order: list[str], *, seeds: bool) -> list[str]:
     titles = {v: str(t) for v, t in zip(rows.variant, rows.title, strict=True)} | own.title.to_dict()
     wide = 34 if seeds else 22
     counts = own.seeds.to_dict() if seeds else {}
-    broken = {v: wrap_label(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order}
-    level = level_labels(list(broken.values()))
+    broken = {v: marks.wrap_label(titles[v] + (f" (n={counts[v]:.0f})" if v in counts else ""), wide) for v in order}
+    level = marks.level_labels(list(broken.values()))
     return [level[broken[v]] for v in rows.variant]
 
 

@@ -11,15 +11,14 @@ import pandas as pd
 from numpy import ndarray
 
 from analysis.claims.statements.rows import readable
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, signed
-from analysis.core.provenance import model_options
-from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.one_run import checked_head, map_frame, run_facts
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure
+from analysis.figures.one_run import checked_head, map_frame, run_facts, stored_facts
 from analysis.figures.terms.maps import HeadParameters
-from analysis.links import Values
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
-from analysis.measurements.terms.result import Provenance
+from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
 from analysis.store import read
 
@@ -83,28 +82,13 @@ class EffectsContent:
     outcomes: dict[str, str]
 
 
-def run(values: Values) -> InterventionResult:
-    """The run that a link asks for."""
-    return InterventionRequest.of(values).run()
-
-
-def permuted(values: Values) -> PermutationTest:
-    """The permutation test that a link asks for."""
-    return PermutationRequest.of(values).run()
-
-
-def _command(about: Provenance, options: Sequence[str]) -> str:
-    parts = ["python -m analysis intervene", model_options(about.model, about.revision), f"--text {quote(about.text)}"]
-    if about.text_pair:
-        parts.append(f"--pair {quote(about.text_pair)}")
-    if about.truncated_from:
-        parts.append("--truncate")
-    return " ".join([*parts, *options])
-
-
-def _did(outcome: InterventionResult) -> str:
-    # With nothing to do the command would do something, so it is told to drop no term.
-    return _command(outcome.provenance, [f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",)])
+RUN = LiveRun(
+    obtain=InterventionRequest.obtain,
+    provenance=run_facts,
+    command=intervention_probe.command,
+    citation_keys=CITE,
+)
+PERMUTATION = LiveRun(obtain=PermutationRequest.obtain, provenance=run_facts, citation_keys=CITE)
 
 
 def _where(outcome: InterventionResult | PermutationTest) -> str:
@@ -113,7 +97,7 @@ def _where(outcome: InterventionResult | PermutationTest) -> str:
     return f"{readable(about.model)}, one text of {len(outcome.token_info)} tokens{cut} ({about.dtype}, {about.device})"
 
 
-@figure("intervention_tokens", Parameters, live=run)
+@figure("intervention_tokens", Parameters, live=RUN)
 def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figure[TokensContent]:
     """The outcome: losses of predicted tokens where there is a head, else how far each output moved."""
     frame = pd.DataFrame({"place": range(len(outcome.tokens)), "token": outcome.tokens, "cosine": outcome.cosine})
@@ -147,20 +131,16 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
             f"tokens; {mean}"
         )
     return Figure(
-        name="intervention_tokens",
         title="What the model then predicts" if text else "How far the output moves",
         finding=_moved(outcome),
         frame=lambda: frame,
         caption=f"{summary}. Intervention: {outcome.words}. {_where(outcome)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
-        command=_did(outcome),
-        provenance=run_facts(outcome.provenance),
-        citation_keys=CITE,
         content=TokensContent(losses=text is not None, labels=list(frame.token)),
     )
 
 
-@figure("intervention_kl", Parameters, live=run)
+@figure("intervention_kl", Parameters, live=RUN)
 def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure[PatternChangeContent]:
     """Every head's attention, before against after."""
     return pattern_change(outcome)
@@ -169,11 +149,8 @@ def intervention_kl(_: Parameters, outcome: InterventionResult) -> Figure[Patter
 def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
     """How far the attention of every head changes, of a text or an image."""
     layer, head = np.unravel_index(int(outcome.kl.argmax()), outcome.kl.shape)
-    frame = pd.DataFrame(
-        [(i, j, outcome.kl[i, j]) for i, j in np.ndindex(outcome.kl.shape)], columns=["layer", "head", "kl"]
-    )
+    frame = frames.cells(outcome.kl, "kl", layer=None, head=None)
     return Figure(
-        name="intervention_kl",
         title="Which heads change their attention",
         finding=f"Attention changes most in layer {layer}, head {head}, by {outcome.kl.max():.2f} nats",
         frame=lambda: frame,
@@ -184,14 +161,11 @@ def pattern_change(outcome: InterventionResult) -> Figure[PatternChangeContent]:
         ),
         alt=f"Heat map of {outcome.layers} layers by {outcome.heads} heads; the largest is at layer {layer}, head "
         f"{head}.",
-        command=_did(outcome),
-        provenance=run_facts(outcome.provenance),
-        citation_keys=CITE,
         content=PatternChangeContent(kl=outcome.kl),
     )
 
 
-@figure("intervention_maps", HeadParameters, live=run)
+@figure("intervention_maps", HeadParameters, live=RUN)
 def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Figure[PatternsContent]:
     """One head's pattern before and after, and the difference, on one scale."""
     head = checked_head(params.head, outcome.heads)
@@ -200,7 +174,6 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
     query, key = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
     moved = f"from “{outcome.tokens[query]}” to “{outcome.tokens[key]}”, {signed(float((after - before)[query, key]))}"
     return Figure(
-        name="intervention_maps",
         title=f"Layer {outcome.layer}, head {head}",
         finding=f"In layer {outcome.layer}, head {head}, attention changes most {moved}",
         frame=lambda: map_frame(maps, outcome.tokens),
@@ -210,14 +183,11 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
             f"{_where(outcome)}."
         ),
         alt=f"Three maps, {len(outcome.tokens)} tokens a side; attention changes most {moved}.",
-        command=_did(outcome),
-        provenance=run_facts(outcome.provenance),
-        citation_keys=CITE,
         content=PatternsContent(maps=maps, labels=outcome.tokens, reach=float(max(before.max(), after.max()))),
     )
 
 
-@figure("intervention_permutation", PermutationParameters, live=permuted)
+@figure("intervention_permutation", PermutationParameters, live=PERMUTATION)
 def intervention_permutation(params: PermutationParameters, outcome: PermutationTest) -> Figure[PermutationContent]:
     """Whether the order of tokens shows in the output, positions off and on."""
     off, on = float(outcome.off.max()), float(outcome.on.max())
@@ -230,7 +200,6 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
     else:
         verdict = "Without positions, the order still shows"
     return Figure(
-        name="intervention_permutation",
         title="The permutation test",
         finding=verdict,
         frame=lambda: frame,
@@ -240,9 +209,7 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
             f"mask are permuted together (seed {params.seed}). {_where(outcome)}."
         ),
         alt=f"Two marks for each of {len(tokens)} tokens, on a log scale. {verdict}: {off:.1e} against {on:.2g}.",
-        command=_command(outcome.provenance, [f"--permute {params.seed}"]),
-        provenance=run_facts(outcome.provenance),
-        citation_keys=CITE,
+        command=intervention_probe.permutation_command(outcome, params.seed),
         content=PermutationContent(labels=tokens),
     )
 
@@ -287,7 +254,6 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
     masked += "." if masked else ""
     left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(
-        name="intervention_effects",
         title=f"Every intervention over the {first.corpus.replace('_', ' ')}",
         finding=(
             f"“{capitalised(kl.done.iloc[0])}” changes attention most, by {kl.value.iloc[0]:.2f} nats; "
@@ -305,13 +271,7 @@ def intervention_effects(params: EffectsParameters) -> Figure[EffectsContent]:
             f'{first.command}\npython -m analysis query "SELECT * FROM intervention_effects WHERE model = '
             f"'{first.model}'\" --csv"
         ),
-        provenance={
-            "model": f"{first.model} ({first.revision})",
-            "corpus": f"{first.corpus}, {first.texts} texts, {first.tokens:,} tokens",
-            "run": f"{first.run_id}, {first.created}, code {first.git_sha}",
-            "device": f"{first.device}, {first['dtype']}",
-            "versions": first.versions,
-        },
+        provenance=stored_facts(first, corpus=f"{first.corpus}, {first.texts} texts, {first.tokens:,} tokens"),
         citation_keys=CITE,
         content=EffectsContent(
             order=list(kl.done),

@@ -8,19 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
-from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, run_facts
-from analysis.figures.terms.data import (
-    CITE,
-    HELD,
-    MEASURES,
-    ORDER,
-    leading_by_layer,
-    reading,
-    term_label,
-)
+from analysis.figures.terms.data import CITE, HELD, MEASURES, ORDER, leading_by_layer, reading, term_label
 from analysis.measurements.terms.result import Layers
 from analysis.probes import text_probe
 
@@ -53,6 +46,11 @@ class DepthContent:
     order: list[str]
 
 
+LAYERS = LiveRun(
+    obtain=text_probe.obtain_layers, provenance=run_facts, command=text_probe.layers_command, citation_keys=CITE
+)
+
+
 def _assumed(run: Layers) -> str:
     gates = f" (of gated units the {HELD[run.freeze]})" if run.freeze else ""
     return (
@@ -71,7 +69,7 @@ def present(run: Layers) -> list[str]:
     return [term for term in (*ORDER, *ADDED_TERMS) if term in there]
 
 
-@figure("probe_layers", LayersParameters, live=text_probe.obtain_layers)
+@figure("probe_layers", LayersParameters, live=LAYERS)
 def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsContent]:
     """One term's share or effect, layer by head."""
     term = params.term
@@ -79,14 +77,12 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsCont
         values = np.zeros((len(run.values), run.values.shape[2]))
     else:
         values = run.values[:, run.terms.index(term)]
-    layer, head = np.indices(values.shape)
-    frame = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), "value": values.ravel()})
+    frame = frames.cells(values, "value", layer=None, head=None)
     text = "undefined everywhere"
     if np.isfinite(values).any():
         top = np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)
         text = f"the largest is {values[top]:.2f} at layer {top[0]}, head {top[1]}"
     return Figure(
-        name="probe_layers",
         title=f"{term_label(term)} at every layer and head",
         finding=f"{capitalised(term_label(term))}: {text}",
         frame=lambda: frame,
@@ -96,14 +92,11 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsCont
             f"tokens. {reading(run.measure)} {_assumed(run)}"
         ),
         alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; {text}.",
-        command=text_probe.layers_command(run.provenance, run.freeze, run.measure),
-        provenance=run_facts(run.provenance),
-        citation_keys=CITE,
         content=LayerHeadsContent(values=values, measure=run.measure, label=MEASURES[run.measure]),
     )
 
 
-@figure("probe_depth", Parameters, live=text_probe.obtain_layers)
+@figure("probe_depth", Parameters, live=LAYERS)
 def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
     """The mean over heads of every term against depth, and what carries each source on."""
     terms = present(run)
@@ -131,7 +124,6 @@ def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
     return Figure(
-        name="probe_depth",
         title="Against depth",
         finding=_over_depth(frame, named),
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
@@ -141,9 +133,6 @@ def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
             f"after the last layer: {text}. {run.provenance.model}, one text of {run.tokens} tokens. {_assumed(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
-        command=text_probe.layers_command(run.provenance, run.freeze, run.measure),
-        provenance=run_facts(run.provenance),
-        citation_keys=CITE,
         content=DepthContent(
             scores=frame,
             states=carried,

@@ -1,5 +1,7 @@
 """Drawings of every layer: one term by layer and head, and lines against depth."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -10,6 +12,19 @@ from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.layers.data import DepthContent, LayerHeadsContent
+from analysis.figures.marks import (
+    HALF,
+    SEED,
+    WIDE,
+    categories,
+    hues,
+    legend,
+    line_plot,
+    number,
+    panel,
+    rule,
+    whole_numbers,
+)
 from analysis.figures.terms.data import term_label
 from analysis.figures.terms.maps import LinesContent
 
@@ -20,8 +35,7 @@ COLOURS = {term_label(term): of_term(term) for term in FOUR} | {source: of_term(
 def layer_heads(figure: Figure[LayerHeadsContent], look: Look) -> list[Chart]:
     """Layers down, heads across."""
     values, share = figure.content.values, figure.content.measure == "share"
-    reach = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 0.0
-    reach = reach or 1.0
+    reach = float(np.nan_to_num(np.abs(values)).max()) or 1.0
     return [
         heatmap(
             values,
@@ -39,53 +53,34 @@ def layer_heads(figure: Figure[LayerHeadsContent], look: Look) -> list[Chart]:
     ]
 
 
-def _hues(names: list[str], look: Look) -> list[str]:
+def _colour(names: Sequence[str], look: Look) -> alt.Color:
     """The colours of terms and sources; the total has the ink's, what holds several the one of the rest."""
-    return [look.ink if name == "total" else look.colour(COLOURS.get(name, of_term("bias"))) for name in names]
+    known = {name: look.colour(COLOURS.get(name, of_term("bias"))) for name in names}
+    return hues("series", known | ({"total": look.ink} if "total" in known else {}), legend(columns=2))
 
 
-def _lines(frame: pd.DataFrame, order: list[str], title: str, look: Look) -> Chart:
+def _lines(frame: pd.DataFrame, order: Sequence[str], title: str, look: Look) -> Chart:
     names = [name for name in order if name in set(frame.series)]
-    base = alt.Chart(frame).encode(
-        x=alt.X("layer:O", axis=alt.Axis(title="layer", labelAngle=0)),
-        y=alt.Y("value:Q", axis=alt.Axis(title=title)),
-        color=alt.Color(
-            "series:N",
-            scale=alt.Scale(domain=names, range=_hues(names, look)),
-            legend=alt.Legend(title=None, orient="bottom", columns=2),
-        ),
-        shape=alt.Shape("series:N", scale=alt.Scale(domain=names), legend=None),
-        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("series:N", title="what"), alt.Tooltip("value:Q", format=".4f")],
-    )
-    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.YDatum(0))
-    return (zero + base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=60, opacity=1)).properties(
-        width=380, height=280
-    )
+    lines = line_plot(
+        frame, x=categories(alt.X, "layer", "layer"), y=number(alt.Y, "value", title), look=look,
+        color=_colour(names, look), shape=alt.Shape("series:N", scale=alt.Scale(domain=names), legend=None),
+        tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
+    )  # fmt: skip
+    return panel(rule(look, y=0), *lines, look=look, width=HALF, height=280)
 
 
 @drawing("probe_distance")
 def distance(figure: Figure[LinesContent], look: Look) -> list[Chart]:
     """Lines against distance; the total is drawn darker."""
-    order = figure.content.order
-    base = alt.Chart(figure.content.frame).encode(
-        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
-        y=alt.Y("mean:Q", axis=alt.Axis(title="key-centred score, mean")),
-        color=alt.Color(
-            "series:N",
-            scale=alt.Scale(domain=order, range=_hues(order, look)),
-            legend=alt.Legend(title=None, orient="bottom", columns=2),
+    lines = line_plot(
+        figure.content.frame, x=whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"),
+        y=number(alt.Y, "mean", "key-centred score, mean"), look=look, color=_colour(figure.content.order, look),
+        dots=SEED, tooltip=(
+            ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
+            ("pairs", "pairs of tokens"),
         ),
-        tooltip=[
-            alt.Tooltip("series:N", title="what"),
-            alt.Tooltip("distance:Q"),
-            alt.Tooltip("mean:Q", format=".4f"),
-            alt.Tooltip("sd:Q", format=".4f", title="standard deviation"),
-            alt.Tooltip("pairs:Q", title="pairs of tokens"),
-        ],
-    )
-    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.YDatum(0))
-    lines = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=30, opacity=1)
-    return [(zero + lines).properties(width=760, height=260)]
+    )  # fmt: skip
+    return [panel(rule(look, y=0), *lines, look=look, width=WIDE, height=260)]
 
 
 @drawing("probe_depth", columns=2)
@@ -93,5 +88,5 @@ def depth(figure: Figure[DepthContent], look: Look) -> list[Chart]:
     """The terms of the scores, and the sources of the hidden states."""
     return [
         _lines(figure.content.scores, figure.content.order, figure.content.label, look),
-        _lines(figure.content.states, list(SOURCES), "part of the hidden states", look),
+        _lines(figure.content.states, SOURCES, "part of the hidden states", look),
     ]

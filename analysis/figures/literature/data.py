@@ -141,7 +141,6 @@ def literature(_: Parameters) -> Figure[LiteratureContent]:
     nine = published.average(tables[TUPE]).set_index("variant").all_columns
     sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
     return Figure(
-        name="published_literature",
         title="What papers report: no cross terms, concatenation, no positions",
         finding=(
             f"Untying gains {signed(own.gain)} points in the paper that proposed it and {signed(again.gain)} in "

@@ -5,26 +5,9 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import signed
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import GREY, Chart, Look, drawing
 from analysis.figures.literature.data import LiteratureContent
-from analysis.figures.marks import (
-    HALF,
-    LARGE_DOT,
-    SEED,
-    hues,
-    key_room,
-    labelled_rows,
-    legend,
-    level_labels,
-    number,
-    panel,
-    row_height,
-    row_plot,
-    rule,
-    values_beside,
-    wrap_label,
-)
 
 CHARACTERS = 33
 ALL, REST = "mean of the columns", "mean without CoLA"
@@ -48,51 +31,51 @@ def _panel(
 ) -> Chart:
     unit = str(means.unit.iloc[0])
     wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
-    level = level_labels(list(wrapped.values()))
+    level = marks.level_labels(list(wrapped.values()))
     names = {comparison: level[text] for comparison, text in wrapped.items()}
     labels = list(names.values())
-    place = number(alt.X, "gain", ["worse ← 0 → better", unit], domain=reach[unit], padding=44, ticks=5)
+    place = marks.number(alt.X, "gain", ["worse ← 0 → better", unit], domain=reach[unit], padding=44, ticks=5)
     several = set(means.comparison[means.columns_compared > 1])
     small = rows[rows.comparison.isin(several)].drop(columns=["caveat", "transcribed_from"])
     small = small.assign(label=small.comparison.map(names), difference=[signed(gain, 3) for gain in small.gain])
     large = _marks(means, unit).assign(label=lambda result: result.comparison.map(names))
-    y = labelled_rows(labels)
-    layers: list[Chart] = [rule(look, x=0)]
+    y = marks.labelled_rows(labels)
+    layers: list[Chart] = [marks.rule(look, x=0)]
     if len(small):
-        layers += row_plot(
-            small, x=place, y=y, look=look, ends=None, color=GREY, size=SEED, opacity=0.65, below=ABOVE,
+        layers += marks.row_plot(
+            small, x=place, y=y, look=look, ends=None, color=GREY, size=marks.SEED, opacity=0.65, below=ABOVE,
             tooltip=(
                 "paper", ("table_name", "table"), "variant", "baseline", "column", ("difference", f"gain, {unit}"),
                 ("tip", "printed"), "read_in",
             ),
         )  # fmt: skip
     kinds = list(dict.fromkeys(large.which))
-    key = legend(place="top") if len(kinds) > 1 else None
-    layers += row_plot(
-        large, x=place, y=y, look=look, ends=None, shape="diamond", size=LARGE_DOT, below=BELOW,
-        color=hues("which", dict(zip(kinds, look.many(len(kinds)), strict=True)), key),
+    key = marks.legend(place="top") if len(kinds) > 1 else None
+    layers += marks.row_plot(
+        large, x=place, y=y, look=look, ends=None, shape="diamond", size=marks.LARGE_DOT, below=BELOW,
+        color=marks.series("which", kinds, look, key),
         tooltip=("comparison", ("which", "mean of"), ("written", unit)),
     )  # fmt: skip
-    layers += values_beside(alt.Chart(large).encode(y=y), look, "left", place, dy=BELOW)
-    height = len(labels) * row_height(labels, 44) + (key_room(look, len(kinds)) if key else 0)
-    return panel(*layers, look=look, width=HALF, height=height, title=name)
+    layers += marks.values_beside(alt.Chart(large).encode(y=y), look, "left", place, dy=BELOW)
+    height = len(labels) * marks.row_height(labels, 44) + (marks.key_room(look, len(kinds)) if key else 0)
+    return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=name)
 
 
 def _label(comparison: str, paper: str, read_in: str) -> str:
     """The comparison and, below it, whose it is and what that was read in, kept in one piece."""
     whole = f"{paper}; {read_in}".replace(read_in, read_in.replace(" ", "\u00a0"))
-    return f"{wrap_label(comparison, CHARACTERS)}\n{wrap_label(whole, CHARACTERS)}"
+    return f"{marks.wrap_label(comparison, CHARACTERS)}\n{marks.wrap_label(whole, CHARACTERS)}"
 
 
 def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
     """A row a mark: the mean and, where it is known, the mean without CoLA, each labelled on its outer side."""
     mean = means[["comparison", "gain"]].assign(which=ALL)
     rest = means[["comparison", "gain_without_cola"]].set_axis(["comparison", "gain"], axis=1)
-    marks = pd.concat([mean, rest.assign(which=REST).dropna(subset="gain")], ignore_index=True)
-    groups = marks.groupby("comparison").gain
+    dots = pd.concat([mean, rest.assign(which=REST).dropna(subset="gain")], ignore_index=True)
+    groups = dots.groupby("comparison").gain
     alone = groups.transform("size") == 1
-    left = marks.gain.where(alone, marks.gain - groups.transform("mean")) < 0
-    return marks.assign(left=left, written=[_written(gain, unit) for gain in marks.gain])
+    left = dots.gain.where(alone, dots.gain - groups.transform("mean")) < 0
+    return dots.assign(left=left, written=[_written(gain, unit) for gain in dots.gain])
 
 
 def _written(gain: float, unit: str) -> str:

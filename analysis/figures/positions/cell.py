@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.one_run import run_facts
-from analysis.figures.positions.data import CITE, named_source
+from analysis.figures.positions.data import MAP_RUN, named_source
 from analysis.measurements.positions.result import PARTS, PositionMap
-from analysis.probes import position_probe
 
 STRONGEST = -1
 PAIRS = 8
@@ -49,7 +48,7 @@ def cell_of(params: CellParameters, made: PositionMap) -> tuple[int, int]:
     return layer, source
 
 
-@figure("position_cell", CellParameters, live=position_probe.obtain_with_baseline)
+@figure("position_cell", CellParameters, live=MAP_RUN)
 def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[CellContent]:
     """Of one source in one layer: what each head owes to it, its mean score at every distance, and whom it joins."""
     made = run[0]
@@ -58,13 +57,7 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
         shares = np.where(
             made.power[layer] > 0, made.numerators[layer, source] / made.power[layer], np.nan
         )  # (part, head)
-    heads = pd.DataFrame(
-        {
-            "head": np.tile(np.arange(shares.shape[1]), len(PARTS)),
-            "part": np.repeat(PARTS, shares.shape[1]),
-            "value": shares.ravel(),
-        }
-    )
+    heads = frames.cells(shares, "value", part=PARTS, head=None)[["head", "part", "value"]]
     kernel, pairs = _kernel(made, layer, source), _pairs(made, layer, source)
     frame = pd.concat(
         [heads.assign(what="share"), kernel.assign(what="kernel"), pairs.assign(what="joined")], ignore_index=True
@@ -82,7 +75,6 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
         )
     joined = "" if pairs.empty else f" It joins “{pairs.query_token[0]}” to “{pairs.key_token[0]}” most."
     return Figure(
-        name="position_cell",
         title="One cell of the map",
         finding=finding,
         frame=lambda: frame,
@@ -93,24 +85,19 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
             f"{made.provenance.model}, one text of {made.tokens} tokens."
         ),
         alt=f"Bars by head, {'' if kernel.empty else 'lines against distance, '}and bars by pair of tokens. {finding}.",
-        command=position_probe.command(made),
-        provenance=run_facts(made.provenance),
-        citation_keys=CITE,
         content=CellContent(heads=heads, kernel=kernel, pairs=pairs),
     )
 
 
 def _kernel(made: PositionMap, layer: int, source: int) -> pd.DataFrame:
     """Every head's mean score at every distance less its mean; no rows where the source is none that turns."""
-    columns = ["head", "distance", "value"]
     if made.kernels is None or source >= made.kernels.shape[1] or not np.ptp(made.kernels[layer, source]):
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=["head", "distance", "value"])
     distances = np.arange(-(made.tokens - 1), made.tokens)
     kept = np.ones_like(distances, bool) if made.looks_ahead else distances <= 0
     values = made.kernels[layer, source][:, kept]
     values = values - values.mean(-1, keepdims=True)
-    head, place = (index.ravel() for index in np.indices(values.shape))
-    return pd.DataFrame(dict(zip(columns, (head, distances[kept][place], values.ravel()), strict=True)))
+    return frames.cells(values, "value", head=None, distance=distances[kept])
 
 
 def _pairs(made: PositionMap, layer: int, source: int) -> pd.DataFrame:
@@ -119,12 +106,7 @@ def _pairs(made: PositionMap, layer: int, source: int) -> pd.DataFrame:
     head = np.broadcast_to(np.arange(len(scores))[:, None], scores.shape)
     labels = np.asarray(made.labels, dtype=object)
     frame = pd.DataFrame(
-        {
-            "head": head.ravel(),
-            "query": places[..., 0].ravel(),
-            "key": places[..., 1].ravel(),
-            "value": scores.ravel(),
-        }
+        {"head": head.ravel(), "query": places[..., 0].ravel(), "key": places[..., 1].ravel(), "value": scores.ravel()}
     )
     frame = frame.loc[frame.value > 0].sort_values(by="value", ascending=False, kind="stable")
     frame = frame.drop_duplicates(["query", "key"]).head(PAIRS).reset_index(drop=True)

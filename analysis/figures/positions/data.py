@@ -5,20 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
 from analysis.core.wavelengths import BANDS
-from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.one_run import checked_head, run_facts
 from analysis.measurements.positions.result import PARTS, PositionMap, Unturned
 from analysis.probes import position_probe
 from analysis.probes.position_probe import BASELINES
 
-DEPENDS = {
-    "content": "content alone",
-    "position": "position or distance alone",
-    "both": "both together",
-}
+DEPENDS = {"content": "content alone", "position": "position or distance alone", "both": "both together"}
 ALL_BANDS = "all of them"
 CITE = ("su2021roformer", "barbero2025round")
 SPOKEN = {"added to scores": "what is added to scores"}
@@ -66,7 +63,18 @@ class UnturnedContent:
     label: str
 
 
-@figure("position_map", BaselineParameters, live=position_probe.obtain_with_baseline)
+MAP_RUN: LiveRun[tuple[PositionMap, PositionMap | None]] = LiveRun(
+    obtain=position_probe.obtain_with_baseline,
+    provenance=lambda run: run_facts(run[0]),
+    command=lambda run: position_probe.command(run[0]),
+    citation_keys=CITE,
+)
+UNTURNED = LiveRun(
+    obtain=position_probe.UnturnRequest.obtain, provenance=run_facts, command=position_probe.command, citation_keys=CITE
+)
+
+
+@figure("position_map", BaselineParameters, live=MAP_RUN)
 def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure[MapContent]:
     """Layer by source: what depends on position; and what each layer's scores depend on in all."""
     made, baseline = run
@@ -92,7 +100,6 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
         f"at layer {least}, {percent(by_position[least])}"
     )
     return Figure(
-        name="position_map",
         title="What each layer's scores depend on",
         finding=finding,
         frame=lambda: frame,
@@ -108,14 +115,11 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
             ]
         ).strip(),
         alt=f"Heat map of {len(made.power)} layers by {len(columns)} sources, and stacked bars by layer. {finding}.",
-        command=position_probe.command(made),
-        provenance=run_facts(made.provenance),
-        citation_keys=CITE,
         content=MapContent(frame=frame, sources=columns, runs=list(runs), layers=len(made.power)),
     )
 
 
-@figure("position_kernels", LayerHeadParameters, live=position_probe.obtain_with_baseline)
+@figure("position_kernels", LayerHeadParameters, live=MAP_RUN)
 def position_kernels(
     params: LayerHeadParameters, run: tuple[PositionMap, PositionMap | None]
 ) -> Figure[KernelsContent]:
@@ -152,7 +156,6 @@ def position_kernels(
             f"{strongest} tokens varies most"
         )
     return Figure(
-        name="position_kernels",
         title="The mean score at each distance",
         finding=text,
         frame=lambda: frame,
@@ -162,26 +165,16 @@ def position_kernels(
             f"{made.provenance.model}, layer {layer}, head {head}, one text of {made.tokens} tokens."
         ),
         alt=f"Lines against distance, one a band. {text}.",
-        command=position_probe.command(made),
-        provenance=run_facts(made.provenance),
-        citation_keys=CITE,
         content=KernelsContent(frame=frame, bands=[made.sources[band] for band in there]),
     )
 
 
-@figure("position_unturned", Parameters, live=position_probe.obtain_unturned)
+@figure("position_unturned", Parameters, live=UNTURNED)
 def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedContent]:
     """Layer by band: what the model does otherwise once that band of that layer is not turned."""
     names = [*BANDS, ALL_BANDS]
-    layer, column = (index.ravel() for index in np.indices(run.values.shape))
-    frame = pd.DataFrame(
-        {
-            "layer": layer,
-            "band": np.asarray(names, dtype=object)[column],
-            "outcome": run.values.ravel(),
-            "loss_difference": run.losses.ravel(),
-        }
-    ).dropna(subset="outcome")
+    frame = frames.cells(run.values, "outcome", layer=None, band=names).assign(loss_difference=run.losses.ravel())
+    frame = frame.dropna(subset="outcome")
     if frame.empty:
         raise NoResults(f"{run.provenance.model} turns nothing in any layer, so there is nothing to leave unturned.")
     single = frame[frame.band != ALL_BANDS]
@@ -196,7 +189,6 @@ def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedConte
             f"{'any turn' if most.band == ALL_BANDS else f'wavelengths {most.band} tokens'} in layer {most.layer}."
         )
     return Figure(
-        name="position_unturned",
         title="What is lost when one band is not turned",
         finding=finding,
         frame=lambda: frame,
@@ -206,9 +198,6 @@ def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedConte
             f"{run.provenance.model}, one text of {run.tokens} tokens."
         ),
         alt=f"Heat map of {len(run.values)} layers by {frame.band.nunique()} bands. {finding}.",
-        command=position_probe.command(run),
-        provenance=run_facts(run.provenance),
-        citation_keys=CITE,
         content=UnturnedContent(
             frame=frame, bands=[name for name in names if (frame.band == name).any()], label=run.measure
         ),
@@ -225,16 +214,7 @@ def _title(made: PositionMap) -> str:
 
 
 def _frame(made: PositionMap) -> pd.DataFrame:
-    shares = made.shares()
-    layer, source, part = (index.ravel() for index in np.indices(shares.shape))
-    return pd.DataFrame(
-        {
-            "layer": layer,
-            "source": np.asarray(made.sources, dtype=object)[source],
-            "part": np.asarray(PARTS, dtype=object)[part],
-            "share": shares.ravel(),
-        }
-    )
+    return frames.cells(made.shares(), "share", layer=None, source=made.sources, part=PARTS)
 
 
 def _how(made: PositionMap) -> str:

@@ -9,12 +9,28 @@ from analysis.core.wavelengths import BANDS
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing, printable
 from analysis.figures.heatmap import heatmap, token_axis
+from analysis.figures.marks import (
+    HALF,
+    THIRD,
+    WIDE,
+    categories,
+    hues,
+    legend,
+    line_plot,
+    number,
+    panel,
+    rule,
+    sequential_hues,
+    tips,
+    whole_numbers,
+)
 from analysis.figures.positions.cell import CellContent
-from analysis.figures.positions.data import KernelsContent, MapContent, UnturnedContent
+from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnturnedContent
 
-ORDER = ("content alone", "position or distance alone", "both together")
-PARTS = ("word", "position", "word_to_position")
+TERMS = {"content": "word", "position": "position", "both": "word_to_position"}
 """What each part depends on, as terms that colours are named by."""
+DISTANCE = "distance, key minus query (tokens)"
+HIGH = 240
 
 
 @drawing("position_map", columns=2)
@@ -42,68 +58,43 @@ def position_map(figure: Figure[MapContent], look: Look) -> list[Chart]:
                 title=name,
                 diverging=negative,
                 level=len(columns) <= 4,
-                side=360,
+                side=HALF,
                 height=height,
                 look=look,
             )
         )
-        panels.append(_bars(frame[frame.of == name], name, height, look))
+        totals = frame[frame.of == name].groupby(["layer", "part"], as_index=False).agg(share=("share", "sum"))
+        x = number(
+            alt.X, "share", "share of the scores' variation", zero=True, form=".0%",
+            domain=(0, 1) if (totals.share >= 0).all() else alt.Undefined,
+        )  # fmt: skip
+        bars = _stacked(totals, x, "layer", look, columns=2)
+        panels.append(panel(bars, look=look, width=HALF, height=height, title=f"{name}, everything"))
     return panels
 
 
-def _bars(frame: pd.DataFrame, name: str, height: int, look: Look) -> Chart:
-    names = dict(zip(("content", "position", "both"), ORDER, strict=True))
-    totals = frame.groupby(["layer", "part"], as_index=False).share.sum()
-    totals = totals.assign(depends=totals.part.map(names), order=totals.part.map(list(names).index))
-    return (
-        alt.Chart(totals)
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "share:Q",
-                scale=alt.Scale(domain=[0, 1]) if (totals.share >= 0).all() else alt.Undefined,
-                axis=alt.Axis(title="share of the scores' variation", format=".0%"),
-            ),
-            y=alt.Y("layer:O", axis=alt.Axis(title="layer")),
-            color=alt.Color(
-                "depends:N",
-                scale=alt.Scale(domain=list(ORDER), range=[look.colour(of_term(part)) for part in PARTS]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2),
-            ),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                alt.Tooltip("layer:O"),
-                alt.Tooltip("depends:N", title="depends on"),
-                alt.Tooltip("share:Q", format=".1%"),
-            ],
-        )
-        .properties(width=360, height=height, title=alt.TitleParams(f"{name}, everything", fontSize=13, anchor="start"))
-    )
+def _stacked(frame: pd.DataFrame, x: alt.X, row: str, look: Look, *, columns: int) -> Chart:
+    """A bar for each layer or head, made of the share of each part. columns: of the legend."""
+    frame = frame.assign(depends=frame.part.map(DEPENDS), order=frame.part.map(list(DEPENDS).index))
+    colours = {name: look.colour(of_term(TERMS[part])) for part, name in DEPENDS.items()}
+    bars = alt.Chart(frame).mark_bar()
+    return bars.encode(
+        x=x, y=categories(alt.Y, row, row), color=hues("depends", colours, legend(columns=columns)), order="order:Q",
+        tooltip=tips(row, ("depends", "depends on"), ("share", "", ".1%")),
+    )  # fmt: skip
 
 
 @drawing("position_kernels")
 def kernels(figure: Figure[KernelsContent], look: Look) -> list[Chart]:
     """A line a band."""
-    bands = figure.content.bands
-    base = alt.Chart(figure.content.frame).encode(
-        x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
-        y=alt.Y("score:Q", axis=alt.Axis(title="mean score minus its mean over distances")),
-        color=alt.Color(
-            "band:N",
-            sort=bands,
-            scale=alt.Scale(domain=bands, scheme="viridis")
-            if len(bands) > 1
-            else alt.Scale(domain=bands, range=[look.series]),
-            legend=alt.Legend(title="wavelength (tokens)", orient="right"),
-        ),
-        tooltip=[
-            alt.Tooltip("band:N", title="wavelength (tokens)"),
-            alt.Tooltip("distance:Q"),
-            alt.Tooltip("score:Q", format=".4f"),
-        ],
-    )
-    zero = alt.Chart().mark_rule(color=look.faint).encode(y=alt.YDatum(0))
-    return [(zero + base.mark_line(strokeWidth=2)).properties(width=680, height=280)]
+    key = legend("wavelength (tokens)", "right", lines=True)
+    lines = line_plot(
+        figure.content.frame, x=whole_numbers(alt.X, "distance", DISTANCE),
+        y=number(alt.Y, "score", "mean score minus its mean over distances"), look=look,
+        color=sequential_hues("band", figure.content.bands, look, key), dots=0,
+        tooltip=(("band", "wavelength (tokens)"), "distance", ("score", "", ".4f")),
+    )  # fmt: skip
+    return [panel(rule(look, y=0), *lines, look=look, width=WIDE, height=280)]
 
 
 @drawing("position_unturned")
@@ -123,7 +114,7 @@ def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
             value_title=figure.content.label,
             diverging=False,
             level=True,
-            side=680,
+            side=WIDE,
             height=max(160, 24 * layers),
             look=look,
         )
@@ -133,61 +124,22 @@ def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
 @drawing("position_cell", columns=3)
 def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
     """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens that it joins."""
-    heads, kernel, pairs = (figure.content.heads, figure.content.kernel, figure.content.pairs)
-    panels = [_heads(heads, look)]
+    kernel, pairs = figure.content.kernel, figure.content.pairs
+    shares = figure.content.heads.dropna(subset="value").rename(columns={"value": "share"})
+    x = number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
+    panels = [panel(_stacked(shares, x, "head", look, columns=1), look=look, width=THIRD, height=HIGH, title="Heads")]
     if len(kernel):
-        panels.append(_lines(kernel, look))
+        key = legend("head", columns=5)
+        lines = line_plot(
+            kernel, x=whole_numbers(alt.X, "distance", DISTANCE),
+            y=number(alt.Y, "value", "mean score minus its mean"), look=look,
+            color=sequential_hues("head", sorted(kernel["head"].unique()), look, key), dots=0,
+            tooltip=("head", "distance", ("value", "mean score", ".4f")),
+        )  # fmt: skip
+        panels.append(panel(*lines, look=look, width=THIRD, height=HIGH, title="Kernel over distance"))
     if len(pairs):
-        panels.append(_joined(pairs, look))
+        panels.append(panel(_joined(pairs, look), look=look, width=THIRD, height=HIGH, title="Pairs it joins most"))
     return panels
-
-
-def _heads(heads: pd.DataFrame, look: Look) -> Chart:
-    names = dict(zip(("content", "position", "both"), ORDER, strict=True))
-    frame = heads.dropna(subset="value").assign(depends=heads.part.map(names), order=heads.part.map(list(names).index))
-    return (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=alt.X("value:Q", axis=alt.Axis(title="share of the head's variation", format=".0%", tickCount=5)),
-            y=alt.Y("head:O", axis=alt.Axis(title="head")),
-            color=alt.Color(
-                "depends:N",
-                scale=alt.Scale(domain=list(ORDER), range=[look.colour(of_term(part)) for part in PARTS]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1),
-            ),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                alt.Tooltip("head:O"),
-                alt.Tooltip("depends:N", title="depends on"),
-                alt.Tooltip("value:Q", title="share", format=".1%"),
-            ],
-        )
-        .properties(width=250, height=240, title=alt.TitleParams("Heads", fontSize=13, anchor="start"))
-    )
-
-
-def _lines(kernel: pd.DataFrame, look: Look) -> Chart:
-    heads = sorted(kernel["head"].unique())
-    return (
-        alt.Chart(kernel)
-        .mark_line(strokeWidth=1.8)
-        .encode(
-            x=alt.X("distance:Q", axis=alt.Axis(title="distance, key minus query (tokens)", tickMinStep=1, format="d")),
-            y=alt.Y("value:Q", axis=alt.Axis(title="mean score minus its mean")),
-            color=alt.Color(
-                "head:O",
-                scale=alt.Scale(domain=heads, scheme="viridis") if len(heads) > 1 else alt.value(look.series),
-                legend=alt.Legend(title="head", orient="bottom", columns=5, symbolLimit=64),
-            ),
-            tooltip=[
-                alt.Tooltip("head:O"),
-                alt.Tooltip("distance:Q"),
-                alt.Tooltip("value:Q", title="mean score", format=".4f"),
-            ],
-        )
-        .properties(width=250, height=240, title=alt.TitleParams("Kernel over distance", fontSize=13, anchor="start"))
-    )
 
 
 def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
@@ -195,22 +147,13 @@ def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
         f"{query} {printable(asks)} \u2192 {key} {printable(answers)}"
         for query, asks, key, answers in pairs[["query", "query_token", "key", "key_token"]].itertuples(index=False)
     ]
-    frame = pairs.assign(rank=range(len(pairs)))
     axis = token_axis(labels, "query \u2192 key, each with its place", angle=0, limit=140)
-    return (
-        alt.Chart(frame)
-        .mark_bar(color=look.series)
-        .encode(
-            x=alt.X("value:Q", axis=alt.Axis(title="key-centred score", tickCount=5)),
-            y=alt.Y("rank:O", axis=axis),
-            tooltip=[
-                alt.Tooltip("query_token:N", title="query"),
-                alt.Tooltip("key_token:N", title="key"),
-                alt.Tooltip("query:Q", title="query's place"),
-                alt.Tooltip("key:Q", title="key's place"),
-                alt.Tooltip("head:O"),
-                alt.Tooltip("value:Q", title="score", format=".3f"),
-            ],
-        )
-        .properties(width=250, height=240, title=alt.TitleParams("Pairs it joins most", fontSize=13, anchor="start"))
-    )
+    bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=look.series)
+    return bars.encode(
+        x=number(alt.X, "value", "key-centred score", zero=True, ticks=5),
+        y=alt.Y("rank:O", axis=axis),
+        tooltip=tips(
+            ("query_token", "query"), ("key_token", "key"), ("query", "query's place"), ("key", "key's place"),
+            "head", ("value", "score", ".3f"),
+        ),
+    )  # fmt: skip

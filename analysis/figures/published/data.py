@@ -124,7 +124,6 @@ def scores(params: TableParameters) -> Figure[ScoresContent]:
         for (panel, column), rows in cells.groupby(["panel", "column"], sort=False)
     ]
     return Figure(
-        name="published_scores",
         title=f"{table.title}: scores",
         finding=_best(cells),
         frame=lambda: _scores_frame(table),
@@ -189,7 +188,6 @@ def difference(params: BaselineParameters) -> Figure[DifferenceContent]:
     top, bottom = rows.iloc[rows.difference.argmax()], rows.iloc[rows.difference.argmin()]
     left_out = int(table.cells.change.sum())
     return Figure(
-        name="published_difference",
         title=f"{table.title}: difference to {baseline}",
         finding=(
             f"The largest rise over {baseline} is {top.row}'s: {signed(top.difference)} {top.unit} on {top.column}"
@@ -271,7 +269,6 @@ def averages(params: AverageParameters) -> Figure[AverageContent]:
     printed = means.dropna(subset="printed")
     off = (printed.printed - printed.all_columns).abs().max()
     return Figure(
-        name="published_average",
         title=f"{table.title}: average {f'with and without {words(left)}' if left else 'of all GLUE columns'}",
         finding=_gained(others, baseline, left),
         frame=lambda: means.assign(columns=", ".join(columns.values()), columns_ticked=", ".join(kept)),

@@ -5,30 +5,8 @@ import pandas as pd
 
 from analysis.core.colours import SOURCES
 from analysis.core.formatting import signed
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import SERIES, Chart, Look, drawing
-from analysis.figures.marks import (
-    DOT,
-    HALF,
-    LARGE_DOT,
-    LINE,
-    TEXT,
-    Tip,
-    hues,
-    key_room,
-    labelled_rows,
-    legend,
-    level_labels,
-    number,
-    panel,
-    row_height,
-    row_plot,
-    rule,
-    shapes,
-    tips,
-    values_beside,
-    wrap_label,
-)
 from analysis.figures.published.data import AverageContent, DifferenceContent, ScoresContent
 
 SHAPES = ("circle", "square", "triangle-up", "diamond")
@@ -41,28 +19,27 @@ USED = (
 """What a chart carries of a cell: its specification should not hold every caveat over and over."""
 PHONE = 300
 """Pixels that a legend may take on a phone."""
-VARIANT: tuple[Tip, ...] = (("row", "variant"), "column", "printed")
-BASELINE: Tip = ("printed_baseline", "baseline, printed")
-SOURCE: tuple[Tip, ...] = ("setting", ("transcribed_from", "read in"))
-SD: Tip = ("sd:Q", "standard deviation, printed")
+VARIANT: tuple[marks.Tip, ...] = (("row", "variant"), "column", "printed")
+BASELINE: marks.Tip = ("printed_baseline", "baseline, printed")
+SOURCE: tuple[marks.Tip, ...] = ("setting", ("transcribed_from", "read in"))
+SD: marks.Tip = ("sd:Q", "standard deviation, printed")
 
 
 def _panels(cells: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     """(setting, unit, cells): what may share an axis."""
-    used = [name for name in USED if name in cells]
-    return [(str(panel), str(unit), rows[used]) for (panel, unit), rows in cells.groupby(["panel", "unit"], sort=False)]
+    used = [column for column in USED if column in cells]
+    return [(str(name), str(unit), rows[used]) for (name, unit), rows in cells.groupby(["panel", "unit"], sort=False)]
 
 
 def _title(setting: str) -> list[str]:
     """A panel's title, broken into lines; none where there is no setting."""
-    return wrap_label(setting, 60).split("\n") if setting else []
+    return marks.wrap_lines(setting, 60) if setting else []
 
 
 def _labelled(frame: pd.DataFrame, names: pd.Series) -> tuple[pd.DataFrame, list[str]]:
     """Rows with the label of each, which is its name broken into lines; and the labels, in their order."""
-    level = level_labels([wrap_label(name) for name in names])
-    labels = [level[wrap_label(name)] for name in names]
-    return frame.assign(label=labels), list(dict.fromkeys(labels))
+    labels = marks.wrapped_labels(names.tolist())
+    return frame.assign(label=names.map(labels)), list(labels.values())
 
 
 def _direction(cells: pd.DataFrame) -> str:
@@ -92,8 +69,8 @@ def _score_axis(cells: pd.DataFrame, reach: tuple[float, float], name: str) -> a
     unit = str(cells.unit.iloc[0])
     log = unit == "perplexity" and reach[0] > 0 and reach[1] / reach[0] > LOG_ABOVE
     title = f"{name}{unit}{_direction(cells)}{' (log scale)' if log else ''}"
-    return number(
-        alt.X, "value", wrap_label(title, 44).split("\n"), domain=reach, log=10 if log else alt.Undefined, padding=14,
+    return marks.number(
+        alt.X, "value", marks.wrap_lines(title, 44), domain=reach, log=10 if log else alt.Undefined, padding=14,
         ticks=5,
     )  # fmt: skip
 
@@ -101,15 +78,11 @@ def _score_axis(cells: pd.DataFrame, reach: tuple[float, float], name: str) -> a
 def _variants_down(cells: pd.DataFrame, title: list[str], reach: tuple[float, float], look: Look) -> Chart:
     frame, labels = _labelled(cells.assign(low=cells.value - cells.sd, high=cells.value + cells.sd), cells.row)
     column, unit = str(cells.column.iloc[0]), str(cells.unit.iloc[0])
-    dots = row_plot(
-        frame,
-        x=_score_axis(cells, reach, "" if column == unit else f"{column}: "),
-        y=labelled_rows(labels),
-        look=look,
-        color=look.colour(SOURCES["published"]),
-        tooltip=(*VARIANT, SD, *SOURCE),
-    )
-    return panel(*dots, look=look, width=HALF, height=len(labels) * row_height(labels), title=title)
+    dots = marks.row_plot(
+        frame, x=_score_axis(cells, reach, "" if column == unit else f"{column}: "), y=marks.labelled_rows(labels),
+        look=look, color=look.colour(SOURCES["published"]), tooltip=(*VARIANT, SD, *SOURCE),
+    )  # fmt: skip
+    return marks.panel(*dots, look=look, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title)
 
 
 def _columns_down(
@@ -117,22 +90,28 @@ def _columns_down(
 ) -> Chart:
     frame, labels = _labelled(cells, cells.column)
     keys = int(max(1, min(4, PHONE // (max(map(len, variants)) * 6.6 + 34))))
-    key = legend(place="top", columns=keys)
+    key = marks.legend(place="top", columns=keys)
     signs = {name: SHAPES[place // len(SERIES)] for place, name in enumerate(variants)}
-    base = alt.Chart(frame).encode(y=labelled_rows(labels, gap=0.15))
-    spans = base.mark_rule(color=look.faint).encode(x=alt.X("min(value):Q"), x2="max(value):Q")
-    dots = base.mark_point(filled=True, size=DOT, opacity=1).encode(
-        x=_score_axis(cells, reach, ""),
-        yOffset=alt.YOffset("row:N", sort=variants, scale=alt.Scale(domain=variants, padding=0.5)),
-        color=hues("row", dict(zip(variants, look.many(len(variants)), strict=True)), key),
-        shape=shapes("row", signs, key) if len(variants) > len(SERIES) else alt.Undefined,
-        tooltip=tips(*VARIANT, SD, *SOURCE),
-    )
+    x, y = _score_axis(cells, reach, ""), marks.labelled_rows(labels, gap=0.15)
+    dots = marks.row_plot(
+        frame, x=x, y=y, look=look, ends=None,
+        offset=alt.YOffset("row:N", sort=variants, scale=alt.Scale(domain=variants, padding=0.5)),
+        color=marks.series("row", variants, look, key),
+        shape=marks.shapes("row", signs, key) if len(variants) > len(SERIES) else alt.Undefined,
+        tooltip=(*VARIANT, SD, *SOURCE),
+    )  # fmt: skip
     # Dots of one row stand below one another, each in full.
-    height = max(row_height(labels), 8 * len(variants) + 8)
+    height = max(marks.row_height(labels), 8 * len(variants) + 8)
     # A page takes the legend's room from the marks.
-    room = key_room(look, len(variants), keys)
-    return panel(spans, dots, look=look, width=HALF, height=len(labels) * height + room, title=title)
+    room = marks.key_room(look, len(variants), keys)
+    layers = _spans(frame, x, y, look), *dots
+    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * height + room, title=title)
+
+
+def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
+    """A faint line from the least to the largest value of each row."""
+    lines = alt.Chart(frame).mark_rule(color=look.faint, strokeWidth=marks.LINE)
+    return lines.encode(x=marks.same_axis(x, "min(value)"), x2="max(value):Q", y=y)
 
 
 # ---- Differences ----
@@ -152,9 +131,8 @@ def difference(figure: Figure[DifferenceContent], look: Look) -> list[Chart]:
 
 
 def _minus(cells: pd.DataFrame, width: int) -> list[str]:
-    return wrap_label(f"{cells.unit.iloc[0]}, variant minus {cells.baseline.iloc[0]}{_direction(cells)}", width).split(
-        "\n"
-    )
+    text = f"{cells.unit.iloc[0]}, variant minus {cells.baseline.iloc[0]}{_direction(cells)}"
+    return marks.wrap_lines(text, width)
 
 
 def _cells(cells: pd.DataFrame, title: list[str], reach: float, decimals: int, look: Look) -> Chart:
@@ -167,45 +145,38 @@ def _cells(cells: pd.DataFrame, title: list[str], reach: float, decimals: int, l
         cells.assign(written=written, strong=cells.difference.abs() > look.strong * reach), cells.row
     )
     heads = list(dict.fromkeys(frame.column))
-    top = alt.Axis(
-        orient="top", labelAngle=-40, labelLimit=260, labelFontSize=TEXT, title=_minus(cells, 60), ticks=False,
-        domain=False, labelOverlap=False, titleAnchor="start", titlePadding=8,
-    )  # fmt: skip
-    base = alt.Chart(frame).encode(x=alt.X("column:N", sort=heads, axis=top), y=labelled_rows(labels, gap=0.03))
+    base = alt.Chart(frame).encode(
+        x=marks.columns_across("column", heads, title=_minus(cells, 60)),
+        y=marks.labelled_rows(labels, gap=0.03),
+        tooltip=marks.tips(*VARIANT, "baseline", BASELINE, ("written", "difference"), *SOURCE),
+    )
     squares = base.mark_rect(stroke=look.ground, strokeWidth=1).encode(
-        color=alt.Color("difference:Q", scale=look.around_zero(reach), legend=None),
-        tooltip=tips(*VARIANT, "baseline", BASELINE, ("written", "difference"), *SOURCE),
+        color=alt.Color("difference:Q", scale=look.around_zero(reach), legend=None)
     )
     # On a phone the cells are too narrow for digits side by side: there they are turned.
     turned = alt.expr(f"width > 0 && width / {len(heads)} < 38 ? 270 : 0")
     shift = -6 if spread.any() else 0
-    digits = base.mark_text(fontSize=TEXT, lineBreak="\n", baseline="middle", dy=shift, angle=turned).encode(
-        text="written:N",
-        color=look.ink_on_cells("datum.strong"),
-    )
-    height = max(row_height(labels, 36), 40 if spread.any() else 0)
-    return panel(squares, digits, look=look, width=max(HALF, 62 * len(heads)), height=len(labels) * height, title=title)
+    text = base.mark_text(fontSize=marks.TEXT, lineBreak="\n", baseline="middle", dy=shift, angle=turned)
+    layers = squares, text.encode(text="written:N", color=look.ink_on_cells("datum.strong"))
+    height = max(marks.row_height(labels, 36), 40 if spread.any() else 0) * len(labels)
+    return marks.panel(*layers, look=look, width=max(marks.HALF, 62 * len(heads)), height=height, title=title)
 
 
 def _bars(cells: pd.DataFrame, title: list[str], decimals: int, look: Look) -> Chart:
     written = [signed(value, decimals) for value in cells.difference]
     frame, labels = _labelled(cells.assign(written=written, below=cells.difference < 0), cells.row)
-    place = number(
-        alt.X,
-        "difference",
-        [str(cells.column.iloc[0]), *_minus(cells, 44)],
-        domain=(min(0.0, float(frame.difference.min())), max(0.0, float(frame.difference.max()))),
-        padding=52,
-        ticks=5,
-    )
-    base = alt.Chart(frame).encode(y=labelled_rows(labels))
+    place = marks.number(
+        alt.X, "difference", [str(cells.column.iloc[0]), *_minus(cells, 44)],
+        domain=(min(0.0, float(frame.difference.min())), max(0.0, float(frame.difference.max()))), padding=52, ticks=5,
+    )  # fmt: skip
+    base = alt.Chart(frame).encode(y=marks.labelled_rows(labels))
     bars = base.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
         x=place,
         color=alt.condition("datum.below", alt.value(look.diverging[1]), alt.value(look.diverging[5])),
-        tooltip=tips(*VARIANT, SD, BASELINE, *SOURCE),
+        tooltip=marks.tips(*VARIANT, SD, BASELINE, *SOURCE),
     )
-    layers = (bars, rule(look, x=0), *values_beside(base, look, "below", place))
-    return panel(*layers, look=look, width=HALF, height=len(labels) * row_height(labels), title=title)
+    layers = (bars, marks.rule(look, x=0), *marks.values_beside(base, look, "below", place))
+    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title)
 
 
 # ---- Averages ----
@@ -235,28 +206,22 @@ def _dumbbells(figure: Figure[AverageContent], look: Look, *, relative: bool) ->
         frame.variant,
     )
     title = f"points, average minus that of {baseline}" if relative else "points, average (tick: as printed)"
-    place = number(
-        alt.X, "value", wrap_label(title, 44).split("\n"), nice=False, padding=46, ticks=5, grid=not relative
+    place = marks.number(
+        alt.X, "value", marks.wrap_lines(title, 44), nice=False, padding=46, ticks=5, grid=not relative
     )
-    y = labelled_rows(labels)
-    base = alt.Chart(frame).encode(y=y)
-    layers: list[Chart] = [rule(look, x=0)] if relative else []
-    layers.append(base.mark_rule(color=look.faint, strokeWidth=LINE).encode(x=alt.X("min(value):Q"), x2="max(value):Q"))
+    y = marks.labelled_rows(labels)
+    layers: list[Chart] = [marks.rule(look, x=0)] if relative else []
+    layers.append(_spans(frame, place, y, look))
     printed = frame[frame.printed.notna()].drop_duplicates("variant")
     if not relative and len(printed):
         tick = alt.Chart(printed).mark_tick(color=look.ink, thickness=1.5, size=20)
-        layers.append(tick.encode(x=alt.X("printed:Q"), y=y, tooltip=tips("printed:Q")))
-    layers += row_plot(
-        frame,
-        x=place,
-        y=y,
-        look=look,
-        ends=None,
-        color=hues("set", dict(zip(kinds, look.many(len(kinds)), strict=True)), legend(place="top")),
-        size=LARGE_DOT,
+        layers.append(tick.encode(x=marks.same_axis(place, "printed"), y=y, tooltip=marks.tips("printed:Q")))
+    layers += marks.row_plot(
+        frame, x=place, y=y, look=look, ends=None, size=marks.LARGE_DOT,
+        color=marks.series("set", list(kinds), look, marks.legend(place="top")),
         tooltip=("variant", ("set", "average over"), ("written", "points")),
-    )
-    layers += values_beside(base, look, "left", place)
-    height = len(labels) * row_height(labels, 30) + key_room(look, len(kinds))
+    )  # fmt: skip
+    layers += marks.values_beside(alt.Chart(frame).encode(y=y), look, "left", place)
+    height = len(labels) * marks.row_height(labels, 30) + marks.key_room(look, len(kinds))
     heading = f"Difference to {baseline}" if relative else "Average"
-    return panel(*layers, look=look, width=HALF, height=height, title=_title(heading))
+    return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=_title(heading))

@@ -63,7 +63,6 @@ def reading_plane(params: PlaneParameters) -> Figure[PlaneContent]:
         f"{shared} pairs share theirs with another."
     )
     return Figure(
-        name="reading_plane",
         title=f"Eight words plus eight positions, {degrees}° apart",
         finding=text.removesuffix("."),
         frame=lambda: frame,
@@ -150,7 +149,6 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
         f"the matrix differs from the sum of the two mapped parts by {error:.0e} at most."
     )
     return Figure(
-        name="reading_concatenation",
         title="Concatenated and mapped, or mapped and added",
         finding=f"Concatenating and then multiplying, or multiplying and then adding: the same to within {error:.0e}",
         frame=lambda: frame,

@@ -7,7 +7,24 @@ import pandas as pd
 from analysis.core.colours import TERMS
 from analysis.figures import Figure
 from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.heatmap import heatmap
+from analysis.figures.marks import (
+    DASH,
+    DOT,
+    HALF,
+    LINE,
+    categories,
+    hues,
+    legend,
+    number,
+    panel,
+    row_plot,
+    same_axis,
+    tips,
+)
 from analysis.figures.reading.arithmetic import ConcatenationContent, PlaneContent
+
+HIGH = 300
 
 
 @drawing("reading_plane")
@@ -22,118 +39,62 @@ def plane(figure: Figure[PlaneContent], look: Look) -> list[Chart]:
         .groupby(["x", "y", "pairs", "kind"], as_index=False)
         .agg(both=("both", ", ".join))
     )
-    dots = (
-        alt.Chart(frame)
-        .mark_circle(opacity=0.85)
-        .encode(
-            x=alt.X("x:Q", title="along the words' axis (steps)", scale=alt.Scale(domain=[0, reach + 0.5], nice=False)),
-            y=alt.Y("y:Q", title="across it (steps)", scale=alt.Scale(domain=[-0.6, reach / 2 + 0.5], nice=False)),
-            size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[60, 420]), legend=None),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(domain=kinds, range=look.many(2)),
-                legend=alt.Legend(title=None, orient="top", direction="vertical", labelLimit=320),
-            ),
-            tooltip=[
-                alt.Tooltip("both:N", title="word + position"),
-                alt.Tooltip("pairs:Q", title="pairs with this sum"),
-            ],
-        )
+    dots = alt.Chart(frame).mark_circle(opacity=0.85)
+    dots = dots.encode(
+        x=number(alt.X, "x", "along the words' axis (steps)", domain=(0, reach + 0.5)),
+        y=number(alt.Y, "y", "across it (steps)", domain=(-0.6, reach / 2 + 0.5)),
+        size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[DOT, 7 * DOT]), legend=None),
+        color=hues("kind", dict(zip(kinds, look.many(2), strict=True)), legend(place="top")),
+        tooltip=tips(("both", "word + position"), ("pairs", "pairs with this sum")),
     )
-    return [dots.properties(width=620, height=310)]
+    return [panel(dots, look=look, width=620, height=310)]
 
 
 @drawing("reading_concatenation", columns=2)
 def concatenation(figure: Figure[ConcatenationContent], look: Look) -> list[Chart]:
     """The vector and the matrix as cells; and bars of the parts with dots of the whole."""
-    return [_cells(figure, look), _bars(figure, look)]
+    return [_cells(figure.content, look), _bars(figure.content.frame, look)]
 
 
-def _cells(figure: Figure[ConcatenationContent], look: Look) -> Chart:
-    result, rows, split = (figure.content.made, figure.content.rows, figure.content.split)
-    table = np.column_stack([result.both, result.matrix])
-    columns = ["vector", *(f"to {k + 1}" for k in range(result.matrix.shape[1]))]
-    row, column = np.indices(table.shape)
-    frame = pd.DataFrame(
-        {
-            "row": np.array(rows)[row.ravel()],
-            "column": np.array(columns)[column.ravel()],
-            "value": table.ravel(),
-        }
-    )
+def _cells(content: ConcatenationContent, look: Look) -> Chart:
+    table = np.column_stack([content.made.both, content.made.matrix])
     reach = float(np.abs(table).max())
-    cells = (
-        alt.Chart(frame)
-        .mark_rect(stroke=look.ground, strokeWidth=2)
-        .encode(
-            x=alt.X("column:N", sort=columns, axis=alt.Axis(title="the vector | the matrix, by output", labelAngle=0)),
-            y=alt.Y("row:N", sort=rows, axis=alt.Axis(title="dimension")),
-            color=alt.Color(
-                "value:Q",
-                scale=look.around_zero(reach),
-                legend=alt.Legend(title="value", orient="bottom", gradientLength=160),
-            ),
-            tooltip=["row:N", "column:N", alt.Tooltip("value:Q", format=".3f")],
-        )
+    cells = heatmap(
+        table,
+        content.rows,
+        ["vector", *(f"to {k + 1}" for k in range(content.made.matrix.shape[1]))],
+        domain=(-reach, reach),
+        row_title="dimension",
+        column_title="the vector | the matrix, by output",
+        value_title="value",
+        level=True,
+        side=HALF,
+        height=HIGH,
+        look=look,
     )
-    cut = pd.DataFrame({"row": [rows[len(rows) - split]]})
-    line = (
-        alt.Chart(cut)
-        .mark_rule(color=look.ink, strokeDash=[6, 4], strokeWidth=2)
-        .encode(y=alt.Y("row:N", sort=rows, bandPosition=0))
-    )
-    return (cells + line).properties(width=380, height=300, title="[word ; position] and the matrix")
+    cut = alt.Chart(pd.DataFrame({"row": [len(content.rows) - content.split]}))
+    line = cut.mark_rule(color=look.ink, strokeDash=DASH, strokeWidth=LINE).encode(y=alt.Y("row:O", bandPosition=0))
+    return panel(cells, line, look=look, width=HALF, height=HIGH, title="[word ; position] and the matrix")
 
 
-def _bars(figure: Figure[ConcatenationContent], look: Look) -> Chart:
-    frame = figure.content.frame
+def _bars(frame: pd.DataFrame, look: Look) -> Chart:
     parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
-    long = frame.melt("output", list(parts), var_name="part", value_name="value")
-    # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
-    long["part"] = long.part.map(parts)
     whole = "[word ; position] × matrix"
-    names = [*parts.values(), whole]
-    colour = alt.Scale(domain=names, range=[look.colour(TERMS["word"]), look.colour(TERMS["position"]), look.ink])
-    bars = (
-        alt.Chart(long)
-        .mark_bar()
-        .encode(
-            x=alt.X("output:O", axis=alt.Axis(title="output", labelAngle=0)),
-            xOffset=alt.XOffset("part:N", sort=names),
-            y=alt.Y("value:Q", title="value"),
-            color=alt.Color(
-                "part:N",
-                scale=colour,
-                legend=alt.Legend(title=None, orient="top", direction="vertical", values=list(parts.values())),
-            ),
-            tooltip=["output:O", "part:N", alt.Tooltip("value:Q", format=".3f")],
-        )
+    # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
+    long = frame.melt("output", list(parts), var_name="part", value_name="value")
+    colours = {name: look.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
+    x, y = categories(alt.X, "output", "output"), number(alt.Y, "value", "value", zero=True)
+    bars = alt.Chart(long.assign(part=long.part.map(parts))).mark_bar()
+    bars = bars.encode(
+        x=x,
+        y=y,
+        xOffset=alt.XOffset("part:N", sort=list(parts.values())),
+        color=hues("part", colours, legend(place="top")),
+        tooltip=tips("output", "part", ("value", "", ".3f")),
     )
-    sums = (
-        alt.Chart(frame)
-        .mark_tick(thickness=3, color=look.ink)
-        .encode(
-            x=alt.X("output:O"),
-            y=alt.Y("sum:Q"),
-            tooltip=["output:O", alt.Tooltip("sum:Q", title="sum of the two parts", format=".3f")],
-        )
-    )
-    dots = (
-        alt.Chart(frame.assign(part=whole))
-        .mark_point(filled=True, size=70, opacity=1)
-        .encode(
-            x=alt.X("output:O"),
-            y=alt.Y("concatenated:Q"),
-            color=alt.Color("part:N", scale=colour),
-            tooltip=["output:O", alt.Tooltip("concatenated:Q", title=whole, format=".3f")],
-        )
-    )
-    return (bars + sums + dots).properties(
-        width=380,
-        height=300,
-        title=alt.TitleParams(
-            "What comes out",
-            subtitle="green: both bars added; dot: [word ; position] × matrix",
-            subtitleColor=look.ink,
-        ),
-    )
+    sums = alt.Chart(frame).mark_tick(thickness=3, color=look.ink)
+    sums = sums.encode(x=x, y=same_axis(y, "sum"), tooltip=tips("output", ("sum", "sum of the two parts", ".3f")))
+    y, tooltip = same_axis(y, "concatenated"), ("output", ("concatenated", whole, ".3f"))
+    dots = row_plot(frame, x=x, y=y, look=look, ends=None, color=look.ink, tooltip=tooltip)
+    below = [f"line: both bars added; dot: {whole}"]
+    return panel(bars, sums, *dots, look=look, width=HALF, height=HIGH, title="What comes out", below=below)

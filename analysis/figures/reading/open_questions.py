@@ -55,7 +55,6 @@ def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
     text = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
     listed = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"
     return Figure(
-        name="reading_open",
         title="Every statement and its verdict" if chosen == ALL else f"The statements that are {chosen}",
         finding=f"Of {len(frame)} statements, {text}",
         frame=lambda: frame[["id", "statement", "question", "verdict", "sentence"]],

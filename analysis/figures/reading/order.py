@@ -105,7 +105,6 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
     many = f"{depth} layer{'' if depth == 1 else 's'}"
     shuffled = " ".join(WORDS[place] for place in SHUFFLED)
     return Figure(
-        name="reading_order",
         title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
         finding=_finding({mask: float(matches[number, :, -1].mean()) for number, mask in enumerate(MASKS)}),
         frame=lambda: frame,

@@ -60,7 +60,6 @@ def reading_orthogonal(params: DimensionParameters) -> Figure[CosinesContent]:
         f"pairs are within 6° of a right angle (cosine within ±{WIDEST:g})."
     )
     return Figure(
-        name="reading_orthogonal",
         title=f"Two random vectors in {dim} dimensions",
         finding=first_sentence(text),
         frame=lambda: frame,

@@ -12,7 +12,7 @@ from numpy import ndarray
 from safetensors import safe_open
 from scipy.special import softmax
 
-from analysis.core import default_model
+from analysis.core import default_model, frames
 from analysis.core.formatting import percent
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
@@ -99,12 +99,9 @@ class ShiftContent:
 def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
     """How much of every head's attention goes elsewhere when the sentence is moved."""
     head = params.head
-    rows = changes()
-    shift, number = (index.ravel() for index in np.indices(rows.shape))
-    frame = pd.DataFrame({"shift": shift, "head": number, "change": rows.ravel()})
+    frame = frames.cells(changes(), "change", shift=None, head=None)
     text = summary(head)
     return Figure(
-        name="reading_shift",
         title="Attention of the first layer when a sentence is moved to later positions",
         finding=text.split(";")[0],
         frame=lambda: frame,

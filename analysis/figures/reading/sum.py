@@ -5,12 +5,11 @@ from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 from safetensors import safe_open
 
-from analysis.core import default_model
+from analysis.core import default_model, frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -61,13 +60,7 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
     parts = summands(word, position)
     names = [f"word “{word}”", f"position {position}", f"segment {SEGMENT}", "sum"]
     values = np.vstack([parts, parts.sum(0)])
-    frame = pd.DataFrame(
-        {
-            "part": np.repeat(names, values.shape[1]),
-            "dimension": np.tile(np.arange(values.shape[1]), len(names)),
-            "value": values.ravel(),
-        }
-    )
+    frame = frames.cells(values, "value", part=names, dimension=None)
     lengths = np.linalg.norm(values, axis=1)
     cosine = float(parts[0] @ parts[1] / (lengths[0] * lengths[1]))
     kept = float(parts[0] @ values[3] / (lengths[0] * lengths[3]))
@@ -76,7 +69,6 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
         f"Cosine of word and position {signed(cosine)}, of word and sum {signed(kept)}."
     )
     return Figure(
-        name="reading_sum",
         title=f"“{word}” at position {position}",
         finding=f"The sum still points where the word does: their cosine is {signed(kept)}"
         if kept > cosine

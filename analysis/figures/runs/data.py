@@ -157,7 +157,6 @@ def run_curve(params: RunParameters) -> Figure[RunContent]:
         label = "loss (as logged)"
         what = f"An imported run: its losses as {json.loads(run.config)['imported_from']} logged them."
     return Figure(
-        name="runs_curve",
         title=f"{title(variant)}, seed {rows.seed.iloc[0]}",
         finding=f"{title(variant)}, seed {rows.seed.iloc[0]}: {ends}",
         frame=lambda: rows,

@@ -2,9 +2,8 @@
 
 import altair as alt
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import WIDE, dashes, hues, legend, line_plot, number, panel
 from analysis.figures.runs.data import LOSSES, RunContent
 
 EVALUATION = 18
@@ -18,12 +17,12 @@ def run_curve(figure: Figure[RunContent], look: Look) -> list[Chart]:
     kinds = [name for name in LOSSES.values() if name in set(rows.loss)]
     colour = dict(zip(kinds, [look.ink, *look.many(len(kinds) - 1)], strict=True))
     dash = {name: [1, 0] if place % 2 == 0 else [5, 3] for place, name in enumerate(kinds)}
-    lines = line_plot(
+    lines = marks.line_plot(
         rows, look=look, dots=EVALUATION,
-        x=number(alt.X, "step", "steps", form=",d", nice=False),
-        y=number(alt.Y, "value", figure.content.label),
-        color=hues("loss", colour, legend(place="top", columns=2, lines=True)),
-        dash=dashes("loss", dash),
+        x=marks.number(alt.X, "step", "steps", form=",d", nice=False),
+        y=marks.number(alt.Y, "value", figure.content.label),
+        color=marks.hues("loss", colour, marks.legend(place="top", columns=2, lines=True)),
+        dash=marks.dashes("loss", dash),
         tooltip=("loss", ("step", "", ","), ("value", "", ".3f")),
     )  # fmt: skip
-    return [panel(*lines, look=look, width=WIDE, height=280)]
+    return [marks.panel(*lines, look=look, width=marks.WIDE, height=280)]

@@ -115,7 +115,6 @@ def sql_chart(params: ChartParameters) -> Figure[ChartContent]:
     part = f"the first {MOST:,} of {len(rows):,} rows" if len(rows) > MOST else f"{len(drawn):,} rows"
     by = f", by {colour}" if colour else ""
     return Figure(
-        name="sql_chart",
         title=f"{y} by {x}",
         frame=lambda: frame,
         caption=f"A reader's own query, not a figure of ours: {y} against {x}{by}, {part} as the query gives "

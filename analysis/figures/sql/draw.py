@@ -3,23 +3,8 @@
 import altair as alt
 import pandas as pd
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import SERIES, Chart, Look, drawing
-from analysis.figures.marks import (
-    DOT,
-    LINE,
-    SEED,
-    WIDE,
-    Tip,
-    dashes,
-    hues,
-    key_room,
-    legend,
-    line_plot,
-    number,
-    panel,
-    tips,
-)
 from analysis.figures.sql.data import ChartContent
 from analysis.figures.training.draw_curves import DASHES
 
@@ -33,26 +18,26 @@ def sql_chart(figure: Figure[ChartContent], look: Look) -> list[Chart]:
     content = figure.content
     rows, names = content.rows, list(dict.fromkeys(content.rows.colour))
     x = _across(content)
-    y = number(alt.Y, "y", content.y, zero=content.mark == "bar")
-    key = legend(content.colour, columns=KEY_COLUMNS, lines=content.mark == "line") if content.colour else None
-    color = hues("colour", dict(zip(names, look.many(len(names)), strict=True)), key)
-    tooltip: tuple[Tip, ...] = ((f"x:{content.kind[0].upper()}", content.x), ("y", content.y, ".4~g"))
+    y = marks.number(alt.Y, "y", content.y, zero=content.mark == "bar")
+    key = marks.legend(content.colour, columns=KEY_COLUMNS, lines=content.mark == "line") if content.colour else None
+    color = marks.series("colour", names, look, key)
+    tooltip: tuple[marks.Tip, ...] = ((f"x:{content.kind[0].upper()}", content.x), ("y", content.y, ".4~g"))
     if content.colour:
         tooltip = (*tooltip, ("colour", content.colour))
     if content.mark == "bar":
-        bars = alt.Chart(rows).mark_bar().encode(x=x, y=y, color=color, tooltip=tips(*tooltip))
+        bars = alt.Chart(rows).mark_bar().encode(x=x, y=y, color=color, tooltip=marks.tips(*tooltip))
         layers: list[Chart] = [
             bars.encode(xOffset=alt.XOffset("colour:N", sort=names)) if content.kind == "nominal" else bars
         ]
     else:
         line = content.mark == "line"
         patterns = {name: DASHES[place // len(SERIES) % len(DASHES)] for place, name in enumerate(names)}
-        layers = line_plot(
-            rows, x=x, y=y, look=look, color=color, tooltip=tooltip,
-            dash=dashes("colour", patterns), dots=SEED if line else DOT, width=LINE if line else 0,
+        layers = marks.line_plot(
+            rows, x=x, y=y, look=look, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
+            dots=marks.SEED if line else marks.DOT, width=marks.LINE if line else 0,
         )  # fmt: skip
-    room = key_room(look, len(names), KEY_COLUMNS) if content.colour else 0
-    return [panel(*layers, look=look, width=WIDE, height=HEIGHT + room)]
+    room = marks.key_room(look, len(names), KEY_COLUMNS) if content.colour else 0
+    return [marks.panel(*layers, look=look, width=marks.WIDE, height=HEIGHT + room)]
 
 
 def _across(content: ChartContent) -> alt.X:
@@ -63,7 +48,7 @@ def _across(content: ChartContent) -> alt.X:
         return alt.X("x:T", title=content.x)
     values: pd.Series = content.rows.x.dropna()
     if (values % 1 != 0).any():
-        return number(alt.X, "x", content.x)
+        return marks.number(alt.X, "x", content.x)
     reach = float(values.max() - values.min())
     form = ",d" if reach < 1e5 else "~s"
-    return number(alt.X, "x", content.x, ticks=int(min(10, max(1, reach))), form=form)
+    return marks.number(alt.X, "x", content.x, ticks=int(min(10, max(1, reach))), form=form)

@@ -8,6 +8,7 @@ from analysis.core import default_model, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, signed
 from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.one_run import stored_facts
 from analysis.store import read
 
 CITE = ("reimers2019sbert", "cer2017stsb")
@@ -83,7 +84,6 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
     )
     config = json.loads(first.config)
     return Figure(
-        name="surgery",
         title="Sentence similarity after every operation",
         finding=(
             f"With words and positions in separate directions the correlation is {mean['separated']:.3f}, compared "
@@ -101,13 +101,7 @@ def surgery(params: SurgeryParameters) -> Figure[SurgeryContent]:
         command=(
             f"{first.command}\npython -m analysis query \"SELECT * FROM surgery_effects WHERE model = '{model}'\" --csv"
         ),
-        provenance={
-            "model": f"{first.model} ({first.revision})",
-            "task": f"{first.task}, dev set, {first.pairs:,} pairs",
-            "run": f"{first.run_id}, {first.created}, code {first.git_sha}",
-            "device": f"{first.device}, {first['dtype']}",
-            "versions": first.versions,
-        },
+        provenance=stored_facts(first, task=f"{first.task}, dev set, {first.pairs:,} pairs"),
         citation_keys=CITE,
         content=SurgeryContent(list(ROWS.values()), CURVES, rank=RANK, intact=float(mean["intact"])),
     )
@@ -140,7 +134,6 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
         f"cross terms, {signed(costs['mean_position'])} with no position"
     )
     return Figure(
-        name="masked_surgery",
         title="Loss on masked words after every operation",
         finding=(
             f"With words and positions in separate directions the loss changes by {signed(costs['separated'])} nats, "
@@ -156,10 +149,7 @@ def masked_surgery(_: Parameters) -> Figure[MaskedSurgeryContent]:
         ),
         alt=f"Dot plot of the change in loss under {frame.operation.nunique()} operations: {text}.",
         command="\n".join(
-            [
-                *(run.command for run in runs),
-                'python -m analysis query "SELECT * FROM masked_surgery_effects" --csv',
-            ]
+            [*(run.command for run in runs), 'python -m analysis query "SELECT * FROM masked_surgery_effects" --csv']
         ),
         provenance={
             "models": join_names(f"{run.model} ({run.revision})" for run in runs),

@@ -1,41 +1,20 @@
 """Drawings of surgery: what a sentence encoder still does once its sum is cut apart."""
 
-from collections.abc import Sequence
-
 import altair as alt
 import pandas as pd
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    ROW,
-    SEED,
-    Tip,
-    hues,
-    interval_tips,
-    labelled_rows,
-    legend,
-    level_labels,
-    line_plot,
-    number,
-    panel,
-    row_height,
-    row_plot,
-    rule,
-    wrap_label,
-)
 from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
 LETTERS = 30
-"""Of one line of a label."""
+"""Of one line of a label: two lines leave the dots beside it room on a phone."""
 ROOM = 0.01
 """How far an axis reaches beyond the longest interval."""
-TIPS: tuple[Tip, ...] = (
+TIPS: tuple[marks.Tip, ...] = (
     ("value", LABEL, ".4f"),
-    *interval_tips(".4f"),
+    *marks.interval_tips(".4f"),
     ("difference", "minus the intact model's", "+.4f"),
 )
 
@@ -56,42 +35,33 @@ def _operations(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Cha
     order = [name for name in content.order if name in set(shown.done)]
     # Several random draws share a row: their intervals would cover one another.
     shown = shown.assign(low=shown.low.where(shown.draw.isna()), high=shown.high.where(shown.draw.isna()))
-    labels = _labels(order)
-    dots = row_plot(
+    labels = marks.wrapped_labels(order, LETTERS)
+    dots = marks.row_plot(
         shown.assign(label=shown.done.map(labels)),
-        x=number(alt.X, "value", LABEL, domain=_reach(frame), ticks=6),
-        y=labelled_rows(list(labels.values()), grid=True),
+        x=marks.number(alt.X, "value", LABEL, domain=_reach(frame), ticks=6),
+        y=marks.labelled_rows(list(labels.values()), grid=True),
         look=look,
-        size=SEED,
+        size=marks.SEED,
         tooltip=(("done", "operation"), "draw", *TIPS),
     )
-    height = row_height(list(labels.values()), ROW) * len(order)
-    return panel(rule(look, x=content.intact), *dots, look=look, width=HALF, height=height)
-
-
-def _labels(order: Sequence[str]) -> dict[str, str]:
-    """What is done -> its label in two lines, so that a phone has room for the dots beside it."""
-    wrapped = [wrap_label(name, LETTERS) for name in order]
-    level = level_labels(wrapped)
-    return {name: level[label] for name, label in zip(order, wrapped, strict=True)}
+    height = marks.row_height(list(labels.values()), marks.ROW) * len(order)
+    return marks.panel(marks.rule(look, x=content.intact), *dots, look=look, width=marks.HALF, height=height)
 
 
 def _by_rank(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Chart:
     shown = frame[frame.operation.isin(list(content.curves))]
     shown = shown.assign(along=shown.operation.map(content.curves))
     own, random = content.curves.values()
-    x = number(alt.X, "rank", "directions of the positions", log=2)
-    y = number(alt.Y, "value", LABEL, domain=_reach(shown))
-    color = hues(
-        "along", dict(zip((own, random), look.many(2), strict=True)), legend("words kept out of, positions inside")
-    )
-    tooltip = ("along", ("rank:Q", "directions"), *TIPS)
-    lines = line_plot(
-        shown[shown.along == own], x=x, y=y, look=look, color=color, ends=("low", "high"), dots=SEED, tooltip=tooltip
-    )
-    draws = shown[shown.along == random]
-    dots = alt.Chart(draws).mark_point(filled=True, size=SEED, opacity=0.75).encode(x=x, y=y, color=color)
-    return panel(rule(look, y=content.intact, dash=DASH), *lines, dots, look=look, width=HALF, height=300)
+    x = marks.number(alt.X, "rank", "directions of the positions", log=2)
+    y = marks.number(alt.Y, "value", LABEL, domain=_reach(shown))
+    color = marks.series("along", (own, random), look, marks.legend("words kept out of, positions inside"))
+    lines = marks.line_plot(
+        shown[shown.along == own], x=x, y=y, look=look, color=color, ends=("low", "high"), dots=marks.SEED,
+        tooltip=("along", ("rank:Q", "directions"), *TIPS),
+    )  # fmt: skip
+    draws = alt.Chart(shown[shown.along == random]).mark_point(filled=True, size=marks.SEED, opacity=0.75)
+    layers = marks.rule(look, y=content.intact, dash=marks.DASH), *lines, draws.encode(x=x, y=y, color=color)
+    return marks.panel(*layers, look=look, width=marks.HALF, height=300)
 
 
 @drawing("masked_surgery")
@@ -100,15 +70,15 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
     frame = figure.frame()
     order = [name for name in figure.content.order if name in set(frame.done)]
     encoders = sorted(frame.encoder.unique())
-    labels = _labels(order)
-    dots = row_plot(
+    labels = marks.wrapped_labels(order, LETTERS)
+    dots = marks.row_plot(
         frame[frame.operation != "intact"].assign(label=lambda rows: rows.done.map(labels)),
-        x=number(alt.X, "difference", "change in loss (nats)"),
-        y=labelled_rows(list(labels.values()), grid=True),
+        x=marks.number(alt.X, "difference", "change in loss (nats)"),
+        y=marks.labelled_rows(list(labels.values()), grid=True),
         look=look,
         ends=("difference_low", "difference_high"),
-        color=hues("encoder", dict(zip(encoders, look.many(len(encoders)), strict=True)), legend()),
-        size=SEED,
+        color=marks.series("encoder", encoders, look, marks.legend()),
+        size=marks.SEED,
         opacity=0.75,
         tooltip=(
             "encoder",
@@ -116,8 +86,8 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
             "draw",
             ("value", "loss, nats", ".3f"),
             ("difference", "change, nats", "+.3f"),
-            *interval_tips("+.3f", "difference_low", "difference_high"),
+            *marks.interval_tips("+.3f", "difference_low", "difference_high"),
         ),
     )
-    height = row_height(list(labels.values()), ROW) * len(order)
-    return [panel(rule(look, x=0), *dots, look=look, width=430, height=height)]
+    height = marks.row_height(list(labels.values()), marks.ROW) * len(order)
+    return [marks.panel(marks.rule(look, x=0), *dots, look=look, width=430, height=height)]

@@ -1,6 +1,8 @@
 """One cell of a head's maps: what each term adds to the score of one query on one key."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -8,9 +10,9 @@ import pandas as pd
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import Figure, figure
-from analysis.figures.one_run import run_facts
-from analysis.figures.terms.data import CITE, term_label
+from analysis.figures.terms.data import term_label
 from analysis.figures.terms.maps import (
+    TERMS_RUN,
     MapParameters,
     ViewParameters,
     method_assumption,
@@ -21,7 +23,6 @@ from analysis.figures.terms.maps import (
 )
 from analysis.measurements.terms.result import Decomposition
 from analysis.measurements.terms.token_view import TokenView
-from analysis.probes import text_probe
 
 STRONGEST = -1
 
@@ -36,6 +37,12 @@ class CellContent:
     frame: pd.DataFrame
     kind: str
     decimals: int = 4
+
+    @classmethod
+    def of(cls, values: Mapping[str, float], kind: str) -> Self:
+        """Bars of what each term adds, and of the total."""
+        labels = [term_label(part) for part in values]
+        return cls(pd.DataFrame({"part": list(values), "label": labels, "value": list(values.values())}), kind)
 
 
 def place(params: ViewParameters, view: TokenView) -> tuple[int, int]:
@@ -54,7 +61,7 @@ def place(params: ViewParameters, view: TokenView) -> tuple[int, int]:
     return inside[0].start + int(query), inside[1].start + int(key)
 
 
-@figure("probe_cell", MapParameters, live=text_probe.obtain)
+@figure("probe_cell", MapParameters, live=TERMS_RUN)
 def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[CellContent]:
     """The score of one query on one key as the sum of its terms."""
     terms = visible_terms(decomposition)
@@ -70,7 +77,6 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
     largest = max(values, key=lambda term: abs(values[term]))
     text = f"The largest term is {term_label(largest)}, {signed(values[largest], 4)}; the total is {signed(total, 4)}."
     return Figure(
-        name="probe_cell",
         title=f"Head {head}, query {asks} on key {answers}",
         finding=text.removesuffix("."),
         frame=lambda: frame,
@@ -80,13 +86,5 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
             f"{decomposition.layer}. {text} Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        command=text_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance),
-        citation_keys=CITE,
-        content=CellContent(
-            frame=pd.DataFrame(
-                {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
-            ),
-            kind=kind,
-        ),
+        content=CellContent.of(drawn, kind),
     )

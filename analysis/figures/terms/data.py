@@ -12,16 +12,14 @@ from analysis.core.formatting import capitalised, join_names, percent, plural, r
 from analysis.core.provenance import model_options
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.one_run import stored_facts
 from analysis.store import read
 
 NOTHING = 0.005
 """A share or an effect below this is printed as 0.00."""
 ORDER = (*FOUR, *(term for term in TERMS if term not in FOUR))
 """The four terms that the question is about, then the other twelve."""
-MEASURES = {
-    "share": "share of the key-centred scores",
-    "effect": "effect on the pattern (KL, nats)",
-}
+MEASURES = {"share": "share of the key-centred scores", "effect": "effect on the pattern (KL, nats)"}
 AGGREGATIONS = {"mean_over_heads": "mean over heads", "pooled_over_heads": "pooled over heads"}
 CITE = ("ke2021tupe", "reimers2019sbert")
 
@@ -86,13 +84,7 @@ def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple
 
 def provenance(row: pd.Series) -> dict[str, str]:
     """What stored statistics trace to."""
-    return {
-        "model": f"{row.model} ({row.revision})",
-        "corpus": f"{row.corpus}, {row.texts} texts, {row.queries:,} queries",
-        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
-        "device": f"{row.device}, {row['dtype']}",
-        "versions": row.versions,
-    }
+    return stored_facts(row, corpus=f"{row.corpus}, {row.texts} texts, {row.queries:,} queries")
 
 
 def visible_terms(result: pd.DataFrame) -> list[str]:
@@ -164,7 +156,6 @@ def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
         "queries",
     ]
     return Figure(
-        name="terms_heads",
         title=f"Every head at layer {first.layer}",
         finding=most_leading(lead, len(table)),
         frame=lambda: result.sort_values(["head", "term"])[columns],
@@ -218,7 +209,6 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]
     )
     why = " A head with large scores weighs more when heads are pooled." if measure == "share" else ""
     return Figure(
-        name="terms_aggregates",
         title="Over all heads, two ways" if measure == "share" else "Over all heads",
         finding=_aggregated(value, wanted, named, measure),
         frame=lambda: frame,

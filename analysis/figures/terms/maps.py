@@ -12,7 +12,7 @@ from pydantic import Field
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed, signed
 from analysis.core.term_names import ADDED_TERMS, TERMS
-from analysis.figures.figure import Figure, Parameters, figure, one_of
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import cancellation_note, checked_head, map_frame, run_facts, unknown_tokens_note
 from analysis.figures.terms.data import (
     CITE,
@@ -109,7 +109,10 @@ class TotalContent:
     reach: float
 
 
-@figure("probe_distance", HeadParameters, live=text_probe.obtain)
+TERMS_RUN = LiveRun(obtain=text_probe.obtain, provenance=run_facts, command=text_probe.command, citation_keys=CITE)
+
+
+@figure("probe_distance", HeadParameters, live=TERMS_RUN)
 def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figure[LinesContent]:
     """The scores of one head against how far the key stands from the query."""
     head = checked_head(params.head, decomposition.heads)
@@ -135,7 +138,6 @@ def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figu
     text = f"The total is highest {high} tokens away ({fixed(float(total.max()))}), lowest {low} away."
     why = NO_SOURCE.get(decomposition.position_kind, "")
     return Figure(
-        name="probe_distance",
         title=f"Head {head}, scores against distance",
         finding=text.removesuffix("."),
         frame=lambda: frame,
@@ -147,9 +149,6 @@ def probe_distance(params: HeadParameters, decomposition: Decomposition) -> Figu
             f"{method_assumption(decomposition)} {why}"
         ),
         alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",
-        command=text_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance),
-        citation_keys=CITE,
         content=LinesContent(
             frame=frame.assign(series=frame.term.map(term_label)), order=[term_label(x) for x in frame.term.unique()]
         ),
@@ -212,17 +211,22 @@ def method_assumption(decomposition: Decomposition) -> str:
     )
 
 
-@figure("probe_heads", MeasureParameters, live=text_probe.obtain)
+def heads_by_terms(
+    decomposition: Decomposition, terms: Sequence[str], measure: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A measure of some terms: a row a head and a column a term, and the same with a row for each number."""
+    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
+    table = pd.DataFrame(by_term)[list(terms)].rename_axis("head")
+    return table, table.reset_index().melt("head", var_name="term", value_name=measure)
+
+
+@figure("probe_heads", MeasureParameters, live=TERMS_RUN)
 def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figure[TermTable]:
     """Every head's terms, on one text."""
     measure = params.measure
-    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
-    table = pd.DataFrame(by_term)[list(visible_terms(decomposition))]
-    table.index.name = "head"
+    table, long = heads_by_terms(decomposition, visible_terms(decomposition), measure)
     constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
-    long = table.reset_index().melt("head", var_name="term", value_name=measure)
     return Figure(
-        name="probe_heads",
         title="Every head on this text",
         finding=leading_in_most(table),
         frame=lambda: long,
@@ -232,9 +236,6 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
         ),
         alt=f"Heat map of {decomposition.heads} heads by {table.shape[1]} terms on one text of "
         f"{len(decomposition.tokens)} tokens.",
-        command=text_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance),
-        citation_keys=CITE,
         content=TermTable(table=folded(table), measure=measure, label=MEASURES[measure]),
     )
 
@@ -280,7 +281,7 @@ def _drawn(params: ViewParameters, view: TokenView) -> str:
     return ", ".join(sentences)
 
 
-@figure("probe_maps", MapParameters, live=text_probe.obtain)
+@figure("probe_maps", MapParameters, live=TERMS_RUN)
 def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[MapsContent]:
     """The terms of one head, side by side on one scale."""
     head, view, reach = _arranged(params, decomposition)
@@ -289,7 +290,6 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
     share = {term: float(decomposition.shares()[term][head]) for term in maps}
     effect = {term: float(decomposition.effects()[term][head]) for term in maps}
     return Figure(
-        name="probe_maps",
         title=f"Head {head}, term by term",
         finding=f"In head {head} the strongest scores are those of {term_label(largest)}",
         frame=lambda: map_frame(maps, view.labels, view.first),
@@ -299,15 +299,12 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure[Ma
             f"{_live_errors(decomposition)}"
         ),
         alt=f"{len(maps)} maps, {len(view.labels)} tokens a side; the largest values are in {term_label(largest)}.",
-        command=text_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance),
-        citation_keys=CITE,
         columns=2 if len(maps) <= len(FOUR) + 1 else len(SOURCES),
         content=MapsContent(maps=maps, labels=view.labels, first=view.first, reach=reach, share=share, effect=effect),
     )
 
 
-@figure("probe_total", MapParameters, live=text_probe.obtain)
+@figure("probe_total", MapParameters, live=TERMS_RUN)
 def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[TotalContent]:
     """What the terms add up to: the rest, the total, and the pattern after softmax."""
     head, view, reach = _arranged(params, decomposition)
@@ -320,7 +317,6 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
     )
     query, key = np.unravel_index(int(view.pattern.argmax()), view.pattern.shape)
     return Figure(
-        name="probe_total",
         title=f"Head {head}, added up",
         finding=(
             f"Head {head} attends most from “{view.labels[query]}” to “{view.labels[key]}”, with probability "
@@ -332,9 +328,6 @@ def probe_total(params: MapParameters, decomposition: Decomposition) -> Figure[T
             f"from 0 to {view.pattern.max():.2f}. {_where(decomposition, head)}; {_drawn(params, view)}."
         ),
         alt=f"The strongest attention is from {view.labels[query]} to {view.labels[key]}, {view.pattern.max():.2f}.",
-        command=text_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance),
-        citation_keys=CITE,
         content=TotalContent(
             scores={**rest, "total": view.total},
             pattern=view.pattern,

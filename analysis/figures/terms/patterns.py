@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy import ndarray
 
+from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.one_run import run_facts
 from analysis.measurements.terms.result import Patterns
-from analysis.probes import text_probe
+from analysis.probes.text_probe import PatternsRequest
 
 
 class PatternParameters(Parameters):
@@ -28,7 +28,10 @@ class PatternContent:
     labels: list[str]
 
 
-@figure("probe_patterns", PatternParameters, live=text_probe.obtain_patterns)
+PATTERNS_RUN = LiveRun(obtain=PatternsRequest.obtain, provenance=run_facts)
+
+
+@figure("probe_patterns", PatternParameters, live=PATTERNS_RUN)
 def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternContent]:
     """The attention probabilities of one head, (query, key)."""
     layer, head = params.layer, params.head
@@ -39,13 +42,10 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
             f"{heads - 1}."
         )
     pattern, labels = run.patterns[layer, head], [token.text for token in run.token_info]
-    query, key = np.indices(pattern.shape)
-    names = np.asarray(labels, dtype=object)
-    frame = pd.DataFrame({"query": names[query.ravel()], "key": names[key.ravel()], "probability": pattern.ravel()})
+    frame = frames.cells(pattern, "probability", query=labels, key=labels)
     most = np.unravel_index(int(pattern.argmax()), pattern.shape)
     about = run.provenance
     return Figure(
-        name="probe_patterns",
         title=f"Layer {layer}, head {head}: where it attends",
         finding=(
             f"Head {head} of layer {layer} attends most from “{labels[most[0]]}” to “{labels[most[1]]}”, with "
@@ -59,6 +59,5 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
         ),
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
         command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",
-        provenance=run_facts(about),
         content=PatternContent(pattern=pattern, labels=labels),
     )

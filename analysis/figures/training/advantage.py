@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import plural, sentences, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.curves import curve
 from analysis.figures.training.data import (
@@ -17,7 +16,6 @@ from analysis.figures.training.data import (
     SettingsParameters,
     candidates,
     newest,
-    plural,
     title,
     training_commands,
 )
@@ -66,7 +64,6 @@ def advantage(params: SettingsParameters) -> Figure[AdvantageContent]:
     texts = [_told(str(name), base, rows, fits[str(name)]) for name, rows in table.groupby("variant", sort=False)]
     runs = alike[alike.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
-        name="training_advantage",
         title=f"How the advantage over {title(base)} changes with training",
         finding=_doubling(table, fits, base),
         frame=lambda: table,

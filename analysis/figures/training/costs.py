@@ -9,8 +9,7 @@ import pandas as pd
 from analysis.ablation.variants import VARIANTS
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed_percent
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import sentences, signed_percent
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
 from analysis.store import read
@@ -84,7 +83,6 @@ def costs(params: CostsParameters) -> Figure[CostsContent]:
     devices = sorted(set(rows.device[rows.measure.isin(MACHINE)].dropna()))
     wide = rows.pivot(index="variant", columns="measure", values="value").reindex(order)
     return Figure(
-        name="training_costs",
         title="What each variant costs",
         finding=_dearest(wide),
         frame=lambda: rows[["variant", "title", "measure", "value", "run_id", "device", "created"]],

@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import signed
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import plural, sentences, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     APART,
@@ -20,7 +19,6 @@ from analysis.figures.training.data import (
     TrainingParameters,
     VariantsParameters,
     command,
-    plural,
     select_trainings,
     title,
 )
@@ -115,7 +113,6 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     base = title(trainings.baseline)
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
     return Figure(
-        name="training_curves",
         title="Learning curves",
         finding=_ends(mean, variants, trainings.baseline),
         frame=lambda: rows[columns].reset_index(drop=True),
@@ -207,7 +204,6 @@ def longer(params: VariantsParameters) -> Figure[CurvesContent]:
         own = mean[mean.variant == name].set_index("times").value
         text.append(f"{title(name)} {', '.join(f'{own[times]:.2f} at {times}x' for times in own.index)}")
     return Figure(
-        name="training_length",
         title="Longer texts than in training",
         finding=_lengthened(mean),
         frame=lambda: rows[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
@@ -258,7 +254,6 @@ def score_scale(params: TrainingParameters) -> Figure[CurvesContent]:
     mean = means(rows, "layer")
     text = _scaled(trainings, mean) if masked else ""
     return Figure(
-        name="training_scores",
         title="The scale of the scores through training",
         finding=(text.split(", by layer")[0] if ", by layer" in text else _grown(mean, trainings.baseline)),
         frame=lambda: rows[["variant", "seed", "layer", "step", "tokens", "seconds", "value", "run_id"]],

@@ -302,8 +302,3 @@ def command(name: str, params: TrainingParameters, trainings: Trained, variants:
     runs = trainings.runs[trainings.runs.variant.isin(variants)]
     export = f"python -m analysis export '/training?{urlencode(request, doseq=True)}' --figure {name} -o {name}.csv"
     return "\n".join([*training_commands(trainings.preset, runs), export])
-
-
-def plural(count: int, one: str) -> str:
-    """1 seed, 2 seeds."""
-    return f"{count} {one}{'' if count == 1 else 's'}"

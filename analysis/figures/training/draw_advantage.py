@@ -4,37 +4,22 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import (
-    HALF,
-    LARGE_DOT,
-    SEED,
-    Tip,
-    dashes,
-    hues,
-    legend,
-    line_plot,
-    number,
-    panel,
-    row_plot,
-    rule,
-    same_axis,
-)
 from analysis.figures.training.advantage import AdvantageContent
 from analysis.figures.training.draw_gaps import VARIANT
 
 HIGH = 240
 DOTTED = [2, 4]
 """The dash of a fitted line beyond what was trained."""
-STEPS: Tip = ("steps", "", ",")
+STEPS: marks.Tip = ("steps", "", ",")
 
 
 def _steps(trained: Sequence[float], end: float) -> alt.X:
     """Steps on a log scale, marked where something was trained and where the axis ends."""
     values = sorted({*trained, round(end)})
     domain = (0.9 * min(trained), 1.1 * end)
-    return number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
+    return marks.number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
 @drawing("training_advantage", columns=2)
@@ -42,33 +27,41 @@ def advantage(figure: Figure[AdvantageContent], look: Look) -> list[Chart]:
     """Left: the difference in final loss with its fitted line. Right: the share of the baseline's steps."""
     table, content = figure.frame(), figure.content
     names = list(dict.fromkeys(table.title))
-    several = hues("title", dict(zip(names, look.many(len(names)), strict=True)), legend())
+    several = marks.series("title", names, look, marks.legend())
     color = several if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained, max([*trained, *content.lines.steps]))
-    y = number(alt.Y, "size", f"final loss minus {content.baseline}'s (nats)", zero=True)
+    y = marks.number(alt.Y, "size", f"final loss minus {content.baseline}'s (nats)", zero=True)
     beyond = content.lines.beyond.astype(bool)
     lines = content.lines.assign(
         low=content.lines.low.mask(beyond),
         high=content.lines.high.mask(beyond),
         part=beyond.map({False: "trained", True: "beyond"}),
     )
-    fitted = line_plot(
+    fitted = marks.line_plot(
         lines, x=x, y=y, look=look, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
-        dash=dashes("part", {"trained": [1, 0], "beyond": DOTTED}),
+        dash=marks.dashes("part", {"trained": [1, 0], "beyond": DOTTED}),
     )  # fmt: skip
     pairs = content.pairs[["title", "steps", "seed", "gap", "run_id"]]
-    losses = row_plot(
-        pairs, x=x, y=same_axis(y, "gap"), look=look, ends=None, color=color, size=SEED, opacity=0.8,
+    losses = marks.row_plot(
+        pairs, x=x, y=marks.same_axis(y, "gap"), look=look, ends=None, color=color, size=marks.SEED, opacity=0.8,
         tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
-    ratios = line_plot(
+    ratios = marks.line_plot(
         table, x=_steps(trained, max(trained)), look=look, color=color, ends=("ratio_low", "ratio_high"), width=0,
-        y=number(alt.Y, "ratio", f"steps to {content.baseline}'s final loss, over its own", domain=(0, top)),
-        shape="diamond", dots=LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
+        y=marks.number(alt.Y, "ratio", f"steps to {content.baseline}'s final loss, over its own", domain=(0, top)),
+        shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     return [
-        panel(rule(look, y=0), *fitted, *losses, look=look, width=HALF, height=HIGH, title="Difference in final loss"),
-        panel(rule(look, y=1), *ratios, look=look, width=HALF, height=HIGH, title="Share of steps"),
+        marks.panel(
+            marks.rule(look, y=0),
+            *fitted,
+            *losses,
+            look=look,
+            width=marks.HALF,
+            height=HIGH,
+            title="Difference in final loss",
+        ),
+        marks.panel(marks.rule(look, y=1), *ratios, look=look, width=marks.HALF, height=HIGH, title="Share of steps"),
     ]

@@ -9,27 +9,8 @@ import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, title
 from analysis.core import colours
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    LARGE_DOT,
-    LINE,
-    SEED,
-    TEXT,
-    THIN_LINE,
-    WIDE,
-    Tip,
-    dashes,
-    hues,
-    line_plot,
-    number,
-    panel,
-    rule,
-    tips,
-    wrap_label,
-)
 from analysis.figures.training.curves import UNITS, CurvesContent, LearningCurvesContent
 from analysis.figures.training.draw_gaps import VARIANT
 
@@ -72,7 +53,7 @@ def scales(content: CurvesContent, look: Look) -> tuple[alt.Color, alt.StrokeDas
         dash_of[name] = DASHES[place % len(DASHES)]
     if len(variants) > 1 and len(set(ways.values())) == 1:
         colour_of = dict(zip(variants, look.many(len(variants)), strict=True))
-    return hues("variant", colour_of), dashes("variant", dash_of)
+    return marks.hues("variant", colour_of), marks.dashes("variant", dash_of)
 
 
 def spread_names(
@@ -106,7 +87,7 @@ def spread_names(
 def name_heights(titles: list[str]) -> np.ndarray:
     """The pixels that each name takes."""
     return np.array(
-        [NAME_HEIGHT + NAME_LINE * wrap_label(name, NAME_LETTERS).count("\n") for name in titles], dtype=float
+        [NAME_HEIGHT + NAME_LINE * marks.wrap_label(name, NAME_LETTERS).count("\n") for name in titles], dtype=float
     )
 
 
@@ -131,14 +112,14 @@ def names(
     colour, dash = scales(content, look)
     titles = [title(name) for name in ends.variant]
     frame = ends[["variant"]].assign(
-        name=[wrap_label(name, NAME_LETTERS) for name in titles],
+        name=[marks.wrap_label(name, NAME_LETTERS) for name in titles],
         place=spread_names(ends.value.to_numpy(dtype=float), name_heights(titles), domain, height, log=log),
-        up=[-NAME_LINE / 2 * wrap_label(name, NAME_LETTERS).count("\n") for name in titles],
+        up=[-NAME_LINE / 2 * marks.wrap_label(name, NAME_LETTERS).count("\n") for name in titles],
     )
     base = alt.Chart(frame).encode(
         y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
     )
-    keys = base.mark_rule(strokeWidth=LINE, xOffset=5, x2Offset=21).encode(
+    keys = base.mark_rule(strokeWidth=marks.LINE, xOffset=5, x2Offset=21).encode(
         x2=alt.value("width"), color=colour, strokeDash=dash
     )
     text = base.mark_text(
@@ -148,7 +129,7 @@ def names(
         dy=alt.expr("datum.up"),
         lineBreak="\n",
         lineHeight=NAME_LINE,
-        fontSize=TEXT,
+        fontSize=marks.TEXT,
         color=look.ink,
     ).encode(text="name:N")
     return alt.layer(keys, text)
@@ -169,7 +150,7 @@ def lines(
     *,
     x: alt.X,
     y: alt.Y,
-    tooltip: Sequence[Tip],
+    tooltip: Sequence[marks.Tip],
     dots: float = 0,
 ) -> Chart:
     """A thin line a seed and the mean thick; one seed is its own mean.
@@ -177,9 +158,9 @@ def lines(
     What a pointer finds is an evaluation, not a line between two. dots: the area of a dot there; 0 for none to see.
     """
     color, dash = scales(content, look)
-    seeds = alt.Chart(rows).mark_line(strokeWidth=THIN_LINE, opacity=0.5)
+    seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
     titled = mean.assign(title=mean.variant.map(title))
-    means = line_plot(titled, x=x, y=y, look=look, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip))
+    means = marks.line_plot(titled, x=x, y=y, look=look, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip))
     return alt.layer(seeds.encode(x=x, y=y, color=color, detail="seed:N"), *means)
 
 
@@ -190,26 +171,28 @@ def learning_curves(figure: Figure[LearningCurvesContent], look: Look) -> list[C
     rows, mean, axis, target = content.rows, content.mean, content.axis, content.target
     domain = reach(rows.value if target is None else pd.concat([rows.value, pd.Series([target])]))
     end = float(rows[axis].max())
-    x = number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
-    y = number(alt.Y, "value", LOSS, domain=domain)
+    x = marks.number(alt.X, axis, UNITS[axis], domain=(0, end), ticks=6, form="~s" if end >= 100_000 else ",d")
+    y = marks.number(alt.Y, "value", LOSS, domain=domain)
     tooltip = (
         ("step", "", ","), ("tokens", "", ","), ("seconds", "", ",.0f"), ("value", "mean validation loss", ".3f"),
         "seeds",
     )  # fmt: skip
     layers = [lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip)]
     if target is not None:
-        layers.insert(0, rule(look, y=target, dash=DASH))
+        layers.insert(0, marks.rule(look, y=target, dash=marks.DASH))
     crossed = {name: one.step for name, one in content.crossings.items() if one.reached}
     if crossed:
         frame = pd.DataFrame({"variant": list(crossed), axis: list(crossed.values()), "value": target})
         frame = frame.assign(title=frame.variant.map(title), at=[f"{at:,.0f}" for at in crossed.values()])
-        dots = alt.Chart(frame).mark_point(filled=True, size=LARGE_DOT, opacity=1, stroke=look.ground, strokeWidth=1.5)
-        shown = tips(("title", "crosses: "), ("at", UNITS[axis]))
+        dots = alt.Chart(frame).mark_point(
+            filled=True, size=marks.LARGE_DOT, opacity=1, stroke=look.ground, strokeWidth=1.5
+        )
+        shown = marks.tips(("title", "crosses: "), ("at", UNITS[axis]))
         layers.append(dots.encode(x=x, y=y, color=scales(content, look)[0], tooltip=shown))
     ends = mean.groupby("variant", sort=False).value.last().reset_index()
     height = plot_height(ends, HEIGHT)
     beside = names(ends, content, look, domain=domain, height=height)
-    whole = panel(alt.layer(*layers), beside, look=look, width=WIDE, height=height)
+    whole = marks.panel(alt.layer(*layers), beside, look=look, width=marks.WIDE, height=height)
     return [whole.resolve_scale(y="independent")]
 
 
@@ -219,17 +202,17 @@ def longer(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
     content = figure.content
     rows, mean = content.rows, content.mean
     domain = reach(rows.value)
-    x = number(
+    x = marks.number(
         alt.X, "times", "length of the texts (times the training length)", domain=(0.94, 4.1), log=2,
         values=sorted(set(rows.times)), form="d",
     )  # fmt: skip
-    y = number(alt.Y, "value", LOSS, domain=domain)
+    y = marks.number(alt.Y, "value", LOSS, domain=domain)
     tooltip = (("times:Q", "times the training length"), ("value", "mean validation loss", ".3f"))
-    curves = lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip, dots=SEED)
+    curves = lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip, dots=marks.SEED)
     last = mean[mean.times == mean.times.max()]
     height = plot_height(last, 320)
     beside = names(last, content, look, domain=domain, height=height)
-    whole = panel(curves, beside, look=look, width=WIDE, height=height)
+    whole = marks.panel(curves, beside, look=look, width=marks.WIDE, height=height)
     return [whole.resolve_scale(y="independent")]
 
 
@@ -240,8 +223,10 @@ def score_scale(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
     # Zero has no logarithm.
     rows, mean = content.rows[content.rows.value > 0], content.mean[content.mean.value > 0]
     domain = (0.8 * float(rows.value.min()), 1.25 * float(rows.value.max()))
-    x = number(alt.X, "step", "steps", ticks=4, form=",d", nice=False)
-    y = number(alt.Y, "value", "variance of the scores", domain=domain, log=10, values=_decades(*domain), form="~g")
+    x = marks.number(alt.X, "step", "steps", ticks=4, form=",d", nice=False)
+    y = marks.number(
+        alt.Y, "value", "variance of the scores", domain=domain, log=10, values=_decades(*domain), form="~g"
+    )
     tooltip = (("step", "", ","), ("value", "mean variance", ".3~g"))
     panels = []
     for layer in sorted(set(content.rows.layer)):
@@ -249,7 +234,7 @@ def score_scale(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
         ends = thick.groupby("variant", sort=False).value.last().reset_index()
         curves = lines(own, thick, content, look, x=x, y=y, tooltip=tooltip)
         beside = names(ends, content, look, domain=domain, height=height, log=True)
-        whole = panel(curves, beside, look=look, width=HALF, height=height, title=f"Layer {layer}")
+        whole = marks.panel(curves, beside, look=look, width=marks.HALF, height=height, title=f"Layer {layer}")
         panels.append(whole.resolve_scale(y="independent"))
     return panels
 

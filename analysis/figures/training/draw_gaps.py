@@ -8,62 +8,45 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import signed
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    LARGE_DOT,
-    ROW,
-    SEED,
-    TEXT,
-    THIRD,
-    WIDE,
-    Tip,
-    interval_tips,
-    number,
-    panel,
-    row_plot,
-    rows_down,
-    rule,
-    same_axis,
-    tips,
-)
 from analysis.figures.training.costs import COSTS, CostsContent
 from analysis.figures.training.gaps import ConvergenceContent, GapContent, PlateauContent
 
 FARTHEST = 2.0
 """Ratios are drawn up to here; an interval that goes on is cut at the edge."""
 TRIANGLE = "triangle-right"
-RING = 2 * LARGE_DOT
+RING = 2 * marks.LARGE_DOT
 """The area of a hollow mark that other marks are seen inside, in square pixels."""
 DOTTED = [2, 3]
 """The dash of what a paper claims."""
-VARIANT: Tip = ("title", "variant")
+VARIANT: marks.Tip = ("title", "variant")
 
 
-def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[Tip]) -> Chart:
+def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]) -> Chart:
     """The means of dots: a bar across each row. x: on whose axis they stand; frame: with the column `mean`."""
     bars = alt.Chart(frame).mark_tick(thickness=2.5, size=17, color=look.ink)
-    return bars.encode(x=same_axis(x, "mean"), y=y, tooltip=tips(*tooltip))
+    return bars.encode(x=marks.same_axis(x, "mean"), y=y, tooltip=marks.tips(*tooltip))
 
 
 def words(frame: pd.DataFrame, y: alt.Y, look: Look) -> Chart:
     """What a row says, its `written`, in a column at the right of the plot, clear of every mark."""
-    text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=TEXT, color=look.ink)
+    text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=look.ink)
     return text.encode(x=alt.value("width"), y=y, text="written:N")
 
 
-def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[Tip]) -> list[Chart]:
+def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]) -> list[Chart]:
     """Differences from zero with their intervals, and in words; hollow where they are not told apart from nothing.
 
     frame: with the columns `gap`, `low`, `high`, `told_apart` and `written`.
     """
-    layers: list[Chart] = [rule(look, x=0)]
+    layers: list[Chart] = [marks.rule(look, x=0)]
     for apart in (True, False):
         own = frame[frame.gap.notna() & (frame.told_apart == apart)]
         if len(own):
-            layers += row_plot(own, x=x, y=y, look=look, shape="diamond", size=LARGE_DOT, filled=apart, tooltip=tooltip)
+            layers += marks.row_plot(
+                own, x=x, y=y, look=look, shape="diamond", size=marks.LARGE_DOT, filled=apart, tooltip=tooltip
+            )
     return [*layers, words(frame, y, look)]
 
 
@@ -72,33 +55,35 @@ def gap(figure: Figure[GapContent], look: Look) -> list[Chart]:
     """Final losses by seed, and the difference to the baseline with its interval."""
     table, baseline = figure.frame(), figure.content.baseline
     order = table.title.tolist()
-    y, height = rows_down("title", order), ROW * len(order)
+    y, height = marks.rows_down("title", order), marks.ROW * len(order)
     runs = figure.content.runs
     runs = runs.assign(title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))))
-    x = number(alt.X, "value", "final validation loss (nats per predicted token)", ticks=6)
+    x = marks.number(alt.X, "value", "final validation loss (nats per predicted token)", ticks=6)
     finals = [
-        *row_plot(
-            runs, x=x, y=y, look=look, ends=None, size=SEED, opacity=0.75,
+        *marks.row_plot(
+            runs, x=x, y=y, look=look, ends=None, size=marks.SEED, opacity=0.75,
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
         ),
         mean_ticks(table[["title", "mean", "seeds"]], x, y, look, (VARIANT, ("mean", "", ".3f"), "seeds")),
     ]  # fmt: skip
-    panels = [panel(*finals, look=look, width=HALF, height=height, title="Final loss")]
+    panels = [marks.panel(*finals, look=look, width=marks.HALF, height=height, title="Final loss")]
     if table.gap.notna().any():
         shown = table[["title", "gap", "low", "high", "n", "p", "p_holm", "detectable", "told_apart"]]
         layers = differences(
             shown.assign(written=[_difference(row) for row in frames.rows(table)]),
-            number(
+            marks.number(
                 alt.X, "gap", f"nats, variant minus {baseline}", domain=figure.content.reach, padding=8, ticks=5
             ),
             y,
             look,
             (
-                VARIANT, ("written", "difference"), *interval_tips(".3f"), ("p", "", ".2~g"),
+                VARIANT, ("written", "difference"), *marks.interval_tips(".3f"), ("p", "", ".2~g"),
                 ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"),
             ),
         )  # fmt: skip
-        panels.append(panel(*layers, look=look, width=HALF, height=height, title=f"Difference to {baseline}"))
+        panels.append(
+            marks.panel(*layers, look=look, width=marks.HALF, height=height, title=f"Difference to {baseline}")
+        )
     return panels
 
 
@@ -115,7 +100,7 @@ def convergence(figure: Figure[ConvergenceContent], look: Look) -> list[Chart]:
     table, seeds, order = figure.frame(), figure.content.seeds, figure.content.order
     titles = dict(zip(table.variant, table.title, strict=True))
     end = float(np.nanmin([FARTHEST, max(1.15, np.nanmax([table.ratio.max(), seeds.ratio.max(), table.high.max()]))]))
-    y = rows_down("title", order)
+    y = marks.rows_down("title", order)
     panels = []
     for axis, unit in (("step", "steps"), ("seconds", "seconds")):
         own = table[(table.axis == axis) & table.ratio.notna()]
@@ -128,13 +113,15 @@ def convergence(figure: Figure[ConvergenceContent], look: Look) -> list[Chart]:
             title=lambda result: result.variant.map(titles), ratio=lambda result: result.ratio.clip(upper=end)
         )
         title = f"{unit}, as a share of {figure.content.baseline}'s"
-        x = number(alt.X, "ratio", title, domain=(0, end), ticks=5)
-        tooltip = (VARIANT, ("written", "ratio"), *interval_tips(".2f"), ("took", unit), "n")
-        layers: list[Chart] = [rule(look, x=1)]
+        x = marks.number(alt.X, "ratio", title, domain=(0, end), ticks=5)
+        tooltip = (VARIANT, ("written", "ratio"), *marks.interval_tips(".2f"), ("took", unit), "n")
+        layers: list[Chart] = [marks.rule(look, x=1)]
         if figure.content.claim:
-            layers.append(rule(look, x=figure.content.claim, dash=DOTTED))
+            layers.append(marks.rule(look, x=figure.content.claim, dash=DOTTED))
         layers += _seeds_and_means(dots[["title", "seed", "ratio", "censored"]], shown, x, y, look, tooltip)
-        panels.append(panel(*layers, look=look, width=HALF, height=ROW * len(order), title=f"In {unit}"))
+        panels.append(
+            marks.panel(*layers, look=look, width=marks.HALF, height=marks.ROW * len(order), title=f"In {unit}")
+        )
     return panels
 
 
@@ -147,7 +134,7 @@ def _ratio(row, unit: str) -> str:
 
 
 def _seeds_and_means(
-    seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[Tip]
+    seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]
 ) -> list[Chart]:
     """Seeds in grey, their means as diamonds with intervals, and what the rows say.
 
@@ -155,14 +142,16 @@ def _seeds_and_means(
     """
     sure, bound = means[~means.censored], means[means.censored]
     # Below the seeds, which are seen inside.
-    layers = row_plot(
+    layers = marks.row_plot(
         bound, x=x, y=y, look=look, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
         tooltip=tooltip,
     )  # fmt: skip
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):
         own = seeds[seeds.censored == censored]
-        layers += row_plot(own, x=x, y=y, look=look, ends=None, color=GREY, shape=shape, size=SEED, opacity=0.8)
-    layers += row_plot(sure, x=x, y=y, look=look, shape="diamond", size=LARGE_DOT, tooltip=tooltip)
+        layers += marks.row_plot(
+            own, x=x, y=y, look=look, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
+        )
+    layers += marks.row_plot(sure, x=x, y=y, look=look, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
     return [*layers, words(means, y, look)]
 
 
@@ -179,33 +168,33 @@ def plateau(figure: Figure[PlateauContent], look: Look) -> list[Chart]:
     layers = _seeds_and_means(
         seeds[["title", "seed", "step", "censored"]],
         shown,
-        number(alt.X, "step", "steps until the plateau is left", domain=(0, 1.03 * end), ticks=10, form=",d"),
-        rows_down("title", table.title.tolist()),
+        marks.number(alt.X, "step", "steps until the plateau is left", domain=(0, 1.03 * end), ticks=10, form=",d"),
+        marks.rows_down("title", table.title.tolist()),
         look,
-        (VARIANT, ("written", "steps"), *interval_tips(",.0f")),
+        (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
     )
-    return [panel(*layers, look=look, width=WIDE, height=ROW * len(table))]
+    return [marks.panel(*layers, look=look, width=marks.WIDE, height=marks.ROW * len(table))]
 
 
 @drawing("training_costs", columns=3)
 def costs(figure: Figure[CostsContent], look: Look) -> list[Chart]:
     """One panel a measure, from 0; trained parameters are drawn over all of them."""
     rows, order = figure.frame(), figure.content.order
-    y, panels = rows_down("title", order), []
+    y, panels = marks.rows_down("title", order), []
     trained = rows.loc[rows.measure == "trained_parameters", ["title", "value"]]
     for name, cost in COSTS.items():
         own = rows.loc[rows.measure == name, ["title", "value"]]
         if own.empty or name == "trained_parameters":
             continue
         form = "~s" if own.value.max() >= 10_000 else ",~r"
-        x = number(alt.X, "value", cost.unit, zero=True, ticks=4, form=form)
+        x = marks.number(alt.X, "value", cost.unit, zero=True, ticks=4, form=form)
         tooltip = (VARIANT, ("value", cost.title, cost.format))
-        layers: list[Chart] = [rule(look, x=1, dash=DASH)] if name == "step_ratio" else []
+        layers: list[Chart] = [marks.rule(look, x=1, dash=marks.DASH)] if name == "step_ratio" else []
         layers.append(alt.Chart(own).mark_rule(color=look.faint).encode(x=x, x2=alt.datum(0), y=y))
         # A line below every title keeps the panels of a row level.
         below = "filled: all, hollow: trained" if name == "parameters" else " "
         if name == "parameters":
-            layers += row_plot(
+            layers += marks.row_plot(
                 trained,
                 x=x,
                 y=y,
@@ -216,6 +205,10 @@ def costs(figure: Figure[CostsContent], look: Look) -> list[Chart]:
                 filled=False,
                 tooltip=tooltip,
             )
-        layers += row_plot(own, x=x, y=y, look=look, ends=None, tooltip=tooltip)
-        panels.append(panel(*layers, look=look, width=THIRD, height=ROW * len(order), title=cost.title, below=[below]))
+        layers += marks.row_plot(own, x=x, y=y, look=look, ends=None, tooltip=tooltip)
+        panels.append(
+            marks.panel(
+                *layers, look=look, width=marks.THIRD, height=marks.ROW * len(order), title=cost.title, below=[below]
+            )
+        )
     return panels

@@ -4,27 +4,16 @@ import altair as alt
 import pandas as pd
 
 from analysis.core.formatting import signed
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import (
-    HALF,
-    Tip,
-    interval_tips,
-    labelled_rows,
-    level_labels,
-    number,
-    panel,
-    row_height,
-    wrap_label,
-)
 from analysis.figures.training.draw_gaps import differences
 from analysis.figures.training.parts import PartsContent
 
-TIPS: tuple[Tip, ...] = (
+TIPS: tuple[marks.Tip, ...] = (
     "before",
     "after",
     ("gap", "difference", "+.3f"),
-    *interval_tips("+.3f"),
+    *marks.interval_tips("+.3f"),
     ("n", "seeds"),
     ("p", "", ".2~g"),
     ("p_holm", "p, Holm", ".2~g"),
@@ -36,14 +25,18 @@ def parts(figure: Figure[PartsContent], look: Look) -> list[Chart]:
     """Differences with their intervals, on one scale for both ways."""
     table = figure.frame()
     ends = [0.0, *table[["gap", "low", "high"]].clip(-_most(table), _most(table)).stack()]
-    x = number(alt.X, "gap", "nats, after minus before", domain=(min(ends), max(ends)), nice=True, padding=8, ticks=5)
+    x = marks.number(
+        alt.X, "gap", "nats, after minus before", domain=(min(ends), max(ends)), nice=True, padding=8, ticks=5
+    )
     panels = []
     for way in figure.content.ways:
         rows = table[table.way == way].drop(columns=["way", "note"])
-        labels = list(level_labels([wrap_label(change) for change in rows.change]).values())
+        labels = list(marks.wrapped_labels(rows.change.tolist()).values())
         rows = rows.assign(label=labels, written=[signed(gap) for gap in rows.gap])
-        layers = differences(rows, x, labelled_rows(labels, grid=True), look, TIPS)
-        panels.append(panel(*layers, look=look, width=HALF, height=len(rows) * row_height(labels), title=way))
+        layers = differences(rows, x, marks.labelled_rows(labels, grid=True), look, TIPS)
+        panels.append(
+            marks.panel(*layers, look=look, width=marks.HALF, height=len(rows) * marks.row_height(labels), title=way)
+        )
     return panels
 
 

@@ -4,14 +4,13 @@ import altair as alt
 
 from analysis.core import frames
 from analysis.core.formatting import signed
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import DASH, ROW, SEED, THIRD, Tip, number, panel, row_plot, rows_down, rule
 from analysis.figures.training.draw_curves import reach
 from analysis.figures.training.draw_gaps import VARIANT, mean_ticks, words
 from analysis.figures.training.settings import SettingsContent
 
-TIPS: tuple[Tip, ...] = (VARIANT, ("rate", "peak learning rate"))
+TIPS: tuple[marks.Tip, ...] = (VARIANT, ("rate", "peak learning rate"))
 
 
 @drawing("training_settings", columns=3)
@@ -19,18 +18,19 @@ def settings(figure: Figure[SettingsContent], look: Look) -> list[Chart]:
     """Dots are seeds, bars means; the line is the mean of the baseline there, the numbers are differences to it."""
     table, runs = figure.frame(), figure.content.runs
     titles = dict(zip(table.variant, table.title, strict=True))
-    x = number(alt.X, "final", "final validation loss (nats)", domain=reach(runs.final), ticks=4)
+    x = marks.number(alt.X, "final", "final validation loss (nats)", domain=reach(runs.final), ticks=4)
     panels = []
     for setting in figure.content.settings:
         means = table[table.setting == setting]
         means = means.assign(written=[_difference(row) for row in frames.rows(means)])
         order = [title for title in dict.fromkeys(table.title) if title in set(means.title)]
-        y = rows_down("title", order)
+        y = marks.rows_down("title", order)
+        baseline = means["mean"][means.variant == figure.content.baseline]
         own = runs[runs.setting == setting].assign(title=lambda result: result.variant.map(titles))
         layers = [
-            *(rule(look, x=mean, dash=DASH) for mean in means["mean"][means.variant == figure.content.baseline]),
-            *row_plot(
-                own.drop(columns=["variant", "setting"]), x=x, y=y, look=look, ends=None, size=SEED, opacity=0.75,
+            *(marks.rule(look, x=mean, dash=marks.DASH) for mean in baseline),
+            *marks.row_plot(
+                own.drop(columns=["variant", "setting"]), x=x, y=y, look=look, ends=None, size=marks.SEED, opacity=0.75,
                 tooltip=(*TIPS, "seed", ("final", "loss", ".3f"), "run_id"),
             ),
             mean_ticks(
@@ -39,7 +39,7 @@ def settings(figure: Figure[SettingsContent], look: Look) -> list[Chart]:
             ),
             words(means[["title", "written"]], y, look),
         ]  # fmt: skip
-        panels.append(panel(*layers, look=look, width=THIRD, height=ROW * len(order), title=setting))
+        panels.append(marks.panel(*layers, look=look, width=marks.THIRD, height=marks.ROW * len(order), title=setting))
     return panels
 
 

@@ -12,8 +12,7 @@ from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, WORSE
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import percent, plural, sentences
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.curves import curve
 from analysis.figures.training.data import (
@@ -24,7 +23,6 @@ from analysis.figures.training.data import (
     Trained,
     TrainingParameters,
     command,
-    plural,
     select_trainings,
     title,
 )
@@ -135,7 +133,6 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
     cut = bool((table.low < reach[0]).any() or (table.high > reach[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
-        name="training_gap",
         title=f"Final loss, and its difference to {title(base)}",
         finding=counted(table, base),
         frame=lambda: table,
@@ -252,7 +249,6 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     claimed = trainings.baseline == BASELINES[MASKED]
     text = _claim(ratios.get(("step", "tupe_a")), trainings) if claimed else ""
     return Figure(
-        name="training_convergence",
         title=f"How soon {title(trainings.baseline)}'s final loss is reached",
         finding=_soonest(steps, trainings.baseline),
         frame=lambda: table,
@@ -389,7 +385,6 @@ def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
         )
     table = pd.DataFrame(rows).sort_values(["censored", "mean"], ignore_index=True)
     return Figure(
-        name="training_plateau",
         title="Steps to leave the plateau",
         finding=_first_to_leave(table, trainings.baseline),
         frame=lambda: pd.DataFrame(seeds),

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import signed, span
+from analysis.core.formatting import plural, signed, span
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     MASKED,
@@ -17,7 +17,6 @@ from analysis.figures.training.data import (
     Trained,
     TrainingParameters,
     command,
-    plural,
     select_trainings,
     title,
 )
@@ -84,7 +83,6 @@ def parts(params: TrainingParameters) -> Figure[PartsContent]:
     used = [name for name in trainings.variants if name in {*table.before, *table.after}]
     sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
     return Figure(
-        name="training_parts",
         title=f"What lies between {title(FIRST)} and {title(LAST)}",
         finding=_largest_part(table),
         frame=lambda: table,

@@ -11,8 +11,7 @@ import pandas as pd
 
 from analysis.ablation.presets import ablate
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, signed, span
-from analysis.figures.encodings.data import sentences
+from analysis.core.formatting import capitalised, plural, sentences, signed, span
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     BASELINES,
@@ -22,7 +21,6 @@ from analysis.figures.training.data import (
     candidates,
     diverged_sentence,
     newest,
-    plural,
     title,
     training_commands,
     usual_recipe,
@@ -75,7 +73,6 @@ def settings(params: SettingsParameters) -> Figure[SettingsContent]:
         texts.append(_stuck(stuck, level, orderless))
     lost = frame[frame.diverged]
     return Figure(
-        name="training_settings",
         title="Final loss at other settings",
         finding=_sides(table, base),
         frame=lambda: table,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from analysis.claims.statements.contests import on_plateau
-from analysis.core.formatting import signed
-from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, plural, title
+from analysis.core.formatting import plural, signed
+from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, title
 from analysis.rules import training_rules
 from analysis.statistics import difference
 

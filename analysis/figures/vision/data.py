@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from analysis.core import frames
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, signed
 from analysis.core.provenance import model_options
 from analysis.figures.depth import terms as depth_terms
-from analysis.figures.figure import Figure, Parameters, figure, one_of
-from analysis.figures.one_run import cancellation_note, checked_head, run_facts
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure, one_of
+from analysis.figures.one_run import cancellation_note, checked_head, image_facts, stored_facts
 from analysis.figures.terms.cell import STRONGEST, CellContent
 from analysis.figures.terms.data import (
     MEASURES,
@@ -24,7 +25,7 @@ from analysis.figures.terms.data import (
     reading,
     term_label,
 )
-from analysis.figures.terms.maps import GROUPS, HeadParameters, with_rest
+from analysis.figures.terms.maps import GROUPS, HeadParameters, heads_by_terms, with_rest
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
 from analysis.measurements.terms.result import FOUR, TERMS
 from analysis.models import random_vit_name as random_vit
@@ -124,13 +125,7 @@ def _stored(sql: str, model: str) -> Any:
 
 
 def _run(row: Any) -> dict[str, str]:
-    return {
-        "model": f"{row.model} ({row.revision})",
-        "images": f"{CORPUS}: {', '.join(IMAGES)}",
-        "run": f"{row.run_id}, {row.created}, code {row.git_sha}",
-        "device": f"{row.device}, {row['dtype']}",
-        "versions": row.versions,
-    }
+    return stored_facts(row, images=f"{CORPUS}: {', '.join(IMAGES)}")
 
 
 def position_source(grid: Sequence[int], trained: Sequence[int]) -> str:
@@ -169,7 +164,6 @@ def vision_layers(params: StoredVisionParameters) -> Figure[LayersContent]:
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "texts", "queries"]
     shown = heads[heads.term.isin(list(maps))].sort_values(["term", "layer", "head"])[columns]
     return Figure(
-        name="vision_layers",
         title=f"Every layer and head of {first.model}",
         finding=(
             f"{capitalised(term_label(FOUR[-1]))} is largest in layer {deep}: {percent(top[measure])} of the variance "
@@ -213,16 +207,7 @@ def mosaic(cosines: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, li
     return picture, down, across
 
 
-def _positions(
-    name: str,
-    title: str,
-    cosines: np.ndarray,
-    grid: tuple[int, int],
-    *,
-    caption: str,
-    command: str,
-    provenance: dict[str, str],
-) -> Figure[PositionsContent]:
+def _positions(title: str, cosines: np.ndarray, grid: tuple[int, int], *, caption: str) -> Figure[PositionsContent]:
     """Cosine of every patch's position with all others, as in Dosovitskiy et al. (2021), Figure 7."""
     rows, columns = grid
     picture, down, across = mosaic(cosines, rows, columns)
@@ -249,16 +234,9 @@ def _positions(
         finding = "The positions are all zero, as before training"
     every = "" if len(down) * len(across) == len(patch) else f", shown for {len(down)} by {len(across)} of the patches"
     return Figure(
-        name=name,
         title=title,
         finding=finding,
-        frame=lambda: pd.DataFrame(
-            {
-                "patch": np.repeat(patch, len(patch)),
-                "other": np.tile(patch, len(patch)),
-                "cosine": np.round(cosines.ravel(), 6),
-            }
-        ),
+        frame=lambda: frames.cells(np.round(cosines, 6), "cosine", patch=None, other=None),
         caption=(
             f"Cosine of a patch's position with every patch's{every}: one small map a patch, at the patch's place. "
             f"{text}. {caption}"
@@ -266,8 +244,6 @@ def _positions(
         alt=f"A grid of {len(down)} by {len(across)} small maps. {text}.",
         citation_keys=CITE,
         content=PositionsContent(picture=picture, down=down, across=across, grid=grid),
-        command=command,
-        provenance=provenance,
     )
 
 
@@ -278,7 +254,7 @@ def vision_head(params: StoredHeadParameters) -> Figure[CellContent]:
     cell = depth_terms.cell(
         depth_terms.CellParameters.of({**request, "model": params.stored, "corpus": CORPUS, "term": FOUR[-1]})
     )
-    return replace(cell, name="vision_head", citation_keys=CITE_STORED)
+    return replace(cell, citation_keys=CITE_STORED)
 
 
 @figure("vision_positions", StoredModelParameters)
@@ -288,12 +264,14 @@ def vision_positions(params: StoredModelParameters) -> Figure[PositionsContent]:
     result = _stored("SELECT * FROM newest_patch_positions WHERE model = ? ORDER BY patch", model)
     first = result.iloc[0]
     about = json.loads(first.config)
-    return _positions(
-        "vision_positions",
+    shown = _positions(
         f"How alike the positions of {first.model} are",
         np.stack([np.asarray(row, dtype=float) for row in result.similarity]),
         (about["rows"], about["columns"]),
         caption=f"{first.model}. {_interpolation(first.config)}",
+    )
+    return replace(
+        shown,
         command=(
             f'{first.command}\npython -m analysis query "SELECT patch, similarity FROM newest_patch_positions '
             f"WHERE model = '{first.model}'\" --csv"
@@ -303,6 +281,10 @@ def vision_positions(params: StoredModelParameters) -> Figure[PositionsContent]:
 
 
 # Figures of one image
+
+IMAGE_RUN = LiveRun(
+    obtain=image_probe.ImageRequest.obtain, provenance=image_facts, command=image_probe.command, citation_keys=CITE
+)
 
 
 def model_title(model: str) -> str:
@@ -330,30 +312,24 @@ def _errors(decomposition: ImageDecomposition) -> str:
     )
 
 
-@figure("vision_heads", MeasureParameters, live=image_probe.obtain)
+@figure("vision_heads", MeasureParameters, live=IMAGE_RUN)
 def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -> Figure[TermTable]:
     """Every head's terms on one image."""
     measure = params.measure
-    by_term = decomposition.shares() if measure == "share" else decomposition.effects()
-    table = pd.DataFrame(by_term)[[term for term in ORDER if term in decomposition.present]]
-    table.index.name = "head"
-    long = table.reset_index().melt("head", var_name="term", value_name=measure)
+    terms = [term for term in ORDER if term in decomposition.present]
+    table, long = heads_by_terms(decomposition, terms, measure)
     return Figure(
-        name="vision_heads",
         title="Every head on this image",
         finding=leading_in_most(table),
         frame=lambda: long,
         caption=f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {reading(measure)} {SOURCES_ARE} "
         f"{_errors(decomposition)}",
         alt=f"Heat map of {decomposition.heads} heads by {len(table.columns)} terms on one image.",
-        command=image_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance, "image"),
-        citation_keys=CITE,
         content=TermTable(table=table, measure=measure, label=MEASURES[measure]),
     )
 
 
-@figure("vision_maps", PatchParameters, live=image_probe.obtain)
+@figure("vision_maps", PatchParameters, live=IMAGE_RUN)
 def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[VisionMapsContent]:
     """What one patch's query scores every patch's key, term by term, laid out as the image is."""
     head, query = checked_head(params.head, decomposition.heads), params.patch
@@ -379,14 +355,10 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     columns = decomposition.grid[1]
 
     def frame() -> pd.DataFrame:
-        at = np.indices(decomposition.grid).reshape(2, -1)
-        return pd.concat(
-            [pd.DataFrame({"map": n, "row": at[0], "column": at[1], "value": m.ravel()}) for n, m in maps.items()],
-            ignore_index=True,
-        )
+        parts = {name: frames.cells(values, "value", row=None, column=None) for name, values in maps.items()}
+        return frames.stacked(parts, "map")
 
     return Figure(
-        name="vision_maps",
         title=f"Head {head}: what patch {token.text} asks of every patch",
         finding=f"In head {head}, patch {token.text} scores others mostly by {term_label(largest)}",
         frame=frame,
@@ -402,9 +374,6 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
             "the largest "
             f"values are in {term_label(largest)}."
         ),
-        command=image_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance, "image"),
-        citation_keys=CITE,
         content=VisionMapsContent(
             pixels=decomposition.pixels,
             maps=maps,
@@ -417,7 +386,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
     )
 
 
-@figure("vision_cell", PatchParameters, live=image_probe.obtain)
+@figure("vision_cell", PatchParameters, live=IMAGE_RUN)
 def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> Figure[CellContent]:
     """The score of one patch's query on one patch's key as the sum of its terms."""
     head, query, key = checked_head(params.head, decomposition.heads), params.patch, params.key
@@ -440,7 +409,6 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
         f"{signed(values[largest])}."
     )
     return Figure(
-        name="vision_cell",
         title=f"Head {head}, query {asks} on key {answers}",
         finding=text.removesuffix("."),
         frame=lambda: frame,
@@ -449,28 +417,13 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
             f"on one key; {_where(decomposition)}. {_errors(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
-        command=image_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance, "image"),
-        citation_keys=CITE,
-        content=CellContent(
-            frame=pd.DataFrame(
-                {"part": list(drawn), "label": [term_label(part) for part in drawn], "value": list(drawn.values())}
-            ),
-            kind="score",
-        ),
+        content=CellContent.of(drawn, "score"),
     )
 
 
-@figure("vision_table", Parameters, live=image_probe.obtain)
+@figure("vision_table", Parameters, live=IMAGE_RUN)
 def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figure[PositionsContent]:
     """How alike the positions of the picked model's patches are."""
-    about = decomposition.provenance
-    return _positions(
-        "vision_table",
-        "How alike its positions are",
-        similarity(decomposition.positions),
-        decomposition.grid,
-        caption=f"{model_title(about.model)}. {position_source(decomposition.grid, decomposition.trained)}",
-        command=image_probe.command(decomposition),
-        provenance=run_facts(decomposition.provenance, "image"),
-    )
+    about, grid = decomposition.provenance, decomposition.grid
+    caption = f"{model_title(about.model)}. {position_source(grid, decomposition.trained)}"
+    return _positions("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)

@@ -1,18 +1,16 @@
 """Figures of interventions on a model of images: which patches' outputs move, and whose attention changes."""
 
 from dataclasses import dataclass, replace
-from shlex import quote
 
 import numpy as np
 import pandas as pd
 
-from analysis.core.provenance import model_options
-from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.interventions.data import PatternChangeContent, pattern_change
-from analysis.figures.one_run import run_facts
+from analysis.figures.one_run import image_facts
 from analysis.figures.vision.data import CITE
-from analysis.links import Values
 from analysis.measurements.interventions.result import ImageInterventionResult
+from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import ImageInterventionRequest
 
 
@@ -23,19 +21,15 @@ class MovedContent:
     values: np.ndarray
 
 
-def run(values: Values) -> ImageInterventionResult:
-    """The run that a link asks for."""
-    return ImageInterventionRequest.of(values).run()
+RUN = LiveRun(
+    obtain=ImageInterventionRequest.obtain,
+    provenance=image_facts,
+    command=intervention_probe.command,
+    citation_keys=CITE,
+)
 
 
-def _command(outcome: ImageInterventionResult) -> str:
-    about = outcome.provenance
-    parts = ["python -m analysis intervene", model_options(about.model, about.revision)]
-    parts += [f"--image {quote(about.text.removeprefix('uploaded '))}", *(["--masked"] if outcome.masked else [])]
-    return " ".join([*parts, *(f"--do {quote(spec)}" for spec in outcome.interventions or ("drop_terms",))])
-
-
-@figure("vision_moved", Parameters, live=run)
+@figure("vision_moved", Parameters, live=RUN)
 def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure[MovedContent]:
     """The cosine of each patch's output before and after, where the patch stands."""
     rows, columns = outcome.grid
@@ -49,7 +43,6 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
     )
     text = f"mean over patches {outcome.cosine[special:].mean():.3f}"
     return Figure(
-        name="vision_moved",
         title="How far the output of each patch moves",
         finding=f"The outputs keep a cosine of {outcome.cosine[special:].mean():.2f} with what they were",
         frame=lambda: frame,
@@ -60,21 +53,12 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
             f"({about.dtype}, {about.device}). Positions are changed in the model's own table."
         ),
         alt=f"Map of {rows} by {columns} patches; {text}.",
-        command=_command(outcome),
-        provenance=run_facts(about, "image"),
-        citation_keys=CITE,
         content=MovedContent(values=values.reshape(rows, columns)),
     )
 
 
-@figure("vision_kl", Parameters, live=run)
+@figure("vision_kl", Parameters, live=RUN)
 def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure[PatternChangeContent]:
     """Every head's attention, before against after."""
     of_text = pattern_change(outcome)
-    return replace(
-        of_text,
-        name="vision_kl",
-        command=_command(outcome),
-        citation_keys=CITE,
-        caption=of_text.caption.replace("one text of", "one image of"),
-    )
+    return replace(of_text, caption=of_text.caption.replace("one text of", "one image of"))

@@ -80,11 +80,7 @@ def _table(path: str, content: bytes, stated: StatedByReader, reading: Reading) 
             if dot and part in held and cell not in (None, ""):
                 held[part][name] = number(cell)
         name = str(held["tags"].get("mlflow.runName") or row["run_id"])
-        add(
-            Logged(file=path, line=line, name=name, settings=held["params"], scalars=held["metrics"]),
-            stated,
-            reading,
-        )
+        add(Logged(file=path, line=line, name=name, settings=held["params"], scalars=held["metrics"]), stated, reading)
 
 
 READERS.add(

@@ -3,20 +3,18 @@
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from shlex import quote
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.core.provenance import model_options
 from analysis.measurements.decoding.accuracy import Reading
 from analysis.measurements.decoding.linear import HELD_BACK
 from analysis.measurements.decoding.position import PAIRS, read_order, read_position
 from analysis.measurements.decoding.word import OFTEN, read_word
 from analysis.measurements.means.states import hidden_states
-from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
+from analysis.measurements.means.windows import BATCH, SEED, Windows, batches, command
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.models.submodules import word_table
@@ -62,14 +60,10 @@ def decode(
         for layer in (each if each is not None else range(len(states)))
         for reading in readings(states[layer], words, held_out, embeddings)
     ]
-    source, length, count = loaded.source, cut.ids.shape[1], len(cut.ids)
-    named = model_options(source.name, source.revision, called)
+    count, length = cut.ids.shape
     run = files.Run(
         kind="decoding",
-        command=(
-            f"python -m analysis measure decoding {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
-            f"--windows {count}"
-        ),
+        command=command("measure decoding", loaded, cut, corpus, called),
         **loaded.facts(called),
         seed=SEED,
         config={
@@ -84,8 +78,7 @@ def decode(
         },
         seconds=time.perf_counter() - started,
     )
-    columns = {column: [row[column] for row in rows] for column in rows[0]}
-    return files.write("decoding", columns | {"corpus": [corpus] * len(rows)}, run, name=name)
+    return files.write_rows(rows, run, name=name, same={"corpus": corpus})
 
 
 def held(cut: Windows) -> ndarray:
@@ -107,7 +100,6 @@ def readings(
 def _row(layer: int, reading: Reading) -> dict[str, object]:
     low, high = reading.interval(SEED)
     return {
-        "corpus": "",
         "layer": layer,
         "target": reading.target,
         "decoder": reading.decoder,

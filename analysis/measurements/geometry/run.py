@@ -1,7 +1,7 @@
 """Every measure that a model has what it takes for, into results files; and the position probes of the encodings."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -9,7 +9,6 @@ import numpy as np
 
 import analysis.measurements.geometry.measures as _measures  # noqa: F401  registers them
 from analysis.core.errors import ModelError
-from analysis.core.provenance import model_options
 from analysis.encodings import ENCODINGS
 from analysis.measurements.geometry.base import MEASURES, NEEDS, Case, Measured, Options, Row
 from analysis.measurements.geometry.measures.order import rows as order_rows
@@ -58,13 +57,11 @@ def write(
         raise ModelError(
             f"{loaded.source.name} has nothing to measure here: {'; '.join(dict.fromkeys(missing.values()))}."
         )
-    source = loaded.source
     about = {
-        "command": f"python -m analysis measure geometry {model_options(source.name, source.revision, called)}"
+        "command": loaded.command("measure geometry", called)
         + (f" --positions {positions}" if positions else "")
         + (f" --words {options.words}" if options.words != Options().words else ""),
-        "model": called or source.name,
-        "revision": source.revision,
+        **loaded.facts(called),
         "device": options.device,
         "dtype": "float64",
         "seed": options.seed,
@@ -77,8 +74,8 @@ def write(
         },
         "seconds": time.perf_counter() - started,
     }
-    paths = [_write("geometry", result.rows, Row, about, name)]
-    return [*paths, _write("neighbours", result.cases, Case, about, name)] if result.cases else paths
+    paths = [_write("geometry", result.rows, about, name)]
+    return [*paths, _write("neighbours", result.cases, about, name)] if result.cases else paths
 
 
 def write_encodings(options: Options, *, name: str | None = None, each: Callable[[str], None] = lambda _: None) -> Path:
@@ -99,9 +96,8 @@ def write_encodings(options: Options, *, name: str | None = None, each: Callable
         "config": {**asdict(options), "sizes": sizes},
         "seconds": time.perf_counter() - started,
     }
-    return _write("geometry", rows, Row, about, name)
+    return _write("geometry", rows, about, name)
 
 
-def _write(kind: str, rows: list, what: type, about: Mapping, name: str | None) -> Path:
-    columns = {column: [getattr(row, column) for row in rows] for column in what.__dataclass_fields__}
-    return files.write(kind, columns, files.Run(kind=kind, **about), name=name)
+def _write(kind: str, rows: Sequence[Row] | Sequence[Case], about: Mapping, name: str | None) -> Path:
+    return files.write_rows(map(vars, rows), files.Run(kind=kind, **about), name=name)

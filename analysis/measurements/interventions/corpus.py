@@ -12,7 +12,6 @@ from numpy import ndarray
 from torch import Tensor
 
 from analysis.core.errors import InterventionError, TextError
-from analysis.core.provenance import model_options
 from analysis.core.term_names import FOUR
 from analysis.measurements.interventions.forward import check
 from analysis.measurements.interventions.kinds import Intervention, parse
@@ -81,7 +80,7 @@ def intervene_corpus(
     if not texts:
         raise TextError(f"The corpus {corpus!r} holds no text; expected one that the store's table corpora lists.")
     started = time.perf_counter()
-    model, source = loaded.model, loaded.source
+    model = loaded.model
     family = family_for(loaded, encode(loaded.tokenizer, *texts[0], model, truncate=True)[0])
     chosen = [parse(spec) for spec in specs]
     measured: dict[str, list[Sums | None]] = {"": [], **{one.spec: [] for one in chosen}}
@@ -105,7 +104,7 @@ def intervene_corpus(
     run = files.Run(
         kind="interventions",
         command=(
-            f"python -m analysis intervene {model_options(source.name, source.revision)} --corpus {quote(corpus)}"
+            f"{loaded.command('intervene')} --corpus {quote(corpus)}"
             + ("" if tuple(specs) == STANDARD else "".join(f" --do {quote(spec)}" for spec in specs))
         ),
         **loaded.facts(),
@@ -122,8 +121,7 @@ def intervene_corpus(
         },
         seconds=time.perf_counter() - started,
     )
-    columns = {column: [row[column] for row in rows] for column in files.KINDS["interventions"].schema.names[1:]}
-    path = files.write("interventions", {"corpus": [corpus] * len(rows), **columns}, run, name=name)
+    path = files.write_rows(rows, run, name=name, same={"corpus": corpus})
     unfinished.discard()
     return path
 

@@ -236,5 +236,4 @@ def permutation_test(
 
 def provenance_of(loaded: Loaded, text: str, started: float, **more: Any) -> Provenance:
     """Where an outcome comes from; `started` is by time.perf_counter."""
-    facts, seconds = loaded.facts(), time.perf_counter() - started
-    return provenance(loaded.model, facts["model"], facts["revision"], facts["dtype"], seconds, text, **more)
+    return provenance(loaded.model, loaded.source.name, loaded.source.revision, text, started, **more)

@@ -3,19 +3,17 @@
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from shlex import quote
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.core.provenance import model_options
 from analysis.core.term_names import SOURCES
 from analysis.measurements.means.rank import CAP, effective_rank, rank_estimate, stable_rank
 from analysis.measurements.means.split import Basis, Sums
 from analysis.measurements.means.states import hidden_states, parts_entering
-from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
+from analysis.measurements.means.windows import BATCH, SEED, Windows, batches, command
 from analysis.models.families import family_of
 from analysis.models.load import Loaded
 from analysis.store import files
@@ -60,14 +58,10 @@ def measure_means(
     bases = [layer.basis() for layer in sums]
     rows = [_row(cut, number, sums[number], bases) for number in range(len(sums))]
     rows[0]["frozen_gap"] = gap(bases[0].position[cut.counted], frozen.basis().position[cut.counted])
-    source, length, count = loaded.source, cut.ids.shape[1], len(cut.ids)
-    named = model_options(source.name, source.revision, called)
+    count, length = cut.ids.shape
     run = files.Run(
         kind="means",
-        command=(
-            f"python -m analysis measure means {named} --texts TEXT --corpus {quote(corpus)} --length {length} "
-            f"--windows {count}"
-        ),
+        command=command("measure means", loaded, cut, corpus, called),
         **loaded.facts(called),
         seed=SEED,
         config={
@@ -80,8 +74,7 @@ def measure_means(
         },
         seconds=time.perf_counter() - started,
     )
-    columns = {column: [row[column] for row in rows] for column in rows[0]}
-    return files.write("means", columns | {"corpus": [corpus] * len(rows)}, run, name=name)
+    return files.write_rows(rows, run, name=name, same={"corpus": corpus})
 
 
 def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> float:
@@ -97,7 +90,6 @@ def _row(cut: Windows, number: int, sums: Sums, bases: list[Basis]) -> dict[str,
     enough = min(own.shape) > 2 * CAP + 1
     energy = (position**2).sum(1)
     return {
-        "corpus": "",
         "layer": number,
         "windows": sums.windows,
         "length": len(counted),

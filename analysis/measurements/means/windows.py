@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 from jaxtyping import Bool, Int64
@@ -43,6 +44,13 @@ def articles(path: Path) -> Iterator[str]:
         elif block:
             yield "\n".join(block)
             block = []
+
+
+def command(verb: str, loaded: Loaded, cut: Windows, corpus: str, called: str | None) -> str:
+    """The command that measures a model over these windows again."""
+    count, length = cut.ids.shape
+    over = f"--texts TEXT --corpus {quote(corpus)} --length {length} --windows {count}"
+    return f"{loaded.command(verb, called)} {over}"
 
 
 def windows_of(loaded: Loaded, file: Path, length: int, count: int) -> Windows:

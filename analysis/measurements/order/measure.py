@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,11 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
-from analysis.core.provenance import model_options
 from analysis.measurements.interventions.forward import check, forward
 from analysis.measurements.interventions.kinds import parse
 from analysis.measurements.interventions.kinds.base import Intervention
 from analysis.measurements.means.states import hidden_states
-from analysis.measurements.means.windows import BATCH, SEED, Windows, batches
+from analysis.measurements.means.windows import BATCH, SEED, Windows, batches, command
 from analysis.measurements.order.equivariance import LAST, MOVED, EquivarianceError, equivariance_error, permutations
 from analysis.measurements.order.locality import AttentionDistance, locality
 from analysis.models.families import Family, family_of
@@ -53,21 +51,16 @@ def measure_order(
     for kind, rows_of in (("locality", locality_rows), ("equivariance", equivariance_rows)):
         started, facts = time.perf_counter(), loaded.facts(called)
         rows = list(rows_of(loaded, cut, each(kind, batches(cut))))
-        source, count, length = loaded.source, *cut.ids.shape
+        count, length = cut.ids.shape
         run = files.Run(
             kind=kind,
-            command=(
-                f"python -m analysis measure order {model_options(source.name, source.revision, called)} --texts TEXT "
-                f"--corpus {quote(corpus)} --length {length} --windows {count}"
-            ),
+            command=command("measure order", loaded, cut, corpus, called),
             **(facts if kind == "locality" else {**facts, "dtype": "float64"}),
             seed=SEED,
             config={"corpus": corpus, "length": length, "windows": count, "resamples": RESAMPLES},
             seconds=time.perf_counter() - started,
         )
-        columns = {column: [row.get(column) for row in rows] for column in files.KINDS[kind].schema.names}
-        columns |= {"corpus": [corpus] * len(rows), "windows": [count] * len(rows)}
-        paths.append(files.write(kind, columns, run, name=name))
+        paths.append(files.write_rows(rows, run, name=name, same={"corpus": corpus, "windows": count}))
     return paths
 
 

@@ -3,11 +3,11 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -30,20 +30,8 @@ OFF = 1e-3
 """Of the scores' range: how far the sum of the bands may be from a model's own scores before it is refused."""
 
 
-class Measured(TypedDict):
-    """What is measured of a model's layers: fields of `PositionMap`."""
-
-    sources: tuple[str, ...]
-    numerators: Float[ndarray, "layer source part head"]
-    power: Float[ndarray, "layer head"]
-    kernels: Float[ndarray, "layer band head distance"] | None
-    joined: Int[ndarray, "layer source head rank 2"]
-    joined_scores: Float[ndarray, "layer source head rank"]
-    rotations: tuple[LayerRotation, ...]
-    errors: Float[ndarray, " layer"]
-    looks_ahead: bool
-    sinks: bool
-    capped: bool
+Measured = partial[PositionMap]
+"""A map that lacks what is known of the model and the text."""
 
 
 def bands_of(rotation: Rotation, edges: Sequence[int] = EDGES) -> list[list[int]]:
@@ -78,20 +66,11 @@ def position_map(
     kind = family.position_kind(model.config) if family else "rotated"
     with torch.inference_mode():
         if family and kind != "rotated":
-            fields = _by_terms(model, family, inputs)
+            measured = _by_terms(model, family, inputs)
         else:
-            fields = _by_bands(asked_twice(model, family, inputs), title)
-    about = provenance(
-        model,
-        name,
-        revision,
-        str(model.dtype).removeprefix("torch."),
-        time.perf_counter() - started,
-        text,
-        text_pair=text_pair or None,
-        truncated_from=cut_from,
-    )
-    return PositionMap(**fields, kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
+            measured = _by_bands(asked_twice(model, family, inputs), title)
+    about = provenance(model, name, revision, text, started, text_pair, cut_from)
+    return measured(kind=kind, labels=tuple(token.text for token in tokens), provenance=about)
 
 
 def _by_bands(layers: Sequence[Asked | None], name: str) -> Measured:
@@ -110,19 +89,20 @@ def _by_bands(layers: Sequence[Asked | None], name: str) -> Measured:
             f"The bands of {name} do not add up to its own scores (they are off by {worst:.1e} of their range), so "
             "its positions cannot be separated. Attention patterns and interventions are available, as for any model."
         )
-    return {
-        "sources": (*BANDS, STILL, BIAS)[:rows],
-        "numerators": np.stack([_padded(one.numerators, rows) for one in every]),
-        "power": np.stack([one.power for one in every]),
-        "kernels": np.stack([one.kernel for one in every]),
-        "joined": np.stack([_padded(one.joined, rows) for one in every]),
-        "joined_scores": np.stack([_padded(one.joined_scores, rows, math.nan) for one in every]),
-        "rotations": tuple(one.rotation for one in every),
-        "errors": np.asarray([one.error for one in every]),
-        "looks_ahead": any(one.ahead for one in there),
-        "sinks": any(asked.call.sink for asked in layers if asked),
-        "capped": any(asked.call.capped for asked in layers if asked),
-    }
+    return partial(
+        PositionMap,
+        sources=(*BANDS, STILL, BIAS)[:rows],
+        numerators=np.stack([_padded(one.numerators, rows) for one in every]),
+        power=np.stack([one.power for one in every]),
+        kernels=np.stack([one.kernel for one in every]),
+        joined=np.stack([_padded(one.joined, rows) for one in every]),
+        joined_scores=np.stack([_padded(one.joined_scores, rows, math.nan) for one in every]),
+        rotations=tuple(one.rotation for one in every),
+        errors=np.asarray([one.error for one in every]),
+        looks_ahead=any(one.ahead for one in there),
+        sinks=any(asked.call.sink for asked in layers if asked),
+        capped=any(asked.call.capped for asked in layers if asked),
+    )
 
 
 class _Split(NamedTuple):
@@ -240,19 +220,20 @@ def _by_terms(model: PreTrainedModel, family: Family, inputs: Mapping[str, Tenso
         errors.append(float((total - own).abs().max() / (own.max() - own.min()).clamp(min=1e-12)))
 
     trace_sources(model, family, inputs, each)
-    return {
-        "sources": rows,
-        "numerators": np.stack(numerators),
-        "power": np.stack(powers),
-        "kernels": None,
-        "joined": np.stack([one.places.cpu().numpy() for one in joined]),
-        "joined_scores": np.stack([one.scores.cpu().numpy() for one in joined]),
-        "rotations": (),
-        "errors": np.asarray(errors),
-        "looks_ahead": any(ahead),
-        "sinks": False,
-        "capped": False,
-    }
+    return partial(
+        PositionMap,
+        sources=rows,
+        numerators=np.stack(numerators),
+        power=np.stack(powers),
+        kernels=None,
+        joined=np.stack([one.places.cpu().numpy() for one in joined]),
+        joined_scores=np.stack([one.scores.cpu().numpy() for one in joined]),
+        rotations=(),
+        errors=np.asarray(errors),
+        looks_ahead=any(ahead),
+        sinks=False,
+        capped=False,
+    )
 
 
 def _joined(factors: Factors, total: Tensor, mask: Tensor | None) -> Joined:

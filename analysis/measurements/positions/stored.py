@@ -14,7 +14,6 @@ from analysis.measurements.positions.result import PARTS, LayerRotation, Positio
 from analysis.measurements.terms.result import Provenance
 from analysis.store import files, read
 
-COLUMNS = ("layer", "source", "head", *PARTS, "power", "kernel", "joined_query", "joined_key", "joined_score")
 TEXT_ID = "s235"
 """The text of the probe set on which maps are stored."""
 
@@ -52,7 +51,7 @@ def write(made: PositionMap, corpus: str, text_id: str, *, opened: str, name: st
         seconds=about.seconds,
         created=about.created,
     )
-    return files.write("positions", {name: [row[name] for row in rows] for name in COLUMNS}, run, name=name)
+    return files.write_rows(rows, run, name=name)
 
 
 def _row(made: PositionMap, layer: int, source: int, head: int) -> dict[str, object]:
@@ -113,18 +112,7 @@ def stored_map(model: str, text: str, revision: str | None = None) -> PositionMa
         labels=labels,
         joined=places.reshape(*shape, most, 2).astype(int),
         joined_scores=_long(rows.joined_score, most, math.nan).reshape(*shape, most),
-        provenance=Provenance(
-            model=first.model,
-            revision=first.revision,
-            device=first.device,
-            dtype=first["dtype"],
-            seconds=float(first.seconds),
-            text=text,
-            text_pair=None,
-            created=first.created,
-            git_sha=first.git_sha,
-            versions=first.versions,
-        ),
+        provenance=Provenance.of_run(dict(first) | {"seconds": float(first.seconds)}, text),
         sinks=config["sinks"],
         capped=config["capped"],
         command=first.command,

@@ -79,15 +79,7 @@ def unturn(
                 values[layer, number] = outcome(own, other)
                 if causal:
                     losses[layer, number] = _loss(other, ids) - before
-    about = provenance(
-        model,
-        name,
-        revision,
-        str(model.dtype).removeprefix("torch."),
-        time.perf_counter() - started,
-        text,
-        truncated_from=cut_from,
-    )
+    about = provenance(model, name, revision, text, started, truncated_from=cut_from)
     measure = (
         "KL divergence of the predictions (nats a token)" if headed else "1 minus the cosine of final hidden states"
     )

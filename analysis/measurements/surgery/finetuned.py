@@ -16,7 +16,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, TypedDict
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
@@ -28,12 +27,13 @@ from analysis.engine.task import Report
 from analysis.measurements.surgery.apply_arm import operate
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import surgery_rules
-from analysis.store.files import KINDS, Run, write
+from analysis.store.files import KINDS, Run, write_rows
 from analysis.store.paths import data_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from analysis.ablation.glue.finetune import StoredRows
     from analysis.models.tokenizer_sandbox import Tokenizer
 
 PRESET = "surgery"
@@ -99,19 +99,12 @@ def _recipe() -> dict[str, Mapping[str, object]]:
 
 
 class TaskResult(TypedDict):
-    """What one task gave, as its file keeps it."""
+    """What one task gave, as its file keeps it: its rows, and how long it took."""
 
-    task: str
     began: str
     """The time in UTC at which the job began."""
-    steps: int
     seconds: float
-    data: str
-    train_examples: int
-    dev_examples: Mapping[str, int]
-    metrics: dict[str, dict[str, float]]
-    predictions: dict[str, list[float]]
-    replicates: dict[str, list[float]]
+    rows: StoredRows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +142,18 @@ class SurgeryJob:
         return f"{PRESET}-{self.arm}-{self.seed}-{self.run_id}"
 
     @property
+    def shared(self) -> dict[str, object]:
+        """What every row says of the model and of the fine-tuning."""
+        return {
+            "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
+            "variant": self.arm,
+            "preset": PRESET,
+            "seed": self.seed,
+            "finetune_seed": self.seed,
+            "learning_rate": surgery_rules().settings["learning_rate"],
+        }
+
+    @property
     def finished(self) -> bool:
         """Whether its scores are stored."""
         return (data_folder() / KINDS["scores"].folder / f"{self.name}.parquet").is_file()
@@ -168,8 +173,8 @@ class SurgeryJob:
         from analysis.ablation.glue.tasks import TASKS
 
         file = self.out / self.run_id / f"{task}.json"
-        if file.is_file():
-            return json.loads(file.read_text(encoding="utf-8"))
+        if file.is_file() and "rows" in (kept := json.loads(file.read_text(encoding="utf-8"))):
+            return kept
         file.parent.mkdir(parents=True, exist_ok=True)
         parts = len(surgery_rules().tasks)
         outcome = finetune(
@@ -181,59 +186,12 @@ class SurgeryJob:
             self.seed,
             each_step=lambda step, steps, _: report(step / steps / parts) if step % 20 == 0 else None,
         )
-        entries: TaskResult = {
-            "task": task,
-            "began": began,
-            "steps": outcome.steps,
-            "seconds": outcome.seconds,
-            "data": outcome.data,
-            "train_examples": outcome.train_examples,
-            "dev_examples": outcome.dev_examples,
-            "metrics": {name: dict(values) for name, values in outcome.metrics.items()},
-            "predictions": {name: np.asarray(x, np.float32).tolist() for name, x in outcome.predictions.items()},
-            "replicates": {name: np.asarray(x, np.float32).tolist() for name, x in outcome.replicates.items()},
-        }
+        result: TaskResult = {"began": began, "seconds": outcome.seconds, "rows": outcome.rows(self.shared)}
         with atomic_write(file) as partial:
-            partial.write_text(json.dumps(entries), encoding="utf-8")
-        return entries
+            partial.write_text(json.dumps(result), encoding="utf-8")
+        return result
 
     def _store(self, records: list[TaskResult]) -> None:
-        from analysis.ablation.glue.tasks import TASKS
-
-        shared = {
-            "pretraining": f"{default_model.NAME}@{default_model.REVISION}",
-            "variant": self.arm,
-            "preset": PRESET,
-            "seed": self.seed,
-            "finetune_seed": self.seed,
-            "learning_rate": surgery_rules().settings["learning_rate"],
-        }
-        scores = [
-            {
-                **shared,
-                "task": name,
-                "metric": metric,
-                "data": one["data"],
-                "train_examples": one["train_examples"],
-                "dev_examples": one["dev_examples"][name],
-                "seconds": one["seconds"],
-                "value": float(value),
-            }
-            for one in records
-            for name, values in one["metrics"].items()
-            for metric, value in values.items()
-        ]
-        predictions = [
-            {
-                **shared,
-                "task": name,
-                "metric": TASKS[name].metrics[0],
-                "prediction": one["predictions"][name],
-                "replicates": one["replicates"][name],
-            }
-            for one in records
-            for name in one["predictions"]
-        ]
         about = {
             "command": f"python -m analysis finetune-surgery --glue DIR --arms {self.arm} --seeds {self.seed}",
             "model": default_model.NAME,
@@ -253,6 +211,6 @@ class SurgeryJob:
             },
         }
         # Scores last: they are what says that the job is finished.
-        for kind, rows, run_id in (("predictions", predictions, f"{self.run_id}p"), ("scores", scores, self.run_id)):
-            columns = {column: [row[column] for row in rows] for column in KINDS[kind].schema.names}
-            write(kind, columns, Run(kind=kind, run_id=run_id, **about), name=self.name)
+        for kind, run_id in (("predictions", f"{self.run_id}p"), ("scores", self.run_id)):
+            rows = [row for one in records for row in one["rows"][kind]]
+            write_rows(rows, Run(kind=kind, run_id=run_id, **about), name=self.name)

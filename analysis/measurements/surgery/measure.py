@@ -13,7 +13,6 @@ from jaxtyping import Float, Int64
 from numpy import ndarray
 
 from analysis.core.errors import TextError
-from analysis.core.provenance import model_options
 from analysis.measurements.surgery.operations import Operation, operations
 from analysis.models.load import Loaded
 from analysis.store import files
@@ -115,14 +114,12 @@ def measure_surgery(
                 "pairs": count,
             }
         )
-    named = model_options(loaded.source.name, loaded.source.revision, called)
     run = files.Run(
         kind="surgery",
-        command=f"python -m analysis measure surgery {named} {task.option}",
+        command=f"{loaded.command('measure surgery', called)} {task.option}",
         **loaded.facts(called),
         seed=SEED,
         config={"resamples": RESAMPLES, "measure": task.measure, "examples": task.unit, "seconds_of_each": paces},
         seconds=time.perf_counter() - started,
     )
-    columns = {column: [row[column] for row in rows] for column in files.KINDS["surgery"].schema.names}
-    return files.write("surgery", columns, run, name=name)
+    return files.write_rows(rows, run, name=name)

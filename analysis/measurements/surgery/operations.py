@@ -9,6 +9,7 @@ from torch import Tensor
 from analysis.measurements.surgery import tables
 from analysis.measurements.surgery.tables import Tables
 
+Directions = Float[Tensor, "E K"]
 CROSS = "word_to_position+position_to_word"
 OTHERS = "word_to_word+word_to_position+position_to_word"
 RANKS = (1, 2, 3, 5, 8, 14, 20, 32, 40, 64)
@@ -52,45 +53,20 @@ def operations(
         )
         for seed in range(5)
     ]
+    out, inside, as_they_are = "words kept out of", "positions kept inside", "positions as they are"
+    first, random = "the positions' first directions", "random directions"
+    seeds = range(draws)
+    items += [_apart("separated", f"{out} {first}, {inside}", tables.separated, rank) for rank in ranks]
+    items += [_apart("words_kept_out", f"{out} {first}, {as_they_are}", tables.words_kept_out, rank) for rank in ranks]
     items += [
-        Operation(
-            name="separated",
-            said="words kept out of the positions' first directions, positions kept inside",
-            rank=rank,
-            change=lambda of, rank=rank: tables.separated(of, tables.directions(of.positions, rank)),
-        )
-        for rank in ranks
-    ]
-    items += [
-        Operation(
-            name="words_kept_out",
-            said="words kept out of the positions' first directions, positions as they are",
-            rank=rank,
-            change=lambda of, rank=rank: tables.words_kept_out(of, tables.directions(of.positions, rank)),
-        )
-        for rank in ranks
-    ]
-    items += [
-        Operation(
-            name="separated_at_random",
-            said="words kept out of random directions, positions kept inside",
-            rank=rank,
-            draw=seed,
-            change=lambda of, rank=rank, seed=seed: tables.separated(of, _random(of, rank, seed)),
-        )
+        _apart("separated_at_random", f"{out} {random}, {inside}", tables.separated, rank, seed)
         for rank in controls
-        for seed in range(draws)
+        for seed in seeds
     ]
     items += [
-        Operation(
-            name="words_kept_out_at_random",
-            said="words kept out of random directions, positions as they are",
-            rank=rank,
-            draw=seed,
-            change=lambda of, rank=rank, seed=seed: tables.words_kept_out(of, _random(of, rank, seed)),
-        )
+        _apart("words_kept_out_at_random", f"{out} {random}, {as_they_are}", tables.words_kept_out, rank, seed)
         for rank in controls[1:2]
-        for seed in range(draws)
+        for seed in seeds
     ]
     items += [
         Operation(name="no_cross_layer_0", said="both cross terms dropped at layer 0", terms=f"{CROSS}/0"),
@@ -105,5 +81,14 @@ def operations(
     return items
 
 
-def _random(of: Tables, rank: int, seed: int) -> Float[Tensor, "E K"]:
-    return tables.random_directions(of.words.shape[1], rank, seed)
+def _apart(
+    name: str, said: str, change: Callable[[Tables, Directions], Tables], rank: int, seed: int | None = None
+) -> Operation:
+    """Words kept out of the positions' first directions or, where there is a seed, of random ones."""
+
+    def changed(of: Tables) -> Tables:
+        if seed is None:
+            return change(of, tables.directions(of.positions, rank))
+        return change(of, tables.random_directions(of.words.shape[1], rank, seed))
+
+    return Operation(name=name, said=said, rank=rank, draw=seed, change=changed)

@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from analysis.core.errors import TextError
-from analysis.core.provenance import model_options
 from analysis.core.term_names import TERMS
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.run import checked_family, encode, error_of, sum_of_terms
@@ -73,13 +72,12 @@ def measure_corpus(
         for row in rows_of([text[layer] for text in measured], layer, draws, bias_terms)
     ]
     queries = np.sort([text[0].queries for text in measured])
-    source = loaded.source
     held = f" --freeze {freeze}" if family.gated(loaded.model.config) else ""
     run = files.Run(
         kind="terms",
         command=(
-            f"python -m analysis measure terms {model_options(source.name, source.revision, called)} "
-            f"--corpus {quote(corpus)}{held}{f' --tokens {tokens}' if tokens else ''}"
+            f"{loaded.command('measure terms', called)} --corpus {quote(corpus)}{held}"
+            f"{f' --tokens {tokens}' if tokens else ''}"
         ),
         **loaded.facts(called),
         seed=SEED,
@@ -96,9 +94,7 @@ def measure_corpus(
         },
         seconds=time.perf_counter() - started,
     )
-    columns = {column: [row[column] for row in rows] for column in rows[0]}
-    columns["corpus"] = [corpus] * len(rows)
-    path = files.write("terms", columns, run, name=name)
+    path = files.write_rows(rows, run, name=name, same={"corpus": corpus})
     unfinished.discard()
     return path
 

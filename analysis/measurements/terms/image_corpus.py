@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from analysis.core.provenance import model_options
 from analysis.measurements.terms.corpus import SEED, InputMeasures, draws_of, measure_layers, rows_of
 from analysis.measurements.terms.image_result import similarity
 from analysis.measurements.terms.images import Prepared, checked_patches, prepare
@@ -53,47 +52,31 @@ def measure_images(
         for layer in range(len(measured[0]))
         for row in rows_of([one[layer] for one in measured], layer, draws, bias_terms)
     ]
-    columns = {column: [row[column] for row in rows] for column in rows[0]}
-    columns["corpus"] = [corpus] * len(rows)
-    grid = given.grid
-    source = loaded.source
-    about: dict[str, Any] = {**loaded.facts(called), "seed": SEED}
-    held = "activation" if family.gated(loaded.model.config) else None
     place = {
-        "rows": grid[0],
-        "columns": grid[1],
+        "rows": given.grid[0],
+        "columns": given.grid[1],
         "trained": family.trained(loaded.model),
         "family": family.title,
-        "freeze": held,
+        "freeze": "activation" if family.gated(loaded.model.config) else None,
     }
-    spread = {"resamples": RESAMPLES, "interval_percent": INTERVAL[1] - INTERVAL[0], "clusters": count}
-    named = model_options(source.name, source.revision, called)
-    command = f"python -m analysis measure images {named}"
-    seconds = time.perf_counter() - started
-    terms = files.write(
-        "terms",
-        columns,
-        files.Run(
-            kind="terms",
-            command=command,
-            config={
-                **spread,
-                **place,
-                "longest_tenth": 1 / count,
-                "layers": len(measured[0]),
-                "resumed": unfinished.resumed,
-            },
-            seconds=seconds,
-            **about,
-        ),
-        name=name,
-    )
+    over = {
+        "resamples": RESAMPLES,
+        "interval_percent": INTERVAL[1] - INTERVAL[0],
+        "clusters": count,
+        **place,
+        "longest_tenth": 1 / count,
+        "layers": len(measured[0]),
+        "resumed": unfinished.resumed,
+    }
+    about: dict[str, Any] = {
+        "command": loaded.command("measure images", called),
+        **loaded.facts(called),
+        "seed": SEED,
+        "seconds": time.perf_counter() - started,
+    }
+    terms = files.write_rows(rows, files.Run(kind="terms", config=over, **about), name=name, same={"corpus": corpus})
     cosines = similarity(family.patch_positions(loaded.model, given.inputs["pixel_values"]).cpu().numpy())
-    positions = files.write(
-        "patch_positions",
-        {"patch": range(len(cosines)), "similarity": list(cosines.astype(np.float32))},
-        files.Run(kind="patch_positions", command=command, config=place, seconds=seconds, **about),
-        name=name,
-    )
+    patches = [{"patch": patch, "similarity": row} for patch, row in enumerate(cosines.astype(np.float32))]
+    positions = files.write_rows(patches, files.Run(kind="patch_positions", config=place, **about), name=name)
     unfinished.discard()
     return terms, positions

@@ -68,12 +68,12 @@ def decompose_image(
         started = time.perf_counter()
         alone = family.by_itself(model, given.inputs)
         entries, dtype = decompose_layer(model, family, given.inputs, layer, freeze, alone=alone)
-    seconds = time.perf_counter() - started
+    about = provenance(model, name, revision, title, started, dtype=dtype)
     positions = family.patch_positions(model, given.inputs["pixel_values"])
     return ImageDecomposition(
         **entries,
         token_info=tokens(family, given),
-        provenance=provenance(model, name, revision, dtype, seconds, title),
+        provenance=about,
         grid=given.grid,
         kept=given.kept,
         pixels=given.pixels,

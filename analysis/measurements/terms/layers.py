@@ -71,14 +71,5 @@ def layers(
         state_error=max(off),
         tokens=len(tokens),
         freeze=freeze if family.gated(model.config) else "",
-        provenance=provenance(
-            model,
-            name,
-            revision,
-            str(model.dtype).removeprefix("torch."),
-            time.perf_counter() - started,
-            text,
-            text_pair=text_pair or None,
-            truncated_from=cut_from,
-        ),
+        provenance=provenance(model, name, revision, text, started, text_pair, cut_from),
     )

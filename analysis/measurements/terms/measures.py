@@ -119,17 +119,19 @@ def centred_squares(
 ) -> Float[Tensor, "N H"]:
     """The sum of squares of each key-centred term over queries and keys, in squared score units.
 
-    Without a mask a term is centred by centring its keys, and `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>` needs no map.
+    Without a mask a term is centred by centring its keys, and no map is needed.
     """
     last = [] if bias is None else [key_centred(bias, mask).square().sum((-1, -2))]
     if mask is not None:
         maps = (key_centred(score_map(q, k, scale), mask) for q in query for k in key)
         return torch.cat([torch.stack([x.square().sum((-1, -2)) for x in maps]), *last])
-    centred = key - key.mean(-2, keepdim=True)
-    query_gram = torch.einsum("shqd,shqe->shde", query, query)
-    key_gram = torch.einsum("shkd,shke->shde", centred, centred)
-    squares = scale**2 * torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0).flatten(0, 1)
-    return torch.cat([squares, *last])
+    return torch.cat([_squares(query, key - key.mean(-2, keepdim=True), scale), *last])
+
+
+def _squares(query: Float[Tensor, "S H Q D"], key: Float[Tensor, "S H K D"], scale: float) -> Float[Tensor, "SS H"]:
+    """The sum of squares of each pair of sources' scores: `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>` needs no map."""
+    query_gram, key_gram = (torch.einsum("shtd,shte->shde", x, x) for x in (query, key))
+    return scale**2 * torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0).flatten(0, 1)
 
 
 def effects(
@@ -191,14 +193,10 @@ def raw_rms(
     """Root mean square of each term's scores as they stand, before any centring, in score units.
 
     Misleading on its own: a term that is constant along keys may be large and change nothing.
-    Without a mask `sum_ij (q_i . k_j)^2 = <Q'Q, K'K>`, and no map is needed.
     """
     none = query.new_zeros(0, query.shape[1])
     extra = none if bias is None else (bias.flatten(2) if mask is None else bias[:, :, mask]).square().mean(-1)
     if mask is not None:
         rows = [score_map(q, k, scale)[:, mask].square().mean(-1) for q in query for k in key]
         return torch.cat([torch.stack(rows), extra]).sqrt()
-    query_gram = torch.einsum("shqd,shqe->shde", query, query)
-    key_gram = torch.einsum("shkd,shke->shde", key, key)
-    squares = torch.einsum("ahde,bhde->abh", query_gram, key_gram).clamp(min=0).flatten(0, 1)
-    return torch.cat([scale**2 * squares / (query.shape[2] * key.shape[2]), extra]).sqrt()
+    return torch.cat([_squares(query, key, scale) / (query.shape[2] * key.shape[2]), extra]).sqrt()

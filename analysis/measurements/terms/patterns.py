@@ -32,8 +32,5 @@ def text_patterns(
         items.append(seen.pattern[0].float().cpu().numpy())
 
     patterns(model, inputs, each)
-    dtype, seconds = str(model.dtype).removeprefix("torch."), time.perf_counter() - started
-    about = provenance(
-        model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
-    )
+    about = provenance(model, name, revision, text, started, text_pair, cut_from)
     return Patterns(np.stack(items), tokens, about)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -77,6 +77,15 @@ class Provenance:
     versions: str
     truncated_from: int | None = None
     """Number of tokens before truncation, when the text was cut."""
+
+    @classmethod
+    def of_run(
+        cls, run: Mapping[str, Any], text: str, text_pair: str | None = None, truncated_from: int | None = None
+    ) -> Self:
+        """That of what a results file holds of a text. run: as the file, or a row of the store, says of its run."""
+        names = ("model", "revision", "device", "dtype", "seconds", "created", "git_sha", "versions")
+        about = {name: run[name] for name in names}
+        return cls(**about, text=text, text_pair=text_pair, truncated_from=truncated_from)
 
 
 class _TermMaps(Mapping[str, ndarray]):

@@ -77,10 +77,7 @@ def decompose(
     started = time.perf_counter()
     parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
     entries, dtype = decompose_layer(model, family, inputs, layer, freeze, stored, parts)
-    seconds = time.perf_counter() - started
-    about = provenance(
-        model, name, revision, dtype, seconds, text, text_pair=text_pair or None, truncated_from=cut_from
-    )
+    about = provenance(model, name, revision, text, started, text_pair, cut_from, dtype=dtype)
     result = Decomposition(**entries, token_info=tokens, provenance=about)
     if basis is None:
         return result
@@ -137,21 +134,25 @@ def provenance(
     model: PreTrainedModel,
     name: str | None,
     revision: str | None,
-    dtype: str,
-    seconds: float,
     text: str,
+    started: float,
     text_pair: str | None = None,
     truncated_from: int | None = None,
+    *,
+    dtype: str = "",
 ) -> Provenance:
-    """Where a decomposition comes from; `text` is what the model was given, in words."""
+    """Where a result comes from that is finished now; `text` is what the model was given, in words.
+
+    started: by time.perf_counter. dtype: the precision of its numbers, if not the model's.
+    """
     return Provenance(
         model=name or model.name_or_path or type(model).__name__,
         revision=revision or "unknown",
         device=str(model.device),
-        dtype=dtype,
-        seconds=seconds,
+        dtype=dtype or str(model.dtype).removeprefix("torch."),
+        seconds=time.perf_counter() - started,
         text=text,
-        text_pair=text_pair,
+        text_pair=text_pair or None,
         created=now(),
         git_sha=git_sha(),
         versions=library_versions(),

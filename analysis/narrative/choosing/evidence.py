@@ -1,21 +1,19 @@
 """What the store holds of each method: costs, own losses, longer texts, published comparisons, verdicts."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from analysis.claims.statements.base import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, signed, signed_percent
-from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, plural, select_trainings, title
+from analysis.core.formatting import capitalised, plural, signed, signed_percent
+from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.models import USED
 from analysis.statistics import difference
 from analysis.store import read
-from analysis.store.paths import version as store_version
 
 FOR, AGAINST, OPEN = "for", "against", "open"
 
@@ -84,7 +82,7 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
                 Finding(f"loss in {UNIT}: {text} the training length", f"our own training, {seeds}", "training", values)
             )
     for table_id, row in method.longer:
-        table = _table(table_id)
+        table = published.load(table_id)
         cells = table.scores[table.scores.row == row]
         ends = cells.iloc[[0, -1]] if len(cells) > 1 else cells
         text = " → ".join(f"{cell.printed} ({cell.column})" for cell in ends.itertuples())
@@ -95,7 +93,7 @@ def longer(method: Method, trainings: Trained | None) -> list[Finding]:
 
 def compared(pair: Pair) -> list[Finding]:
     """In how many columns of a published table a row is ahead of added positions, and in how many behind."""
-    table = _table(pair.table)
+    table = published.load(pair.table)
     result: Any = published.differences(table, pair.baseline)
     result = result[(result.row == pair.row) & result.higher_is_better.notna()]
     result = result[(result.task != published.GLUE_AVERAGE) & (result.metric != published.GLUE_AVERAGE)]
@@ -138,13 +136,3 @@ def verdicts(ids: Iterable[str]) -> list[Finding]:
         for part in parts(claim)
         if part.verdict != UNDECIDED
     ]
-
-
-def _table(table: str) -> published.Table:
-    return _tables(table, store_version())
-
-
-@lru_cache(maxsize=64)
-def _tables(table: str, version: tuple[str, int, int]) -> published.Table:
-    del version  # Only tells one store from another.
-    return published.load(table)

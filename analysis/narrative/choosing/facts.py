@@ -71,6 +71,20 @@ NEEDS: dict[str, Need] = {
 }
 
 
+BESIDES = {
+    "blocked": "projections kept in blocks",
+    "untie_cls": "separate scores for [CLS]",
+    "relative_buckets": "a learned bias on the scores, {} numbers for each head",
+    "alibi": "a fixed bias on the scores",
+    "rotary": "a rotation of {part}queries and keys",
+    "polar": "queries and keys that have lengths only, rotated by position, with a learned phase for each dimension",
+    "disentangled": "relative position vectors, compared with words in the scores",
+    "window": "an attention mask of {} neighbours on each side",
+    "recurrent": "a bidirectional recurrent network before the first layer",
+}
+"""What a setting needs besides a table, in words; {} is what it is set to."""
+
+
 def needed(method: Method) -> list[str]:
     """What a method needs besides the words, in words."""
     settings, items = method.setup.settings, []
@@ -90,27 +104,8 @@ def needed(method: Method) -> list[str]:
             if untied == "added"
             else "a position-to-position score with separate projections"
         )
-    if settings.get("blocked"):
-        items.append("projections kept in blocks")
-    if settings.get("untie_cls"):
-        items.append("separate scores for [CLS]")
-    if settings.get("relative_buckets"):
-        items.append(f"a learned bias on the scores, {settings['relative_buckets']} numbers for each head")
-    if settings.get("alibi"):
-        items.append("a fixed bias on the scores")
-    if settings.get("rotary"):
-        share = settings.get("rotary_share", 1.0)
-        items.append(f"a rotation of {'' if share == 1 else 'a part of '}queries and keys")
-    if settings.get("polar"):
-        items.append(
-            "queries and keys that have lengths only, rotated by position, with a learned phase for each dimension"
-        )
-    if settings.get("disentangled"):
-        items.append("relative position vectors, compared with words in the scores")
-    if settings.get("window"):
-        items.append(f"an attention mask of {settings['window']} neighbours on each side")
-    if settings.get("recurrent"):
-        items.append("a bidirectional recurrent network before the first layer")
+    part = "" if settings.get("rotary_share", 1.0) == 1 else "a part of "
+    items += [text.format(settings[name], part=part) for name, text in BESIDES.items() if settings.get(name)]
     if method.setup.inherits == "model":
         items.append(f"a model trained as {VARIANTS[method.setup.needs or ''].title.lower()}, and some further steps")
     return items or ["nothing"]

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.ablation.variants import VARIANTS
-from analysis.ablation.variants.base import Variant
+from analysis.ablation.variants import VARIANTS, Variant
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
 HAVIV, MASKED, PRESS = "haviv2022nopos|Table 1", "haviv2022nopos|Table 4", "press2022alibi|App. Table 2"

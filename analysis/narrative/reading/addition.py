@@ -7,6 +7,8 @@ from analysis.figures.reading.sum import WORDS
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
 from analysis.store import read
 
+POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)
+
 
 def says(values: Values) -> str:
     """How large position is among what the first layer takes in. Raises NoResults where no position basis is stored."""
@@ -40,7 +42,7 @@ register(
         figure="reading_sum",
         touches=(
             Touch(field="word", label="Word", options=lambda: WORDS, slides=False),
-            Touch(field="position", label="Position in the text", options=lambda: list(range(0, 512, 7))),
+            Touch(field="position", label="Position in the text", options=lambda: list(POSITIONS)),
         ),
         says=says,
         more=Way(page="encodings", says="Position tables of every kind", values=lambda values: {"encoding": "learned"}),

@@ -3,8 +3,8 @@
 from analysis.ablation.presets import ablate
 from analysis.claims.statements import stored
 from analysis.core.errors import NoResults, StoreError
-from analysis.core.formatting import signed
-from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, plural, select_trainings, title
+from analysis.core.formatting import plural, signed
+from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
 from analysis.rules import training_rules
 from analysis.statistics import difference

@@ -1,7 +1,6 @@
 """The subspaces that words and positions span most of: angles between them, and each one's energy in the other's."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -12,6 +11,7 @@ from analysis.measurements.geometry.model_vectors import ModelVectors, axes, cen
 from analysis.measurements.geometry.random import subspace
 
 RANKS = (1, 2, 5, 10, 20, 50, 100)
+GIVES = ("principal_angle", "smallest_angle", "subspace_overlap", "word_energy_in_position", "position_energy_in_word")
 SHOWN = 20
 """The rank whose every angle is kept; where a table has fewer directions, the largest of `RANKS` below that."""
 
@@ -26,18 +26,7 @@ def energy_inside(table: Float[ndarray, "row dim"], basis: Float[ndarray, "dim r
     return float(((table @ basis) ** 2).sum() / (table**2).sum())
 
 
-@measure(
-    "subspaces",
-    title="Angles and energy between words and positions",
-    gives=(
-        "principal_angle",
-        "smallest_angle",
-        "subspace_overlap",
-        "word_energy_in_position",
-        "position_energy_in_word",
-    ),
-    needs=("sum",),
-)
+@measure("subspaces", title="Angles and energy between words and positions", gives=GIVES, needs=("sum",))
 def subspaces(held: ModelVectors, options: Options) -> Measured:
     """Of the tables, raw and centred, every position counted that a word can hold."""
     word, position = held.sums()
@@ -50,13 +39,7 @@ def subspaces(held: ModelVectors, options: Options) -> Measured:
 @measure(
     "state_subspaces",
     title="The same between the layers' hidden states and their positions",
-    gives=(
-        "principal_angle",
-        "smallest_angle",
-        "subspace_overlap",
-        "word_energy_in_position",
-        "position_energy_in_word",
-    ),
+    gives=GIVES,
     needs=("states",),
 )
 def state_subspaces(held: ModelVectors, options: Options) -> Measured:
@@ -74,53 +57,29 @@ def _rows(subject: str, layer: int | None, word: ndarray, position: ndarray, opt
     words, positions = axes(word)[1], axes(position)[1]
     most = min(dim - 1, len(word) - 1, len(position) - 1)
     ranks = [rank for rank in RANKS if rank <= most]
-    kind: dict[str, Any] = {"subject": subject, "layer": layer}
-    samples = len(word)
+
+    def row(name: str, along: int, value: float, drawn: ndarray, samples: int = len(word)) -> Row:
+        return Row(
+            measure=name, subject=subject, layer=layer, along=along, value=value, samples=samples, **spread(drawn)
+        )
+
     for rank in ranks:
         rng = options.rng()
         own = cosines(words[:, :rank], positions[:, :rank])
         # Of two subspaces one may stay where it is: only their relation is random.
         drawn = [subspace(dim, rank, rng) for _ in range(options.draws)]
         random = np.stack([cosines(words[:, :rank], basis) for basis in drawn])
-        yield Row(
-            measure="smallest_angle",
-            **kind,
-            along=rank,
-            value=_degrees(own[0]),
-            samples=samples,
-            **spread(np.degrees(np.arccos(random[:, 0]))),
-        )
-        yield Row(
-            measure="subspace_overlap",
-            **kind,
-            along=rank,
-            value=float((own**2).mean()),
-            samples=samples,
-            **spread((random**2).mean(1)),
-        )
+        angles = np.degrees(np.arccos(random))
+        yield row("smallest_angle", rank, _degrees(own[0]), angles[:, 0])
+        yield row("subspace_overlap", rank, float((own**2).mean()), (random**2).mean(1))
         for name, table, basis in (
             ("word_energy_in_position", word, positions),
             ("position_energy_in_word", position, words),
         ):
-            yield Row(
-                measure=name,
-                **kind,
-                along=rank,
-                value=energy_inside(table, basis[:, :rank]),
-                samples=len(table),
-                **spread(_energies(table, drawn)),
-            )
+            yield row(name, rank, energy_inside(table, basis[:, :rank]), _energies(table, drawn), len(table))
         if rank == max((r for r in ranks if r <= SHOWN), default=0):
-            angles = np.degrees(np.arccos(random))
             for number in range(rank):
-                yield Row(
-                    measure="principal_angle",
-                    **kind,
-                    along=number + 1,
-                    value=_degrees(own[number]),
-                    samples=samples,
-                    **spread(angles[:, number]),
-                )
+                yield row("principal_angle", number + 1, _degrees(own[number]), angles[:, number])
 
 
 def _energies(table: ndarray, bases: list[ndarray]) -> Float[ndarray, " draw"]:

@@ -1,10 +1,13 @@
 """Our own trainings of concatenation against addition."""
 
-from analysis.claims.statements.base import OPEN, SUPPORTED, Ask
+from analysis.ablation.presets import PRESETS
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import plural, signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
-SPLITS = ("C17a", "C17b", "C17c")
+LAYOUTS = ("C17a", "C17b", "C17c")
+EARLIER = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
+"""The first verdict's contest, in the preset `cpu`: its trainings ended on the plateau."""
 
 
 def _sizes(effects: list[float]) -> str:
@@ -15,30 +18,50 @@ def _sizes(effects: list[float]) -> str:
     return f"is {' to '.join(ends)} nats {'higher (worse)' if effects[0] > 0 else 'lower (better)'} than adding's"
 
 
+def _wider(facts: Facts) -> str:
+    """How the concatenation at full word width ends, which costs more than adding; empty where it was not trained."""
+    one = facts.get("C17d")
+    if one is None or one.effect is None:
+        return ""
+    size = f"{abs(one.effect):.2f} nats"
+    end = {SUPPORTED: f"{size} lower (better)", CONTRADICTED: f"no lower ({signed(one.effect)} nats)"}
+    return f" At full word width it ends {end.get(one.verdict, f'{signed(one.effect)} nats away (open)')}."
+
+
+def _earlier(ask: Ask) -> str:
+    """What the exploratory trainings said, where they pointed the other way."""
+    rows = ask(EARLIER)
+    if not rows or rows[0]["effect"] is None or rows[0]["effect"] >= 0:
+        return ""
+    return f" An earlier recipe, too short to decide, pointed the other way ({signed(rows[0]['effect'])} nats)."
+
+
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """Which splits at the same width end lower than adding."""
-    del ask
-    known = {name: facts[name] for name in SPLITS if facts[name].effect is not None}
+    """Which layouts at the same width end lower than adding, and what speaks against that."""
+    known = {name: facts[name] for name in LAYOUTS if facts[name].effect is not None}
     if not known:
         return None
     won = [name for name, one in known.items() if one.verdict == SUPPORTED]
     undecided = [name for name, one in known.items() if one.verdict == OPEN]
     if undecided and not won:
         bold = "is open"
-        head = f"Whether a real concatenation of the same width learns more {bold} in {len(undecided)} of {len(known)} "
-        head += "splits between word and position"
+        head = (
+            f"whether a real concatenation of the same width learns more {bold} for {len(undecided)} of {len(known)} "
+        )
+        head += "layouts"
     elif won:
-        bold = f"learns more in {len(won)} of {len(known)} splits"
-        head = f"A real concatenation of the same width {bold} between word and position"
+        bold = f"learns more with {len(won)} of {len(known)} layouts"
+        head = f"a real concatenation of the same width {bold}"
     else:
         bold = "does not learn more"
-        head = (
-            f"A real concatenation of the same width {bold} with any of {len(known)} splits between word and position"
-        )
+        head = f"a real concatenation of the same width {bold} with any of {len(known)} layouts"
     effects = sorted(one.effect or 0.0 for one in known.values())
     best = min(known.values(), key=lambda one: one.effect or 0.0)
+    size = PRESETS["cpu2"]
     return ComputedSentence(
-        sentence=f"{head}: its final loss {_sizes(effects)} ({plural(best.seeds or 0, 'seed')} each).",
+        sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) {head}: its final loss "
+        f"{_sizes(effects)} ({plural(best.seeds or 0, 'seed')} each).{_wider(facts)}"
+        f"{_earlier(ask) if best.verdict == CONTRADICTED else ''}",
         bold=bold,
         value=best.effect,
         query=best.query,

@@ -6,22 +6,25 @@ from analysis.core.formatting import percent
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
-    "SELECT target, max(value) AS value FROM newest_decoding WHERE layer = 0 AND measure IN ('top1', 'exact') "
-    f"AND target IN ('word', 'position') AND model = '{default_model.NAME}' GROUP BY target"
+    "SELECT target, max(value) AS value, count(DISTINCT decoder) AS decoders FROM newest_decoding WHERE layer = 0 "
+    f"AND measure IN ('top1', 'exact') AND target IN ('word', 'position') AND model = '{default_model.NAME}' "
+    "GROUP BY target"
 )
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """Word and position decoded from the states entering layer 0 of a real model."""
-    entries = {row["target"]: row["value"] for row in ask(QUERY)}
+    rows = ask(QUERY)
+    entries = {row["target"]: row["value"] for row in rows}
     if entries.keys() != {"word", "position"}:
         return None
     word, place = percent(entries["word"]), percent(entries["position"])
     recovered = facts["C13a"].verdict == SUPPORTED
     but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
     return ComputedSentence(
-        sentence=f"{'Nothing is lost' if recovered else 'Not all survives'} in the sum: a simple decoder reads the "
-        f"word from it in {word} of cases and the exact position in {place}.{but}",
+        sentence=f"{'Nothing is lost' if recovered else 'Not all survives'} in the sum: the best of "
+        f"{max(row['decoders'] for row in rows)} simple decoders reads the word from it in {word} of cases and the "
+        f"exact position in {place}.{but}",
         bold="Nothing is lost" if recovered else "Not all survives",
         value=entries["position"],
         query=QUERY,

@@ -1,0 +1,420 @@
+"""Ways of combining word and position that we train: what a variant is, and the table of all of them.
+
+Imports no torch.
+
+>>> VARIANTS["bert_a"].settings["combine"]
+'add'
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from analysis.core.registry import Registry
+
+Setting = str | int | float | bool
+"""What a field of a config is set to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One way of combining word and position.
+
+    settings: fields of AddendConfig that differ from its defaults. position_share: with concat, the share
+    of the width that positions take; wider: the share by which the width grows beyond bert_a's.
+    needs: the variant whose run of the same seed must be there first; inherits: what of that run's model
+    this one starts from, its words or all of it. share_of_steps: how long this one is trained, as a share
+    of the recipe's steps. size: how its parameters compare with bert_a's where they cannot be matched, in a
+    sentence.
+    """
+
+    name: str
+    title: str
+    combines: str
+    summary: str
+    key: str | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    position_share: float = 0.0
+    wider: float = 0.0
+    needs: str | None = None
+    inherits: Literal["words", "model"] = "words"
+    share_of_steps: float = 1.0
+    size: str = ""
+
+    def fields(self, *, hidden_size: int, heads: int, matched: bool = False) -> dict[str, Setting]:
+        """Everything this variant sets, for a model that is this wide. matched: as `Pretraining` says."""
+        fields: dict[str, Setting] = {"variant": self.name, **self.settings}
+        if self.wider:
+            width = round(hidden_size * (1 + self.wider) / heads) * heads
+            fields |= {"hidden_size": width, "intermediate_size": 4 * width, "position_dim": width - hidden_size}
+        elif self.position_share:
+            # Even, and of a width that heads can share where each head has its block.
+            unit = heads if self.settings.get("blocked") else 2
+            fields["position_dim"] = max(unit, round(hidden_size * self.position_share / unit) * unit)
+        if matched:
+            fields.pop("scale_words", None)
+            if fields.get("position") in ("sinusoidal", "random_fixed") or fields.get("combine") == "multiply":
+                fields["matched_scales"] = True
+            if fields.get("combine") == "concat":
+                fields["full_head"] = True
+        return fields
+
+
+_TABLE = (
+    Variant(
+        name="alibi",
+        title="ALiBi, symmetric",
+        combines="biased",
+        summary="Each head subtracts the distance times a fixed slope, on both sides alike: it cannot tell before from "
+        "after.",
+        key="press2022alibi",
+        settings={"alibi": True},
+        size="Fewer parameters: ALiBi has none.",
+    ),
+    Variant(
+        name="bert_a",
+        title="BERT-A",
+        combines="added",
+        summary="Position embeddings are added to word embeddings; one projection serves both, so attention asks all "
+        "four questions.",
+        key="ke2021tupe",
+        settings={"position": "learned", "combine": "add"},
+    ),
+    Variant(
+        name="bert_a_d",
+        title="BERT-A^d",
+        combines="added",
+        summary="Positions have separate projections, which are added to queries and keys, so that all four terms are "
+        "kept; scores are divided by the square root of 4d.",
+        key="ke2021tupe",
+        settings={"untied": "added", "scale_terms": 4},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="bert_a_norm",
+        title="BERT-A, normalised",
+        combines="added",
+        summary="Words with segments, and positions, are layer-normalised separately and then added: the two start "
+        "equally strong, as in TUPE.",
+        settings={"position_norm": True, "position": "learned", "combine": "add"},
+        size="One more normalisation.",
+    ),
+    Variant(
+        name="bert_a_smooth",
+        title="BERT-A, smooth start",
+        combines="added",
+        summary="As BERT-A, but the learned table of positions starts from sines and cosines of standard deviation "
+        "0.1 instead of random numbers, so that neighbouring positions start alike.",
+        settings={"position": "learned", "combine": "add", "position_start": "sinusoidal", "position_deviation": 0.1},
+    ),
+    Variant(
+        name="bert_a_wide_table",
+        title="BERT-A, wide start",
+        combines="added",
+        summary="As BERT-A, but the learned table of positions is drawn at first with standard deviation 0.1, five "
+        "times that of the words.",
+        settings={"position": "learned", "combine": "add", "position_deviation": 0.1},
+    ),
+    Variant(
+        name="bert_r",
+        title="BERT-R",
+        combines="added",
+        summary="As BERT-A, with a learned bias on the scores that depends on the distance between query and key.",
+        key="ke2021tupe",
+        settings={"relative_buckets": 32, "position": "learned", "combine": "add"},
+        size="128 more parameters with 4 heads: one per bucket and head.",
+    ),
+    Variant(
+        name="causal_bert_a",
+        title="Causal, added",
+        combines="added",
+        summary="Each token sees those before it and predicts the next; learned positions are added. Its loss "
+        "measures another task than that of the masked models.",
+        settings={"causal": True, "position": "learned", "combine": "add"},
+    ),
+    Variant(
+        name="causal_drope",
+        title="Causal, rotary dropped",
+        combines="absent",
+        summary="Starts from the trained causal rotary model of the same seed, drops the rotation, and is trained for "
+        "a tenth of the steps more: only the mask tells order.",
+        key="gelberg2026drope",
+        settings={"causal": True},
+        size="Fewer parameters: rotary has none.",
+        needs="causal_rotary",
+        inherits="model",
+        share_of_steps=0.1,
+    ),
+    Variant(
+        name="causal_no_position",
+        title="Causal, no position",
+        combines="absent",
+        summary="Each token sees those before it and predicts the next; no positions. Its loss measures another task "
+        "than that of the masked models.",
+        key="haviv2022nopos",
+        settings={"causal": True},
+        size="Fewer parameters: there is no table of positions.",
+    ),
+    Variant(
+        name="causal_partial_10",
+        title="Causal, a tenth rotated",
+        combines="rotated",
+        summary="As causal rotary, but only the first tenth of each head's dimensions is rotated (6 of 64); the "
+        "others compare words alone.",
+        key="barbero2025round",
+        settings={"causal": True, "rotary": True, "rotary_share": 0.1},
+        size="Fewer parameters: rotary has none.",
+    ),
+    Variant(
+        name="causal_partial_25",
+        title="Causal, a quarter rotated",
+        combines="rotated",
+        summary="As causal rotary, but only the first quarter of each head's dimensions is rotated; the others "
+        "compare words alone.",
+        key="barbero2025round",
+        settings={"causal": True, "rotary": True, "rotary_share": 0.25},
+        size="Fewer parameters: rotary has none.",
+    ),
+    Variant(
+        name="causal_polar",
+        title="Causal, polar positions",
+        combines="rotated",
+        summary="PoPE: words set the length of each dimension of queries and keys, never below 0, and position alone "
+        "sets the angle; in rotary models words change the angle too.",
+        key="gopalakrishnan2025pope",
+        settings={"causal": True, "polar": True},
+        size="Fewer parameters: polar positions have a phase for each dimension of the keys, and no table.",
+    ),
+    Variant(
+        name="causal_rotary",
+        title="Causal, rotary",
+        combines="rotated",
+        summary="Each token sees those before it and predicts the next; each pair of dimensions of queries and keys "
+        "is rotated by its position's angle.",
+        key="su2021roformer",
+        settings={"causal": True, "rotary": True},
+        size="Fewer parameters: rotary has none.",
+    ),
+    Variant(
+        name="concat_05",
+        title="Concatenated 95/5",
+        combines="concatenated",
+        summary="Words take 95 % of the width, learned positions 5 %; the width stays, and one normalisation spans "
+        "both.",
+        settings={"position": "learned", "combine": "concat"},
+        position_share=0.05,
+        size="Fewer parameters: each table is as narrow as its part.",
+    ),
+    Variant(
+        name="concat_20",
+        title="Concatenated 80/20",
+        combines="concatenated",
+        summary="Words take 80 % of the width, learned positions 20 %; the width stays, and one normalisation spans "
+        "both.",
+        settings={"position": "learned", "combine": "concat"},
+        position_share=0.2,
+        size="Fewer parameters: each table is as narrow as its part.",
+    ),
+    Variant(
+        name="concat_50",
+        title="Concatenated 50/50",
+        combines="concatenated",
+        summary="Words take 50 % of the width, learned positions 50 %; the width stays, and one normalisation spans "
+        "both.",
+        settings={"position": "learned", "combine": "concat"},
+        position_share=0.5,
+        size="Fewer parameters: each table is as narrow as its part.",
+    ),
+    Variant(
+        name="concat_blocked",
+        title="Concatenated, blocked",
+        combines="concatenated",
+        summary="Words and positions have half of the width each and are normalised separately; half of every head "
+        "compares words with words, half positions with positions. No cross terms at layer 0; values and feed-forward "
+        "mix the parts for the layers after it.",
+        settings={"position": "learned", "combine": "concat", "blocked": True},
+        position_share=0.5,
+        size="Fewer parameters: the tables are half as wide, and so are the query and key blocks.",
+    ),
+    Variant(
+        name="concat_wide",
+        title="Concatenated, wider",
+        combines="concatenated",
+        summary="Words keep their width and learned positions add a quarter to it, so that the whole model is wider.",
+        settings={"position": "learned", "combine": "concat"},
+        wider=0.25,
+        size="More parameters: every layer is a quarter wider.",
+    ),
+    Variant(
+        name="deberta",
+        title="DeBERTa",
+        combines="disentangled",
+        summary="Words are compared with words and with relative positions, and relative positions with words; scores "
+        "are divided by the square root of 3d. No absolute positions.",
+        key="he2021deberta",
+        settings={"disentangled": 64, "scale_terms": 3},
+        size="More parameters: two position projections in every layer.",
+    ),
+    Variant(
+        name="frozen_own_word",
+        title="Frozen words of BERT-A",
+        combines="added",
+        summary="Learned positions are added to the word table of the same seed's BERT-A run, which is frozen (in the "
+        "output too). This control separates the effect of freezing the words from that of where they come from.",
+        settings={"freeze_words": True, "position": "learned", "combine": "add"},
+        needs="bert_a",
+        size="Fewer trained parameters: the word table is frozen.",
+    ),
+    Variant(
+        name="frozen_word",
+        title="Frozen words",
+        combines="added",
+        summary="Learned positions are added to the word table of the same seed's no-position run, which is frozen (in "
+        "the output too).",
+        settings={"freeze_words": True, "position": "learned", "combine": "add"},
+        needs="no_position",
+        size="Fewer trained parameters: the word table is frozen.",
+    ),
+    Variant(
+        name="multiply",
+        title="Multiplied",
+        combines="multiplied",
+        summary="Each position scales every dimension of the word by a learned factor (a diagonal matrix per "
+        "position), drawn at first from 1 plus a standard normal.",
+        settings={"position": "learned", "combine": "multiply"},
+    ),
+    Variant(
+        name="no_cross",
+        title="No cross terms",
+        combines="untied",
+        summary="Every layer projects positions as it projects words and adds only the position-to-position score: "
+        "compared with BERT-A, normalised, the cross terms are gone and positions are not in the values. [CLS] is "
+        "treated like any other token.",
+        settings={"untied": "word", "scale_terms": 2},
+        size="One more normalisation and one more row of positions.",
+    ),
+    Variant(
+        name="no_position",
+        title="No position",
+        combines="absent",
+        summary="Word and segment embeddings alone; the encoder cannot tell one order from another.",
+        size="Fewer parameters: there is no table of positions.",
+    ),
+    Variant(
+        name="no_segment",
+        title="No segments",
+        combines="added",
+        summary="BERT-A without segment embeddings: which of two texts a word is in must be read off [SEP].",
+        settings={"segments": False, "position": "learned", "combine": "add"},
+        size="Fewer parameters: no segment table.",
+    ),
+    Variant(
+        name="one_segment",
+        title="One segment",
+        combines="added",
+        summary="BERT-A whose tokens all have the segment embedding 0: the embedding is there and tells no "
+        "text from another.",
+        settings={"single_segment": True, "position": "learned", "combine": "add"},
+    ),
+    Variant(
+        name="random_fixed",
+        title="Random, fixed",
+        combines="added",
+        summary="Each position adds a random vector that is never trained, as long as the sinusoids' and with words "
+        "scaled alike.",
+        settings={"position": "random_fixed", "combine": "add", "scale_words": True},
+        size="Fewer parameters: the table of positions is not trained.",
+    ),
+    Variant(
+        name="recurrent",
+        title="Recurrent",
+        combines="absent",
+        summary="No positions, but a bidirectional GRU runs over the words before the first layer.",
+        settings={"recurrent": True},
+        size="More parameters: the GRU has more than the table of positions it replaces.",
+    ),
+    Variant(
+        name="relative_only",
+        title="Relative only",
+        combines="biased",
+        summary="No positions at the input; a learned bias on the scores depends on the distance between query and "
+        "key.",
+        key="raffel2020t5",
+        settings={"relative_buckets": 32},
+        size="Fewer parameters: 32 numbers per head instead of a table.",
+    ),
+    Variant(
+        name="rotary",
+        title="Rotary",
+        combines="rotated",
+        summary="Each pair of dimensions of a query and a key is rotated by its position's angle; nothing is added.",
+        key="su2021roformer",
+        settings={"rotary": True},
+        size="Fewer parameters: rotary has none.",
+    ),
+    Variant(
+        name="sinusoidal",
+        title="Sinusoidal",
+        combines="added",
+        summary="The sinusoids of the first transformer are added to word embeddings that are multiplied by the square "
+        "root of the width.",
+        key="vaswani2017attention",
+        settings={"position": "sinusoidal", "combine": "add", "scale_words": True},
+        size="Fewer parameters: the table of positions is not trained.",
+    ),
+    Variant(
+        name="tupe_a",
+        title="TUPE-A",
+        combines="untied",
+        summary="Only words enter at the input; positions have separate projections and add a position-to-position "
+        "score. No cross terms. [CLS] has separate scores.",
+        key="ke2021tupe",
+        settings={"untie_cls": True, "untied": "own", "scale_terms": 2},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="tupe_a_tie_cls",
+        title="TUPE-A^tie-cls",
+        combines="untied",
+        summary="TUPE-A with [CLS] treated like any other position.",
+        key="ke2021tupe",
+        settings={"untied": "own", "scale_terms": 2},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="tupe_a_unscaled",
+        title="TUPE-A, unscaled",
+        combines="untied",
+        summary="TUPE-A whose two terms are each divided by the square root of d, not of 2d.",
+        key="ke2021tupe",
+        settings={"untie_cls": True, "untied": "own"},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="tupe_r",
+        title="TUPE-R",
+        combines="untied",
+        summary="As TUPE-A, with a learned bias on the scores that depends on the distance between query and key.",
+        key="ke2021tupe",
+        settings={"untie_cls": True, "relative_buckets": 32, "untied": "own", "scale_terms": 2},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="window",
+        title="Window",
+        combines="absent",
+        summary="No positions, but a token attends to eight neighbours on each side and to [CLS], which attends to "
+        "all.",
+        settings={"window": 8},
+        size="Fewer parameters: there is no table of positions.",
+    ),
+)
+
+VARIANTS: Registry[Variant] = Registry("variant")
+for _variant in _TABLE:
+    VARIANTS.add(_variant.name, _variant)
+
+
+def title(variant: str) -> str:
+    """A variant's name on screen; one that is not ours is called what it is."""
+    return VARIANTS[variant].title if variant in VARIANTS else variant

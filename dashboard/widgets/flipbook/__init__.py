@@ -1,0 +1,78 @@
+"""A chart that a slider leafs through: a picture for each of its values, drawn beforehand and shown by the browser."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict, dataclass
+
+import streamlit as st
+
+from analysis.core.colours import css_variables
+from analysis.figures import Figure
+from analysis.figures.drawing import Look
+from analysis.figures.export import panel_svgs
+from analysis.narrative.report.page import prefix_ids
+from dashboard.session import queries
+from dashboard.widgets.moving_pictures import browser_component
+
+NARROW = 270
+"""Pixels of a plot on a phone, without its axes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """The chart at one value of the slider. label: the value. panels: SVG elements; empty until they are drawn."""
+
+    label: str
+    heading: str = ""
+    panels: tuple[str, ...] = ()
+
+
+def draw_frame(label: str, figure: Figure, *, dark: bool = False, narrow: bool = False) -> Frame:
+    """The frame of one figure, at the widths of its drawing or at that of a phone."""
+    drawn = panel_svgs(figure, Look(dark=dark), NARROW if narrow else None)
+    panels = tuple(prefix_ids(svg, f"{figure.name}-{number}") for number, svg in enumerate(drawn))
+    return Frame(label=label, heading=figure.heading, panels=panels)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _cached_frame(
+    request: Hashable, store: tuple[str, int, int], label: str, dark: bool, narrow: bool, _make: Callable[[], Figure]
+) -> Frame:
+    return draw_frame(label, _make(), dark=dark, narrow=narrow)
+
+
+def show_flipbook(
+    key: str,
+    name: str,
+    labels: Sequence[str],
+    at: int,
+    make: Callable[[int], Figure],
+    turned: Callable[[int], None],
+    *,
+    request: Hashable,
+    dark: bool,
+) -> None:
+    """A slider over pictures, one for each label. at: the picture that the link names.
+
+    make: makes the figure of a picture that is not drawn yet; the others are drawn once the browser shows the first and
+    has said how wide it is. turned: is told of another picture once the slider is let go. request: what the figures
+    depend on besides the slider.
+    """
+    width = st.session_state.get(key, {}).get("width")
+
+    def frame(number: int, label: str) -> Frame:
+        if width is None and number != at:
+            return Frame(label=label)
+        return _cached_frame(
+            (request, number), queries.store_version(), label, dark, width == "narrow", lambda: make(number)
+        )
+
+    def let_go() -> None:
+        turned(int(st.session_state[key]["at"]))
+
+    frames = [asdict(frame(number, label)) for number, label in enumerate(labels)]
+    browser_component("flipbook", "dashboard.widgets")(
+        key=key,
+        data={"colours": css_variables(dark=dark), "label": name, "at": at, "width": width, "frames": frames},
+        on_at_change=let_go,
+        on_width_change=lambda: None,
+    )
