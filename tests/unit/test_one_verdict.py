@@ -57,13 +57,13 @@ def test_the_guided_reading_says_the_same(decided) -> None:
     for one in decided:
         if one.baseline == "bert_a" and not one.variant.startswith("causal"):
             made, said = stored.standing(one.variant, one.baseline), reading.says({"variant": one.variant})
-            assert f": {made.word}, by rules that were frozen" in said
+            assert f"The verdict is “{made.word}”, by rules that were frozen" in said
             assert signed(made.found.mean) in said
 
 
 def test_what_no_rule_judges_is_called_exploratory(store: Path) -> None:
     said = reading.says({"variant": "multiply"})
-    assert "exploratory: by the rules they decide nothing" in said
+    assert "exploratory, so by the rules they decide nothing" in said
 
 
 def test_home_says_the_same_of_concatenation(store: Path) -> None:
