@@ -76,9 +76,9 @@ DEFINITIONS = {
 
 def definitions_in(text: str) -> dict[str, str]:
     """The definitions of the terms that a text uses, in the order in which it does."""
-    found = {match.group(1).lower(): match.start() for match in reversed(list(_terms().finditer(text)))}
+    starts = {match.group(1).lower(): match.start() for match in reversed(list(_terms().finditer(text)))}
     named = {word.lower(): word for word in DEFINITIONS}
-    return {named[word]: DEFINITIONS[named[word]] for word in sorted(found, key=found.__getitem__)}
+    return {named[word]: DEFINITIONS[named[word]] for word in sorted(starts, key=starts.__getitem__)}
 
 
 @lru_cache(maxsize=1)

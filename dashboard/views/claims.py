@@ -82,13 +82,13 @@ if rules == "2":
             st.markdown(f"**{escape_markdown(statement_table.heading(one))}**")
             statement_table.show_statements(parts)
 else:
-    kept = [
+    entries = [
         entry
         for entry in queries.claims()
         if verdict in ("", entry.verdict) and (not document or document in entry.documents)
     ]
     for key, title in groups.items():
-        chosen = [entry for entry in kept if getattr(entry, by) == key]
+        chosen = [entry for entry in entries if getattr(entry, by) == key]
         if not chosen:
             continue
         anything = True

@@ -59,7 +59,7 @@ def forms() -> None:
     )
 
 
-def said() -> StatedByReader:
+def values_for_all_rows() -> StatedByReader:
     """What the files may not say."""
     with st.expander("Values for all rows, where the files do not give them (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
@@ -128,15 +128,15 @@ sent = st.file_uploader(
     max_upload_size=MOST_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
 )
-asked = said()
+stated = values_for_all_rows()
 if sent:
     if sum(one.size for one in sent) > MOST_MIB << 20 or len(sent) > MOST_FILES:
         st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send them in parts.")
         st.stop()
     try:
         query_quota.count_import()
-        made = plan_in_child if settings.hosted() else plan
-        preview(made({one.name.replace("\\", "/"): one.getvalue() for one in sent}, asked))
+        planner = plan_in_child if settings.hosted() else plan
+        preview(planner({one.name.replace("\\", "/"): one.getvalue() for one in sent}, stated))
     except AddendError as problem:
         show.show_problem(problem)
 else:

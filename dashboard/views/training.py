@@ -108,17 +108,17 @@ if every.empty:
 first = st.container(horizontal=True, vertical_alignment="bottom")
 part = picked.segments("part", "Show", list(PARTS), PARTS)
 with first:
-    found = which_runs(picked, every, one_setting=part != "settings")
+    runs = which_runs(picked, every, one_setting=part != "settings")
     if part in ("curves", "gap", "settings", "convergence"):
-        against(picked, found)
+        against(picked, runs)
 left, right = st.columns([5, 2])
 for name in ("baseline", "variants", "axis"):
     picked.get(name)
-if part in ("curves", "length") and set(found.objective) == {MASKED}:
+if part in ("curves", "length") and set(runs.objective) == {MASKED}:
     with left:
-        which_variants(picked, found.variant.tolist())
+        which_variants(picked, runs.variant.tolist())
 if part == "curves":
-    with right if set(found.objective) == {MASKED} else left:
+    with right if set(runs.objective) == {MASKED} else left:
         picked.segments("axis", "Horizontal axis", list(AXES), AXES)
 values = picked.done()
 show.copy_link(PAGE, values)

@@ -14,7 +14,7 @@ def texts(app: AppTest) -> str:
 def test_positions_are_off_as_it_opens_and_the_test_is_one_click_away():
     app = opened("interventions")
     assert not app.exception
-    assert "Done: zero positions" in texts(app)
+    assert "Intervention: zero positions" in texts(app)
     assert "permutes the output and does nothing else" not in texts(app)
     app.toggle[0].set_value(True).run()
     assert not app.exception
@@ -28,7 +28,7 @@ def test_a_link_brings_its_interventions_their_strengths_and_its_map():
     )
     assert not app.exception
     assert not app.warning
-    assert "Done: positions shifted by 5; word → word dropped, layer 3" in texts(app)
+    assert "Intervention: positions shifted by 5; word → word dropped, layer 3" in texts(app)
     assert "Layer 0, head 7" in figures(app)
 
 
@@ -52,4 +52,4 @@ def test_an_unknown_intervention_in_a_link_is_left_aside():
     app = opened("interventions", do="teleport")
     assert not app.exception
     assert "'teleport'" in " ".join(warning.value for warning in app.warning)
-    assert "Done: nothing changed" in texts(app)
+    assert "Intervention: nothing changed" in texts(app)

@@ -129,7 +129,7 @@ def test_a_model_with_one_kind_of_segment_can_be_watched() -> None:
 
 def test_what_needs_terms_or_was_not_seen_is_refused() -> None:
     given = loaded(ernie())
-    with pytest.raises(InterventionError, match="needs terms, which new has none of"):
+    with pytest.raises(InterventionError, match="needs terms, and new has none"):
         intervene(given, TEXT, specs=["drop_terms:word_to_word"])
     phi = loaded(PhiForCausalLM(PhiConfig(**SHAPE)))
     with pytest.raises(InterventionError, match=r"acts on .*none could be seen but positions that turn"):

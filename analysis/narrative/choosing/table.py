@@ -60,7 +60,7 @@ def lines(part: str, preset: str, needs: Sequence[str] = ()) -> list[MethodRow]:
         raise LinkError(f"The link says part={part!r}; expected one of: {', '.join(PARTS)}.")
     if unknown := [need for need in needs if need not in NEEDS]:
         raise LinkError(f"The link says needs={unknown[0]!r}; expected one of: {', '.join(NEEDS)}.")
-    kept = [method for method in METHODS if all(NEEDS[need].met(method) for need in needs)]
+    methods = [method for method in METHODS if all(NEEDS[need].met(method) for need in needs)]
     make = {"needs": _needs, "cost": _cost, "length": _length, "evidence": _evidence}[part]
     return [
         MethodRow(
@@ -70,7 +70,7 @@ def lines(part: str, preset: str, needs: Sequence[str] = ()) -> list[MethodRow]:
             key=method.setup.key,
             cells={column: Cell(tuple(text) or (NOT_MEASURED,)) for column, text in results.items()},
         )
-        for method, results in zip(kept, make(kept, preset), strict=True)
+        for method, results in zip(methods, make(methods, preset), strict=True)
     ]
 
 
@@ -129,8 +129,8 @@ def _evidence(methods: list[Method], preset: str) -> Made:
     results = []
     for method in methods:
         of = trainings[_objective(method)]
-        own = evidence.loss(method, of) if of else None
-        sentences = [own] if own else []
+        finding = evidence.loss(method, of) if of else None
+        sentences = [finding] if finding else []
         sentences += [one for pair in method.pairs for one in evidence.compared(pair)]
         sentences += evidence.verdicts(method.claims)
         by_side = {side: [one for one in sentences if one.side == side] for side in (FOR, AGAINST, OPEN)}

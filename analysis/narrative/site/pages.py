@@ -83,11 +83,11 @@ def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
     """What the template says of one step: its text, its figure as it opens, and its computed sentence."""
     values = VIEWS["read"].defaults()
     params = {**VIEWS[step.page].defaults(), **step.params(values)}
-    drawn = figure = None
+    svg = figure = None
     if FIGURES[step.figure].live is None:
         figure = FIGURES[step.figure].make(params)
         address = link("read", {"step": step.name})
-        drawn = Markup(prefix_ids(draw(figure, address), step.name))
+        svg = Markup(prefix_ids(draw(figure, address), step.name))
     try:
         sentence = step.says(values)
     except NoResults as missing:
@@ -96,7 +96,7 @@ def _step(step: Step, draw: Draw, link: Link) -> dict[str, object]:
         "step": step,
         "text": Markup(MarkdownIt("js-default").render(step.text)),
         "figure": figure,
-        "svg": drawn,
+        "svg": svg,
         "moving": _script(step.moving(values)) if step.moving else None,
         "says": sentence,
         "address": link("read", {"step": step.name}),

@@ -13,8 +13,8 @@ def largest_error(words: int = 384, positions: int = 128, out: int = 384) -> flo
     rng = np.random.default_rng(0)
     w, p = rng.normal(size=(64, words)), rng.normal(size=(64, positions))
     matrix = rng.normal(size=(words + positions, out)) / np.sqrt(words + positions)
-    apart = w @ matrix[:words] + p @ matrix[words:]
-    return float(np.abs(np.concatenate([w, p], -1) @ matrix - apart).max())
+    parts = w @ matrix[:words] + p @ matrix[words:]
+    return float(np.abs(np.concatenate([w, p], -1) @ matrix - parts).max())
 
 
 def error_bound() -> float:

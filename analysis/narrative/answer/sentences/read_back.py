@@ -19,13 +19,13 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if entries.keys() != {"word", "position"}:
         return None
     word, place = percent(entries["word"]), percent(entries["position"])
-    kept = facts["C13a"].verdict == SUPPORTED
+    recovered = facts["C13a"].verdict == SUPPORTED
     but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
     return ComputedSentence(
-        sentence=f"{'Nothing is lost' if kept else 'Not all survives'} in the sum: the best of "
+        sentence=f"{'Nothing is lost' if recovered else 'Not all survives'} in the sum: the best of "
         f"{max(row['decoders'] for row in rows)} simple decoders reads the word from it in {word} of cases and the "
         f"exact position in {place}.{but}",
-        bold="Nothing is lost" if kept else "Not all survives",
+        bold="Nothing is lost" if recovered else "Not all survives",
         value=entries["position"],
         query=QUERY,
     )
