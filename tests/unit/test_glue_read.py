@@ -162,7 +162,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"holds no train set of rte; expected RTE/train\.tsv, or train-NAME\.tsv"):
         read_task(task, tmp_path)
     write(tmp_path / "RTE" / "train.tsv", plain(task))
-    with pytest.raises(DataError, match=r"holds no dev set of rte; expected RTE/dev\.tsv beside train\.tsv"):
+    with pytest.raises(DataError, match=r"holds no dev set of rte; expected RTE/dev\.tsv next to train\.tsv"):
         read_task(task, tmp_path)
 
 

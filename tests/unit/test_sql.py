@@ -557,7 +557,7 @@ def test_a_chart_finds_its_columns_by_itself(world):
     [
         ({"x": "nope"}, "The result has no column 'nope' for x; it has: layer, term, share."),
         ({"y": "term"}, "The column 'term' holds no numbers; y can be: layer, share."),
-        ({"mark": "pie"}, "There is no chart of 'pie'; there are: line, point, bar."),
+        ({"mark": "pie"}, "There is no chart of the kind 'pie'; there are: line, point, bar."),
         ({"query": "SELECT 'a' AS a"}, "no column of numbers"),
         ({"query": "SELECT 1 AS a WHERE false"}, "nothing to draw"),
         ({"query": "SELECT range AS a, range AS b, 'c' || range AS c FROM range(40)", "colour": "c"}, "40 values"),

@@ -4,42 +4,27 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.depth.basis import BasisContent
 from analysis.figures.depth.data import DecodingContent
 from analysis.figures.drawing import GREY, Chart, Look, drawing
-from analysis.figures.marks import (
-    DASH,
-    SEED,
-    THIRD,
-    Tip,
-    hues,
-    interval_tips,
-    key_room,
-    legend,
-    line_plot,
-    number,
-    panel,
-    same_axis,
-    shapes,
-)
 
 HIGH = 190
-DEPTH = number(
+DEPTH = marks.number(
     alt.X, "depth", "depth (0: first layer begins, 1: last ends)", domain=(0, 1), padding=8, ticks=5, grid=False
 )
-TIPS: tuple[Tip, ...] = ("model", ("layer:Q", "hidden states entering layer"))
+TIPS: tuple[marks.Tip, ...] = ("model", ("layer:Q", "hidden states entering layer"))
 
 
 def colour(models: Sequence[str], look: Look, *, named: int, grey: Sequence[str] = ()) -> alt.Color:
     """One hue a model; published ones are grey. named: how many names the panel's legend has."""
     hue = dict(zip(models, look.many(len(models)), strict=True)) | dict.fromkeys(grey, GREY)
-    return hues("model", hue, legend() if named else None)
+    return marks.hues("model", hue, marks.legend() if named else None)
 
 
 def high(look: Look, named: int) -> int:
     """A panel's height; on screen with room for the legend, whose rows are taller there than in an export."""
-    return HIGH + (key_room(look, named + 2) if named else 0)
+    return HIGH + (marks.key_room(look, named + 2) if named else 0)
 
 
 @drawing("depth_decoding", columns=3)
@@ -51,14 +36,20 @@ def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
         rows = figure.content.rows[figure.content.rows.panel == title]
         named = len(models) if place >= len(panels) - 3 and len(models) > 1 else 0
         hue = colour(models, look, named=named)
-        y = number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
-        dashed = alt.Chart(rows).mark_line(strokeDash=DASH, opacity=0.8)
-        chance = dashed.encode(x=DEPTH, y=same_axis(y, "chance"), color=hue)
-        lines = line_plot(
-            rows, x=DEPTH, y=y, look=look, color=hue, ends=("low", "high"), dots=SEED,
-            tooltip=(*TIPS, ("value", "", ".4~g"), *interval_tips(".4~g"), ("chance", "", ".3~g")),
-        )  # fmt: skip
-        drawn.append(panel(chance, *lines, look=look, width=THIRD, height=high(look, named), title=title))
+        y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
+        dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.8)
+        chance = dashed.encode(x=DEPTH, y=marks.same_axis(y, "chance"), color=hue)
+        lines = marks.line_plot(
+            rows,
+            x=DEPTH,
+            y=y,
+            look=look,
+            color=hue,
+            ends=("low", "high"),
+            dots=marks.SEED,
+            tooltip=(*TIPS, ("value", "", ".4~g"), *marks.interval_tips(".4~g"), ("chance", "", ".3~g")),
+        )
+        drawn.append(marks.panel(chance, *lines, look=look, width=marks.THIRD, height=high(look, named), title=title))
     return drawn
 
 
@@ -67,17 +58,25 @@ def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
     """Measures of the position basis; published models are grey, told apart by their marks."""
     models, panels, published = figure.content.models, figure.content.panels, figure.content.published
     signs = dict.fromkeys(models, "circle") | dict(zip(published, ("square", "triangle-up"), strict=True))
-    y = number(alt.Y, "value", None, zero=True)
+    y = marks.number(alt.Y, "value", None, zero=True)
     drawn = []
     for place, (name, title) in enumerate(panels.items()):
         rows = figure.content.rows[figure.content.rows.measure == name]
         named = len(signs) if place >= len(panels) - 3 else 0
         hue = colour(models, look, named=named, grey=published)
         dashed = alt.Chart(rows.loc[rows.noise.notna(), ["model", "depth", "noise"]])
-        noise = dashed.mark_line(strokeDash=DASH, opacity=0.8).encode(x=DEPTH, y=same_axis(y, "noise"), color=hue)
-        lines = line_plot(
-            rows[["model", "layer", "depth", "value"]], x=DEPTH, y=y, look=look, color=hue, dots=SEED,
-            shape=shapes("model", signs, legend() if named else None), tooltip=(*TIPS, ("value", "", ".4~g")),
-        )  # fmt: skip
-        drawn.append(panel(noise, *lines, look=look, width=THIRD, height=high(look, named), title=title))
+        noise = dashed.mark_line(strokeDash=marks.DASH, opacity=0.8).encode(
+            x=DEPTH, y=marks.same_axis(y, "noise"), color=hue
+        )
+        lines = marks.line_plot(
+            rows[["model", "layer", "depth", "value"]],
+            x=DEPTH,
+            y=y,
+            look=look,
+            color=hue,
+            dots=marks.SEED,
+            shape=marks.shapes("model", signs, marks.legend() if named else None),
+            tooltip=(*TIPS, ("value", "", ".4~g")),
+        )
+        drawn.append(marks.panel(noise, *lines, look=look, width=marks.THIRD, height=high(look, named), title=title))
     return drawn

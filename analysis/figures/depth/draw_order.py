@@ -2,30 +2,38 @@
 
 import altair as alt
 
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.depth.draw import DEPTH, TIPS, colour, high
 from analysis.figures.depth.order import EquivarianceContent, LocalityContent
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import DASH, HALF, SEED, dashes, interval_tips, line_plot, number, panel, rule
 
 
 @drawing("depth_equivariance", columns=2)
 def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]:
     """Errors with intervals; positions off dashed."""
     rows, models, panels = figure.content.rows, figure.content.models, figure.content.panels
-    y = number(alt.Y, "value", None, domain=(0, max(1.0, float(rows.high.max()))), padding=6)
+    y = marks.number(alt.Y, "value", None, domain=(0, max(1.0, float(rows.high.max()))), padding=6)
     drawn = []
     for place, (tokens, title) in enumerate(panels.items()):
         named = len(models) if place == len(panels) - 1 else 0
-        lines = line_plot(
-            rows[rows.tokens == tokens], x=DEPTH, y=y, look=look, color=colour(models, look, named=named),
-            ends=("low", "high"), dash=dashes("positions", {"as trained": [1, 0], "off": DASH}), dots=SEED,
+        lines = marks.line_plot(
+            rows[rows.tokens == tokens],
+            x=DEPTH,
+            y=y,
+            look=look,
+            color=colour(models, look, named=named),
+            ends=("low", "high"),
+            dash=marks.dashes("positions", {"as trained": [1, 0], "off": marks.DASH}),
+            dots=marks.SEED,
             tooltip=(
-                *TIPS, "positions", ("value", "of the distance of two words", ".3~g"), *interval_tips(".3~g"),
+                *TIPS,
+                "positions",
+                ("value", "of the distance of two words", ".3~g"),
+                *marks.interval_tips(".3~g"),
                 ("largest", "largest of one number", ".2~g"),
             ),
-        )  # fmt: skip
-        drawn.append(panel(*lines, look=look, width=HALF, height=high(look, named), title=title))
+        )
+        drawn.append(marks.panel(*lines, look=look, width=marks.HALF, height=high(look, named), title=title))
     return drawn
 
 
@@ -34,31 +42,41 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
     """Mean distance by layer above, attention against distance below; a column a kind of query."""
     content = figure.content
     titles = list(content.queries.items())
-    even = rule(look, y=1, dash=DASH)
+    even = marks.rule(look, y=1, dash=marks.DASH)
     by_layer, by_distance = [], []
     for place, (query, title) in enumerate(titles):
-        lines = line_plot(
+        lines = marks.line_plot(
             content.reach[content.reach["query"] == query],
-            x=number(alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False),
-            y=number(alt.Y, "ratio", None),
-            look=look, color=colour(content.models, look, named=0), ends=("ratio_low", "ratio_high"), dots=SEED,
+            x=marks.number(alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False),
+            y=marks.number(alt.Y, "ratio", None),
+            look=look,
+            color=colour(content.models, look, named=0),
+            ends=("ratio_low", "ratio_high"),
+            dots=marks.SEED,
             tooltip=(
-                "model", "layer", ("ratio", "of the distance of even attention", ".3~g"),
-                ("value", "mean distance, tokens", ".3~g"), *interval_tips(".3~g", "ratio_low", "ratio_high"),
+                "model",
+                "layer",
+                ("ratio", "of the distance of even attention", ".3~g"),
+                ("value", "mean distance, tokens", ".3~g"),
+                *marks.interval_tips(".3~g", "ratio_low", "ratio_high"),
             ),
-        )  # fmt: skip
+        )
         above = f"{title}: mean distance over that of even attention"
-        by_layer.append(panel(even, *lines, look=look, width=HALF, height=high(look, 0), title=above))
+        by_layer.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=high(look, 0), title=above))
         named = len(content.models) if place == len(titles) - 1 else 0
-        lines = line_plot(
+        lines = marks.line_plot(
             content.at[content.at["query"] == query],
-            x=number(alt.X, "distance", "distance, tokens", log=2, nice=False, padding=8, ticks=6, grid=False),
+            x=marks.number(alt.X, "distance", "distance, tokens", log=2, nice=False, padding=8, ticks=6, grid=False),
             # By ratio: ten times as much and a tenth are as far from even.
-            y=number(alt.Y, "ratio", None, log=2, ticks=6),
-            look=look, color=colour(content.models, look, named=named), dots=SEED,
+            y=marks.number(alt.Y, "ratio", None, log=2, ticks=6),
+            look=look,
+            color=colour(content.models, look, named=named),
+            dots=marks.SEED,
             tooltip=("model", ("first", "distance from"), ("last", "to"), ("ratio", "over even attention", ".3~g")),
-        )  # fmt: skip
+        )
         below = f"{title}: attention at a distance over even attention"
-        by_distance.append(panel(even, *lines, look=look, width=HALF, height=high(look, named), title=below))
+        by_distance.append(
+            marks.panel(even, *lines, look=look, width=marks.HALF, height=high(look, named), title=below)
+        )
     # A column each; where there is but one kind, its two panels stand abreast.
     return by_layer + by_distance

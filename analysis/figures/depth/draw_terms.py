@@ -4,24 +4,9 @@ import altair as alt
 import numpy as np
 
 from analysis.core.colours import of_term
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.depth.terms import TermsContent
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.marks import (
-    HALF,
-    TEXT,
-    WIDE,
-    categories,
-    hues,
-    interval_tips,
-    legend,
-    line_plot,
-    number,
-    panel,
-    rule,
-    tips,
-    whole_numbers,
-)
 from analysis.figures.terms.data import FOUR, TermTable
 from analysis.figures.terms.draw import measured_colours
 
@@ -36,15 +21,17 @@ def heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
     reach = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
     colour, ink = measured_colours(reach, figure.content.measure, label, look)
     base = alt.Chart(table.reset_index().melt("layer", var_name="head", value_name="value")).encode(
-        x=categories(alt.X, "head", "head", place="top"),
-        y=categories(alt.Y, "layer", "layer"),
-        tooltip=tips("layer", "head", ("value", label, ".4f")),
+        x=marks.categories(alt.X, "head", "head", place="top"),
+        y=marks.categories(alt.Y, "layer", "layer"),
+        tooltip=marks.tips("layer", "head", ("value", label, ".4f")),
     )
     # Where there is no room for them tooltips and the data table still give the numbers.
     room = alt.expr(f"width < {NUMBER * len(table.columns)} ? 0 : 1")
-    numbers = base.mark_text(fontSize=TEXT, opacity=room).encode(text=alt.Text("value:Q", format=".2f"), color=ink)
+    numbers = base.mark_text(fontSize=marks.TEXT, opacity=room).encode(
+        text=alt.Text("value:Q", format=".2f"), color=ink
+    )
     cells = base.mark_rect().encode(color=colour)
-    return [panel(cells, numbers, look=look, width=WIDE, height=CELL * len(table))]
+    return [marks.panel(cells, numbers, look=look, width=marks.WIDE, height=CELL * len(table))]
 
 
 @drawing("depth_terms", columns=2)
@@ -55,11 +42,20 @@ def terms(figure: Figure[TermsContent], look: Look) -> list[Chart]:
     reach = (min(0.0, float(rows.low.min())), float(rows.high.max()))
     drawn = []
     for name, title in figure.content.panels.items():
-        lines = line_plot(
-            rows[rows.aggregation == name], x=whole_numbers(alt.X, "layer", "layer", grid=False),
-            y=number(alt.Y, "value", figure.content.label, domain=reach, nice=True), look=look,
-            color=hues("label", colours, legend(columns=2)), ends=("low", "high"),
-            tooltip=(("label", "term (query → key)"), "layer", ("value", "", ".4f"), *interval_tips(".4f"), "method"),
-        )  # fmt: skip
-        drawn.append(panel(rule(look, y=0), *lines, look=look, width=HALF, height=300, title=title))
+        lines = marks.line_plot(
+            rows[rows.aggregation == name],
+            x=marks.whole_numbers(alt.X, "layer", "layer", grid=False),
+            y=marks.number(alt.Y, "value", figure.content.label, domain=reach, nice=True),
+            look=look,
+            color=marks.hues("label", colours, marks.legend(columns=2)),
+            ends=("low", "high"),
+            tooltip=(
+                ("label", "term (query → key)"),
+                "layer",
+                ("value", "", ".4f"),
+                *marks.interval_tips(".4f"),
+                "method",
+            ),
+        )
+        drawn.append(marks.panel(marks.rule(look, y=0), *lines, look=look, width=marks.HALF, height=300, title=title))
     return drawn

@@ -8,23 +8,10 @@ import pandas as pd
 
 from analysis.core.colours import of_term
 from analysis.core.term_names import FOUR, SOURCES
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.layers.data import DepthContent, LayerHeadsContent
-from analysis.figures.marks import (
-    HALF,
-    SEED,
-    WIDE,
-    categories,
-    hues,
-    legend,
-    line_plot,
-    number,
-    panel,
-    rule,
-    whole_numbers,
-)
 from analysis.figures.terms.data import term_label
 from analysis.figures.terms.maps import LinesContent
 
@@ -56,31 +43,31 @@ def layer_heads(figure: Figure[LayerHeadsContent], look: Look) -> list[Chart]:
 def _colour(names: Sequence[str], look: Look) -> alt.Color:
     """The colours of terms and sources; the total has the ink's, what holds several the one of the rest."""
     known = {name: look.colour(COLOURS.get(name, of_term("bias"))) for name in names}
-    return hues("series", known | ({"total": look.ink} if "total" in known else {}), legend(columns=2))
+    return marks.hues("series", known | ({"total": look.ink} if "total" in known else {}), marks.legend(columns=2))
 
 
 def _lines(frame: pd.DataFrame, order: Sequence[str], title: str, look: Look) -> Chart:
     names = [name for name in order if name in set(frame.series)]
-    lines = line_plot(
-        frame, x=categories(alt.X, "layer", "layer"), y=number(alt.Y, "value", title), look=look,
+    lines = marks.line_plot(
+        frame, x=marks.categories(alt.X, "layer", "layer"), y=marks.number(alt.Y, "value", title), look=look,
         color=_colour(names, look), shape=alt.Shape("series:N", scale=alt.Scale(domain=names), legend=None),
         tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
     )  # fmt: skip
-    return panel(rule(look, y=0), *lines, look=look, width=HALF, height=280)
+    return marks.panel(marks.rule(look, y=0), *lines, look=look, width=marks.HALF, height=280)
 
 
 @drawing("probe_distance")
 def distance(figure: Figure[LinesContent], look: Look) -> list[Chart]:
     """Lines against distance; the total is drawn darker."""
-    lines = line_plot(
-        figure.content.frame, x=whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"),
-        y=number(alt.Y, "mean", "key-centred score, mean"), look=look, color=_colour(figure.content.order, look),
-        dots=SEED, tooltip=(
+    lines = marks.line_plot(
+        figure.content.frame, x=marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"),
+        y=marks.number(alt.Y, "mean", "key-centred score, mean"), look=look, color=_colour(figure.content.order, look),
+        dots=marks.SEED, tooltip=(
             ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
             ("pairs", "pairs of tokens"),
         ),
     )  # fmt: skip
-    return [panel(rule(look, y=0), *lines, look=look, width=WIDE, height=260)]
+    return [marks.panel(marks.rule(look, y=0), *lines, look=look, width=marks.WIDE, height=260)]
 
 
 @drawing("probe_depth", columns=2)

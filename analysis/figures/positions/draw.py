@@ -6,24 +6,9 @@ import pandas as pd
 
 from analysis.core.colours import of_term
 from analysis.core.wavelengths import BANDS
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing, printable
 from analysis.figures.heatmap import heatmap, token_axis
-from analysis.figures.marks import (
-    HALF,
-    THIRD,
-    WIDE,
-    categories,
-    hues,
-    legend,
-    line_plot,
-    number,
-    panel,
-    rule,
-    sequential_hues,
-    tips,
-    whole_numbers,
-)
 from analysis.figures.positions.cell import CellContent
 from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnturnedContent
 
@@ -58,18 +43,22 @@ def position_map(figure: Figure[MapContent], look: Look) -> list[Chart]:
                 title=name,
                 diverging=negative,
                 level=len(columns) <= 4,
-                side=HALF,
+                side=marks.HALF,
                 height=height,
                 look=look,
             )
         )
         totals = frame[frame.of == name].groupby(["layer", "part"], as_index=False).agg(share=("share", "sum"))
-        x = number(
-            alt.X, "share", "share of the scores' variation", zero=True, form=".0%",
+        x = marks.number(
+            alt.X,
+            "share",
+            "share of the scores' variation",
+            zero=True,
+            form=".0%",
             domain=(0, 1) if (totals.share >= 0).all() else alt.Undefined,
-        )  # fmt: skip
+        )
         bars = _stacked(totals, x, "layer", look, columns=2)
-        panels.append(panel(bars, look=look, width=HALF, height=height, title=f"{name}, everything"))
+        panels.append(marks.panel(bars, look=look, width=marks.HALF, height=height, title=f"{name}, everything"))
     return panels
 
 
@@ -79,22 +68,28 @@ def _stacked(frame: pd.DataFrame, x: alt.X, row: str, look: Look, *, columns: in
     colours = {name: look.colour(of_term(TERMS[part])) for part, name in DEPENDS.items()}
     bars = alt.Chart(frame).mark_bar()
     return bars.encode(
-        x=x, y=categories(alt.Y, row, row), color=hues("depends", colours, legend(columns=columns)), order="order:Q",
-        tooltip=tips(row, ("depends", "depends on"), ("share", "", ".1%")),
-    )  # fmt: skip
+        x=x,
+        y=marks.categories(alt.Y, row, row),
+        color=marks.hues("depends", colours, marks.legend(columns=columns)),
+        order="order:Q",
+        tooltip=marks.tips(row, ("depends", "depends on"), ("share", "", ".1%")),
+    )
 
 
 @drawing("position_kernels")
 def kernels(figure: Figure[KernelsContent], look: Look) -> list[Chart]:
     """A line a band."""
-    key = legend("wavelength (tokens)", "right", lines=True)
-    lines = line_plot(
-        figure.content.frame, x=whole_numbers(alt.X, "distance", DISTANCE),
-        y=number(alt.Y, "score", "mean score minus its mean over distances"), look=look,
-        color=sequential_hues("band", figure.content.bands, look, key), dots=0,
+    key = marks.legend("wavelength (tokens)", "right", lines=True)
+    lines = marks.line_plot(
+        figure.content.frame,
+        x=marks.whole_numbers(alt.X, "distance", DISTANCE),
+        y=marks.number(alt.Y, "score", "mean score minus its mean over distances"),
+        look=look,
+        color=marks.sequential_hues("band", figure.content.bands, look, key),
+        dots=0,
         tooltip=(("band", "wavelength (tokens)"), "distance", ("score", "", ".4f")),
-    )  # fmt: skip
-    return [panel(rule(look, y=0), *lines, look=look, width=WIDE, height=280)]
+    )
+    return [marks.panel(marks.rule(look, y=0), *lines, look=look, width=marks.WIDE, height=280)]
 
 
 @drawing("position_unturned")
@@ -114,7 +109,7 @@ def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
             value_title=figure.content.label,
             diverging=False,
             level=True,
-            side=WIDE,
+            side=marks.WIDE,
             height=max(160, 24 * layers),
             look=look,
         )
@@ -126,19 +121,28 @@ def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
     """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens that it joins."""
     kernel, pairs = figure.content.kernel, figure.content.pairs
     shares = figure.content.heads.dropna(subset="value").rename(columns={"value": "share"})
-    x = number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
-    panels = [panel(_stacked(shares, x, "head", look, columns=1), look=look, width=THIRD, height=HIGH, title="Heads")]
+    x = marks.number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
+    panels = [
+        marks.panel(
+            _stacked(shares, x, "head", look, columns=1), look=look, width=marks.THIRD, height=HIGH, title="Heads"
+        )
+    ]
     if len(kernel):
-        key = legend("head", columns=5)
-        lines = line_plot(
-            kernel, x=whole_numbers(alt.X, "distance", DISTANCE),
-            y=number(alt.Y, "value", "mean score minus its mean"), look=look,
-            color=sequential_hues("head", sorted(kernel["head"].unique()), look, key), dots=0,
+        key = marks.legend("head", columns=5)
+        lines = marks.line_plot(
+            kernel,
+            x=marks.whole_numbers(alt.X, "distance", DISTANCE),
+            y=marks.number(alt.Y, "value", "mean score minus its mean"),
+            look=look,
+            color=marks.sequential_hues("head", sorted(kernel["head"].unique()), look, key),
+            dots=0,
             tooltip=("head", "distance", ("value", "mean score", ".4f")),
-        )  # fmt: skip
-        panels.append(panel(*lines, look=look, width=THIRD, height=HIGH, title="Kernel over distance"))
+        )
+        panels.append(marks.panel(*lines, look=look, width=marks.THIRD, height=HIGH, title="Kernel over distance"))
     if len(pairs):
-        panels.append(panel(_joined(pairs, look), look=look, width=THIRD, height=HIGH, title="Pairs it joins most"))
+        panels.append(
+            marks.panel(_joined(pairs, look), look=look, width=marks.THIRD, height=HIGH, title="Pairs it joins most")
+        )
     return panels
 
 
@@ -150,10 +154,14 @@ def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
     axis = token_axis(labels, "query \u2192 key, each with its place", angle=0, limit=140)
     bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=look.series)
     return bars.encode(
-        x=number(alt.X, "value", "key-centred score", zero=True, ticks=5),
+        x=marks.number(alt.X, "value", "key-centred score", zero=True, ticks=5),
         y=alt.Y("rank:O", axis=axis),
-        tooltip=tips(
-            ("query_token", "query"), ("key_token", "key"), ("query", "query's place"), ("key", "key's place"),
-            "head", ("value", "score", ".3f"),
+        tooltip=marks.tips(
+            ("query_token", "query"),
+            ("key_token", "key"),
+            ("query", "query's place"),
+            ("key", "key's place"),
+            "head",
+            ("value", "score", ".3f"),
         ),
-    )  # fmt: skip
+    )

@@ -5,24 +5,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.colours import TERMS
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import VERMILION, Chart, Look, drawing
-from analysis.figures.marks import (
-    DASH,
-    HALF,
-    LINE,
-    TEXT,
-    WIDE,
-    Tip,
-    categories,
-    legend,
-    line_plot,
-    number,
-    panel,
-    rule,
-    same_axis,
-    tips,
-)
 from analysis.figures.reading.order import OrderContent
 from analysis.figures.reading.orthogonal import CosinesContent
 from analysis.figures.reading.shift import ShiftContent
@@ -37,37 +21,41 @@ def strips(figure: Figure[SumContent], look: Look) -> list[Chart]:
     frame = pd.DataFrame(
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
     )
-    key = legend("value (colours end at the 99.5th percentile)")
+    key = marks.legend("value (colours end at the 99.5th percentile)")
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(
-        x=number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
+        x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
         x2="end:Q",
-        y=categories(alt.Y, "part", None, names),
+        y=marks.categories(alt.Y, "part", None, names),
         color=alt.Color("value:Q", scale=look.around_zero(reach), legend=key),
-        tooltip=tips("part", "dimension", ("value", "", ".4f")),
+        tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
-    return [panel(cells, look=look, width=WIDE, height=200)]
+    return [marks.panel(cells, look=look, width=marks.WIDE, height=200)]
 
 
 @drawing("reading_order", columns=2)
 def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
     """A bar a word; a panel with every word in sight, and one with those before alone."""
     content, results = figure.content, []
-    y = number(alt.Y, "change", "change of the output (share of its length)", domain=(0, 1.05 * content.top))
+    y = marks.number(alt.Y, "change", "change of the output (share of its length)", domain=(0, 1.05 * content.top))
     for mask, colour in zip(content.masks, look.many(2), strict=True):
         base = alt.Chart(content.frame[content.frame["mask"] == mask]).encode(
-            x=categories(alt.X, "word", "word, in the first order", content.words),
+            x=marks.categories(alt.X, "word", "word, in the first order", content.words),
             y=y,
-            tooltip=tips(
+            tooltip=marks.tips(
                 "word", ("change", "mean change", ".3g"), ("low", "smallest", ".3g"), ("high", "largest", ".3g")
             ),
         )
-        spans = base.mark_rule(color=look.ink).encode(y=same_axis(y, "low"), y2="high:Q")
+        spans = base.mark_rule(color=look.ink).encode(y=marks.same_axis(y, "low"), y2="high:Q")
         # Beside the line, at the bar's top, where no number can be taken for the end of a line.
-        numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=TEXT)
+        numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=marks.TEXT)
         numbers = numbers.encode(text=alt.Text("change:Q", format=".1g"))
         bars = base.mark_bar(color=colour)
-        results.append(panel(bars, spans, numbers, rule(look, y=0), look=look, width=HALF, height=240, title=mask))
+        results.append(
+            marks.panel(
+                bars, spans, numbers, marks.rule(look, y=0), look=look, width=marks.HALF, height=240, title=mask
+            )
+        )
     return results
 
 
@@ -75,22 +63,22 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
 def shift(figure: Figure[ShiftContent], look: Look) -> list[Chart]:
     """A line a head; the chosen one stands out and is named at its end."""
     frame, head = figure.content.frame, figure.content.head
-    x = number(alt.X, "shift", "positions that the sentence is moved by", nice=False)
-    y = number(alt.Y, "change", "attention that goes elsewhere", form="%")
-    tooltip: tuple[Tip, ...] = ("head", ("shift", "moved by"), ("change", "attention that goes elsewhere", ".1%"))
+    x = marks.number(alt.X, "shift", "positions that the sentence is moved by", nice=False)
+    y = marks.number(alt.Y, "change", "attention that goes elsewhere", form="%")
+    tooltip: tuple[marks.Tip, ...] = ("head", ("shift", "moved by"), ("change", "attention that goes elsewhere", ".1%"))
     chosen = frame[frame["head"] == head]
     layers = [
-        *line_plot(
+        *marks.line_plot(
             frame[frame["head"] != head], x=x, y=y, look=look, color=look.faint, detail="head:N", width=1, dots=0,
             tooltip=tooltip,
         ),
-        *line_plot(
+        *marks.line_plot(
             chosen, x=x, y=y, look=look, color=look.colour(TERMS["position"]), width=3, dots=0, tooltip=tooltip
         ),
     ]  # fmt: skip
-    end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=look.ink, fontSize=TEXT)
+    end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=look.ink, fontSize=marks.TEXT)
     name = end.encode(x=x, y=y, text=alt.value(f"head {head}"))
-    return [panel(*layers, name, look=look, width=WIDE, height=260)]
+    return [marks.panel(*layers, name, look=look, width=marks.WIDE, height=260)]
 
 
 @drawing("reading_orthogonal")
@@ -99,13 +87,13 @@ def orthogonal(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     frame, mean, top = figure.content.frame, figure.content.mean, figure.content.top
     bars = alt.Chart(frame).mark_bar(color=look.series, binSpacing=0)
     bars = bars.encode(
-        x=number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
+        x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
         x2="high:Q",
-        y=number(alt.Y, "share", "share of pairs", domain=(0, 1.05 * top), form=".1%"),
+        y=marks.number(alt.Y, "share", "share of pairs", domain=(0, 1.05 * top), form=".1%"),
         y2=alt.datum(0),
-        tooltip=tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
+        tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )
     ends = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
-    means = ends.mark_rule(color=VERMILION, strokeWidth=LINE, strokeDash=DASH).encode(x="at:Q")
+    means = ends.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x="at:Q")
     title = f"mean size of the cosine {mean:.3f} (dashed)"
-    return [panel(bars, means, look=look, width=WIDE, height=260, title=title)]
+    return [marks.panel(bars, means, look=look, width=marks.WIDE, height=260, title=title)]

@@ -5,23 +5,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.colours import TERMS
-from analysis.figures import Figure
+from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
 from analysis.figures.heatmap import heatmap
-from analysis.figures.marks import (
-    DASH,
-    DOT,
-    HALF,
-    LINE,
-    categories,
-    hues,
-    legend,
-    number,
-    panel,
-    row_plot,
-    same_axis,
-    tips,
-)
 from analysis.figures.reading.arithmetic import ConcatenationContent, PlaneContent
 
 HIGH = 300
@@ -41,13 +27,13 @@ def plane(figure: Figure[PlaneContent], look: Look) -> list[Chart]:
     )
     dots = alt.Chart(frame).mark_circle(opacity=0.85)
     dots = dots.encode(
-        x=number(alt.X, "x", "along the words' axis (steps)", domain=(0, reach + 0.5)),
-        y=number(alt.Y, "y", "across it (steps)", domain=(-0.6, reach / 2 + 0.5)),
-        size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[DOT, 7 * DOT]), legend=None),
-        color=hues("kind", dict(zip(kinds, look.many(2), strict=True)), legend(place="top")),
-        tooltip=tips(("both", "word + position"), ("pairs", "pairs with this sum")),
+        x=marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, reach + 0.5)),
+        y=marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, reach / 2 + 0.5)),
+        size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[marks.DOT, 7 * marks.DOT]), legend=None),
+        color=marks.hues("kind", dict(zip(kinds, look.many(2), strict=True)), marks.legend(place="top")),
+        tooltip=marks.tips(("both", "word + position"), ("pairs", "pairs with this sum")),
     )
-    return [panel(dots, look=look, width=620, height=310)]
+    return [marks.panel(dots, look=look, width=620, height=310)]
 
 
 @drawing("reading_concatenation", columns=2)
@@ -68,13 +54,15 @@ def _cells(content: ConcatenationContent, look: Look) -> Chart:
         column_title="the vector | the matrix, by output",
         value_title="value",
         level=True,
-        side=HALF,
+        side=marks.HALF,
         height=HIGH,
         look=look,
     )
     cut = alt.Chart(pd.DataFrame({"row": [len(content.rows) - content.split]}))
-    line = cut.mark_rule(color=look.ink, strokeDash=DASH, strokeWidth=LINE).encode(y=alt.Y("row:O", bandPosition=0))
-    return panel(cells, line, look=look, width=HALF, height=HIGH, title="[word ; position] and the matrix")
+    line = cut.mark_rule(color=look.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
+        y=alt.Y("row:O", bandPosition=0)
+    )
+    return marks.panel(cells, line, look=look, width=marks.HALF, height=HIGH, title="[word ; position] and the matrix")
 
 
 def _bars(frame: pd.DataFrame, look: Look) -> Chart:
@@ -83,18 +71,20 @@ def _bars(frame: pd.DataFrame, look: Look) -> Chart:
     # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
     long = frame.melt("output", list(parts), var_name="part", value_name="value")
     colours = {name: look.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
-    x, y = categories(alt.X, "output", "output"), number(alt.Y, "value", "value", zero=True)
+    x, y = marks.categories(alt.X, "output", "output"), marks.number(alt.Y, "value", "value", zero=True)
     bars = alt.Chart(long.assign(part=long.part.map(parts))).mark_bar()
     bars = bars.encode(
         x=x,
         y=y,
         xOffset=alt.XOffset("part:N", sort=list(parts.values())),
-        color=hues("part", colours, legend(place="top")),
-        tooltip=tips("output", "part", ("value", "", ".3f")),
+        color=marks.hues("part", colours, marks.legend(place="top")),
+        tooltip=marks.tips("output", "part", ("value", "", ".3f")),
     )
     sums = alt.Chart(frame).mark_tick(thickness=3, color=look.ink)
-    sums = sums.encode(x=x, y=same_axis(y, "sum"), tooltip=tips("output", ("sum", "sum of the two parts", ".3f")))
-    y, tooltip = same_axis(y, "concatenated"), ("output", ("concatenated", whole, ".3f"))
-    dots = row_plot(frame, x=x, y=y, look=look, ends=None, color=look.ink, tooltip=tooltip)
+    sums = sums.encode(
+        x=x, y=marks.same_axis(y, "sum"), tooltip=marks.tips("output", ("sum", "sum of the two parts", ".3f"))
+    )
+    y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", whole, ".3f"))
+    dots = marks.row_plot(frame, x=x, y=y, look=look, ends=None, color=look.ink, tooltip=tooltip)
     below = [f"line: both bars added; dot: {whole}"]
-    return panel(bars, sums, *dots, look=look, width=HALF, height=HIGH, title="What comes out", below=below)
+    return marks.panel(bars, sums, *dots, look=look, width=marks.HALF, height=HIGH, title="What comes out", below=below)
