@@ -1,4 +1,4 @@
-"""Choosing: what is known of each way to tell a position, to help pick one. Facts are filtered, not weighed."""
+"""Which encoding?: what is known of each way to tell a position, to help pick one. Facts are filtered, not weighed."""
 
 import streamlit as st
 

@@ -39,7 +39,13 @@ STYLE = """
 .answer .bars .row { display: flex; align-items: center; gap: 6px; min-width: 0; }
 .answer .bars .bar { height: 14px; border-radius: 2px; background: var(--soft); opacity: 0.65; }
 .answer .bars .strong { background: var(--ink); opacity: 1; }
-@media (max-width: 760px) { .answer .cards { grid-template-columns: 1fr; } }
+@media (max-width: 760px) {
+  .answer .lead { font-size: 1.05rem; }
+  .answer .cards { grid-template-columns: none; grid-auto-flow: column; grid-auto-columns: 86%; gap: 12px;
+    overflow-x: auto; scroll-snap-type: x mandatory; }
+  .answer .card { scroll-snap-align: start; }
+}
+@media print { .answer .cards { grid-template-columns: 1fr; grid-auto-flow: row; } }
 </style>
 """
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
@@ -54,7 +60,9 @@ def question() -> None:
     st.html(
         "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
         "@media(min-width:900px){.stMainBlockContainer{padding-top:.7rem}}"
-        ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}</style>"
+        ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}"
+        "@media(max-width:640px){.st-key-question h1{font-size:1.5rem;line-height:1.25}"
+        ".stMainBlockContainer>div{gap:.6rem}.st-key-ways{gap:.5rem}.st-key-ways a{padding:4px 10px}}</style>"
     )
     with st.container(key="question"):
         st.title(QUESTION, anchor=False)

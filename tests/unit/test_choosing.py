@@ -1,4 +1,4 @@
-"""Proves that the page Choosing states facts: needs as the encoder's own forward pass shows them, sources that exist.
+"""Proves that the page Which encoding? states facts: needs as the encoder's own forward pass shows them, and sources.
 
 The encoder is built for every way, with random weights, and asked: is a token told of later ones under a causal mask;
 does shuffling the words do more than shuffle the output; does a longer text need rows that are not there.

@@ -15,7 +15,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     splits = [facts[name].verdict for name in ("C17a", "C17b", "C17c")]
     cheap = "It is cheaper" if facts["C01b"].verdict == SUPPORTED else "It is not much cheaper"
     loses = {
-        CONTRADICTED: "and in a contest of small encoders, judged by rules fixed beforehand, no concatenation of the "
+        CONTRADICTED: "and in small encoders, judged by rules fixed beforehand, no concatenation of the "
         "same width does better",
         OPEN: "and whether a concatenation of the same width does better is being measured",
         SUPPORTED: "but some concatenations of the same width do better",
