@@ -74,7 +74,7 @@ def ensure_store() -> None:
 
 
 def mirrored() -> mirror.State | None:
-    """How the mirror of results on object storage stands; None where they lie in a folder."""
+    """The state of the mirror of results on object storage; None where they are in a folder."""
     return mirror.state()
 
 

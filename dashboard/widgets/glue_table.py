@@ -1,4 +1,4 @@
-"""Own and published GLUE results on screen, in one table, with what must be said under it."""
+"""Own and published GLUE results on screen, in one table, with its notes."""
 
 import pandas as pd
 import streamlit as st

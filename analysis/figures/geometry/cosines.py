@@ -91,7 +91,7 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
 
 
 def _angle(model: str, dim: int) -> str:
-    """How near to a right angle the model's words and positions are, beside random vectors; empty where not stored."""
+    """How near to a right angle the model's words and positions are, and random vectors; empty where not stored."""
     rows = rows_of(model, "abs_cosine")
     row = find_estimate(rows, "abs_cosine", "word_position", rows.along.max())
     if row is None:

@@ -151,7 +151,7 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
 
 
 def _standing(trainings: Trained, variant: str) -> str:
-    """How a variant stands by the frozen rules; empty where they say nothing of these runs."""
+    """The verdict of the frozen rules on a variant; empty where they do not judge these runs."""
     if trainings.preset != training_rules().preset:
         return ""
     result = stored.standing(variant, trainings.baseline)
@@ -206,7 +206,7 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
 
     Runs are made at different hours and by different code, so seconds are steps times what a step costs, where that
-    was measured. Raises what `select_trainings` raises, and NoResults where nothing was run beside the baseline.
+    was measured. Raises what `select_trainings` raises, and NoResults where only the baseline was run.
     """
     trainings = select_trainings(params)
     trainings.need_baseline()
@@ -335,7 +335,7 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
 def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
     """Steps until a variant is below what a model without position ends at.
 
-    Raises what `select_trainings` raises, and NoResults where no model without position was run beside others.
+    Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
     """
     trainings = select_trainings(params)
     orderless = ORDERLESS[trainings.objective]

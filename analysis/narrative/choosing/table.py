@@ -38,7 +38,7 @@ PARTS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What is said in one cell; never empty."""
+    """The findings in one cell; never empty."""
 
     said: tuple[Finding, ...]
 

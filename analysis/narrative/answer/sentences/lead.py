@@ -7,7 +7,7 @@ QUERY = "SELECT id, verdict FROM claims WHERE id IN ('C01b', 'C10c', 'C17a', 'C1
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """Each clause stands or falls with its verdicts; what is open is said to be."""
+    """Each clause depends on its verdicts; what is open is called open."""
     del ask
     room = facts["C10c"].verdict == SUPPORTED
     first = "Because adding is concatenating, with one matrix shared by word and position"
