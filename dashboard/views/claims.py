@@ -62,8 +62,10 @@ groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize
 anything = False
 if rules == "2":
     st.caption(
-        "In each picture, the dot is the measured value, the bar its 95 % confidence interval, and the dashed line "
-        "the value that the rule asks for."
+        "In each picture, the large dot is the value that decides, the bar its 95 % confidence interval, and small "
+        "dots are the other readings. A dashed line is what the rule compares with, the shaded side of it supports the "
+        "statement, and a thin line marks no difference. A result that the rule asks to lie in the shaded part must do "
+        "so with its interval."
     )
     for key, title in groups.items():
         among = [
