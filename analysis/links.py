@@ -115,7 +115,7 @@ VIEWS: dict[str, View] = {
     view.page: view
     for view in (
         View("", "Home"),
-        View("read", "Guided reading",
+        View("read", "Guided tour",
             _fields(step="objection", angle=0, word="king", position=7, head=0, dim=8, layer=0, split=2, leave="cola",
                     variant="concat_20", depth=1, verdict="all"),
             ("reading_plane", "reading_sum", "reading_shift", "reading_orthogonal", "reading_concatenation",
@@ -215,7 +215,7 @@ VIEWS: dict[str, View] = {
             ),
             ("compare_terms", "compare_maps", "compare_cell"),
         ),
-        View("choose", "Choosing", _fields(needs=(), part="needs", preset="cpu")),
+        View("choose", "Which encoding?", _fields(needs=(), part="needs", preset="cpu")),
         View("runs", "Runs", _fields(kind="", variant="", preset="", run=""), ("runs_curve",)),
         View("sql", "SQL", _fields(query=DEFAULT, part="table", mark="line", x="", y="", colour=""), ("sql_chart",)),
         View("import", "Bring your own"),

@@ -17,7 +17,7 @@ show.header(
 picked = Pickers(PAGE)
 presets = queries.trained_presets()
 if presets:
-    picked.choice("preset", "Trainings of the preset", presets, width=220)
+    picked.choice("preset", "Losses and steps of the preset", presets, width=220)
 else:
     picked.get("preset")
 values = picked.done()
