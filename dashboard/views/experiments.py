@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.core.errors import AddendError
 from dashboard.session import queries
 from dashboard.widgets import show
+from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
@@ -49,4 +50,7 @@ st.dataframe(
         **{name: st.column_config.NumberColumn(format="localized") for name in numbers},
     },
 )
-st.caption("Press a column's heading to sort by it. Empty cells were not measured.")
+st.caption(
+    "Press a column's heading to sort by it. Empty cells were not measured.",
+    help=glossary_hint(*table["Variant"], *table.columns),
+)
