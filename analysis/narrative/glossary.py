@@ -30,6 +30,7 @@ DEFINITIONS = {
     "not what their neighbours say about them. Our models stay on it for a while and then leave it quickly.",
     "preset": "A fixed set of training settings with a name: model size, batch, number of steps, learning rate. Only "
     "runs of one preset are compared.",
+    "store": "The database of all stored results, which is built from the results files and answers every query.",
     "baseline": "What the others are compared with: in our trainings BERT-A, which adds positions to words.",
     "checkpoint": "The weights of a model as they were saved at one step of its training.",
     "held-out": "Not used to train or to fit: what a model or a decoder is tested on.",

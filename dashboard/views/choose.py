@@ -4,11 +4,14 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.narrative.choosing import NEEDS, PARTS
+from analysis.rules import training_rules
 from dashboard.session import queries
+from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import choosing_table, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "choose"
+JUDGED = training_rules().preset
 TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts", "evidence": "Evidence"}
 
 show.header(
@@ -34,9 +37,24 @@ with left:
 with right:
     presets = queries.trained_presets()
     if presets:
-        picked.choice("preset", "Our trainings with preset", presets)
+        picked.choice(
+            "preset",
+            "Our trainings with preset",
+            presets,
+            lambda name: f"{name} (judged by the frozen rules)" if name == JUDGED else name,
+        )
     else:
         picked.get("preset")
+preset = picked.get("preset")
+if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
+    # The default stays what it was: links that name no preset open what they opened.
+    st.warning(
+        f"**Our trainings of preset {escape_markdown(preset)} decide nothing.** They were begun before the rules were "
+        "frozen, or at other settings. In a short training BERT-A leaves the plateau late, and differences from it "
+        f"mostly say that. The rules judge preset {JUDGED}, whose numbers may point the other way.",
+        icon=":material/warning:",
+    )
+    st.button(f"Show preset {JUDGED}", on_click=lambda: picked.set("preset", JUDGED), type="primary")
 values = picked.done()
 show.copy_link(PAGE, values)
 try:

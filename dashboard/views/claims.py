@@ -5,6 +5,7 @@ import streamlit as st
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import claim_cards, one_claim, show, statement_table
+from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "claims"
@@ -62,8 +63,11 @@ groups = queries.CLAIM_QUESTIONS if by == "question" else {word: word.capitalize
 anything = False
 if rules == "2":
     st.caption(
-        "In each picture, the dot is the measured value, the bar its 95 % confidence interval, and the dashed line "
-        "the value that the rule asks for."
+        "In each picture, the large dot is the value that decides, the bar its 95 % confidence interval, and small "
+        "dots are the other readings. A dashed line is what the rule compares with, the shaded side of it supports the "
+        "statement, and a thin line marks no difference. A result that the rule asks to lie in the shaded part must do "
+        "so with its interval.",
+        help=glossary_hint(*(f"{part.statement} {part.unit} {part.scope}" for one in headings for part in one.parts)),
     )
     for key, title in groups.items():
         among = [

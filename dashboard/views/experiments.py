@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.core.errors import AddendError
 from dashboard.session import queries
 from dashboard.widgets import show
+from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
@@ -17,7 +18,7 @@ show.header(
 picked = Pickers(PAGE)
 presets = queries.trained_presets()
 if presets:
-    picked.choice("preset", "Trainings of the preset", presets, width=220)
+    picked.choice("preset", "Losses and steps of the preset", presets, width=220)
 else:
     picked.get("preset")
 values = picked.done()
@@ -49,4 +50,7 @@ st.dataframe(
         **{name: st.column_config.NumberColumn(format="localized") for name in numbers},
     },
 )
-st.caption("Press a column's heading to sort by it. Empty cells were not measured.")
+st.caption(
+    "Press a column's heading to sort by it. Empty cells were not measured.",
+    help=glossary_hint(*table["Variant"], *table.columns),
+)

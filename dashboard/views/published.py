@@ -61,7 +61,13 @@ if table.compares:
             picked.choice("baseline", "Compared with", ["", *others], lambda name: name or own)
     if view == "average":
         columns = dict(table.glue_columns)
-        picked.ticked("without", "Columns in the average; untick one to leave it out", list(columns), tasks, columns)
+        picked.ticked(
+            "without",
+            "Columns in the average: press one to leave it out or to take it in (at first CoLA is left out)",
+            list(columns),
+            tasks,
+            columns,
+        )
     else:
         picked.get("without")
 else:

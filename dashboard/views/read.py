@@ -1,4 +1,4 @@
-"""Guided reading: the question step by step, each with a chart to touch and a sentence computed from the store."""
+"""Guided tour: the question step by step, each with a chart to touch and a sentence computed from the store."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -163,6 +163,9 @@ st.page_link(
     icon=":material/arrow_outward:",
     query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
 )
+if step.place == len(steps):
+    st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")
+    st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")
 show.copy_link(PAGE, values)
 turn(step, "below")
 # A new step begins at its top; the browser would stay where the last one ended. Runs when the step changes.

@@ -1,5 +1,6 @@
-"""A claim's effect as a picture no taller than a line of text: dot, interval, and the rule's threshold."""
+"""A claim's effect as a picture no taller than a line of text: dot, interval, and what the rule compares it with."""
 
+from collections.abc import Sequence
 from html import escape
 
 from analysis.core.formatting import significant
@@ -16,33 +17,49 @@ def effect_sparkline(
     text: str,
     ink: str,
     hue: str,
+    region: tuple[float | None, float | None] | None = None,
+    neutral: float | None = None,
+    others: Sequence[float] = (),
 ) -> str:
     """SVG; "" where there is no effect.
 
     text: what a reader is told who cannot see it. ink: the colour of text and lines. hue: that of the effect.
+    region: the values between which the statement is supported, shaded; its ends take the place of the threshold.
+    neutral: the value of no difference. others: the other readings, as small dots.
     """
     if effect is None:
         return ""
-    ends = [value for value in (effect, low, high, threshold) if value is not None]
-    least, most = min(ends), max(ends)
+    lines = [value for value in (region or (threshold,)) if value is not None]
+    shown = [*others, *lines, *(value for value in (effect, low, high, neutral) if value is not None)]
+    least, most = min(shown), max(shown)
     room = (most - least) or abs(most) or 1.0
 
     def at(value: float) -> float:
         return round(EDGE + (WIDTH - 2 * EDGE) * (value - least) / room, 1)
 
     parts = [f'<line x1="0" x2="{WIDTH}" y1="14" y2="14" stroke="{ink}" stroke-opacity=".25"/>']
-    if threshold is not None:
-        x = at(threshold)
+    if region is not None:
+        start, end = (at(value) if value is not None else far for value, far in zip(region, (0, WIDTH), strict=True))
+        parts.append(f'<rect x="{start}" y="4" width="{end - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
+    if neutral is not None:
+        x = at(neutral)
+        parts.append(f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}"/>')
+    for value in lines:
+        x = at(value)
         parts.append(
             f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}" stroke-width="1.5" stroke-dasharray="3 2"/>'
-            f'<text x="{_within(x)}" y="33" {_style(x, ink)}>{escape(significant(threshold))}</text>'
         )
+    parts += [f'<circle cx="{at(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
     if low is not None and high is not None:
         parts.append(f'<line x1="{at(low)}" x2="{at(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>')
-    x = at(effect)
-    parts.append(f'<circle cx="{x}" cy="14" r="5.5" fill="{hue}"/>')
-    if threshold is None or abs(at(threshold) - x) > 60:
-        parts.append(f'<text x="{_within(x)}" y="33" {_style(x, ink)}>{escape(significant(effect))}</text>')
+    parts.append(f'<circle cx="{at(effect)}" cy="14" r="5.5" fill="{hue}"/>')
+    # What decides has its number first; a number that would run into another is left out.
+    numbered: list[float] = []
+    for value in (*lines, effect, *([] if neutral is None else [neutral])):
+        if all(abs(at(value) - at(other)) > 45 for other in numbered):
+            numbered.append(value)
+            x = at(value)
+            parts.append(f'<text x="{_within(x)}" y="33" {_style(x, ink)}>{escape(significant(value))}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" '

@@ -1,4 +1,4 @@
-"""Own and published GLUE results on screen, in one table, with its notes."""
+"""Own and published GLUE results on screen, in one table, with what must be said above and under it."""
 
 import pandas as pd
 import streamlit as st
@@ -14,6 +14,8 @@ def show_table(table: Table) -> None:
     cells = table.cells
     shade = pd.DataFrame("", index=cells.index, columns=cells.columns)
     shade.loc[cells["from"] == table.own, :] = OWN
+    wide = f"{len(cells.columns)} columns: scroll the table sideways, or enlarge it with the button above its corner."
+    st.caption(escape_markdown(" ".join(filter(None, (table.signs, wide)))))
     st.dataframe(
         cells.style.apply(lambda _: shade, axis=None),
         hide_index=True,

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.comparison import rule_in_words
 from analysis.claims.statements.stored import Heading
 from analysis.claims.stored import Entry
 from analysis.core.errors import NoResults
@@ -64,6 +65,7 @@ def _statement(one: Judgement) -> None:
     if not box.open:
         return
     with box:
+        st.markdown(f"**The rule.** {escape_markdown(rule_in_words(one))}", help=glossary_hint(rule_in_words(one)))
         written = (
             "was written when most of these data were known" if one.exploratory else "was frozen before these runs"
         )

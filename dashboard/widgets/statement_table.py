@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from analysis.claims.statements import comparison
 from analysis.claims.statements.base import Judgement
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import VERDICTS, css_variables
@@ -21,6 +22,9 @@ SIDES = {
     "steps_to_leave": " (below 1: earlier)",
 }
 """Which way is which, by the kind of a statement that compares two trainings."""
+
+HARDEST = {"rows": "Hardest of", "published": "Largest of"}
+"""What the number of a statement with several readings is, by its kind."""
 
 STYLE = """
 <style>
@@ -64,7 +68,19 @@ def _row(one: Judgement, *, linked: bool) -> str:
     look = show.look()
     hue = look.colour(VERDICTS[one.verdict])
     sentence = f"{one.id}: {one.sentence}"
-    drawn = effect_sparkline(one.effect, one.low, one.high, one.line, text=sentence, ink=look.ink, hue=look.series)
+    supports, others = comparison.region(one), _others(one)
+    drawn = effect_sparkline(
+        one.effect,
+        one.low,
+        one.high,
+        one.line,
+        text=sentence,
+        ink=look.ink,
+        hue=look.series,
+        region=(supports.least, supports.most) if supports else None,
+        neutral=supports.neutral if supports else None,
+        others=others,
+    )
     if drawn:
         # As an image: the browser lets no drawing stand in a page's own text.
         coded = b64encode(drawn.encode()).decode()
@@ -72,6 +88,13 @@ def _row(one: Judgement, *, linked: bool) -> str:
     # The rules' files are frozen and say "less" for minus.
     unit = one.unit.replace(", less ", " minus ").replace(" less ", " minus ")
     size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}" if one.effect is not None else ""
+    if size and len(one.readings) > 1 and one.kind in HARDEST:
+        size = f"{HARDEST[one.kind]} {len(one.readings)} readings: {size}"
+    side = (
+        f'<div class="soft">Supports the statement: {escape(supports.words)} (shaded).</div>'
+        if supports and size
+        else ""
+    )
     would = f'<div class="soft">What would decide it: {escape(one.would_decide)}.</div>' if one.would_decide else ""
     link = ""
     if linked:
@@ -82,10 +105,17 @@ def _row(one: Judgement, *, linked: bool) -> str:
         f'<td class="verdict" style="color:{hue}"><span aria-hidden="true">{SIGNS[one.verdict]}</span> '
         f"{escape(one.verdict)}</td>"
         f'<td>{escape(one.statement)}<div class="soft">{escape(one.id)} · {escape(one.scope)}</div>{would}</td>'
-        f'<td class="measured">{drawn}<div class="soft">{escape(size)}</div></td>'
+        f'<td class="measured">{drawn}<div class="soft">{escape(size)}</div>{side}</td>'
         f'<td class="more">{link}</td>'
         "</tr>"
     )
+
+
+def _others(one: Judgement) -> list[float]:
+    """The other readings that the rule compares with the line that is drawn."""
+    if one.kind not in HARDEST:
+        return []
+    return [reading.value for reading in one.readings if reading.value is not None and reading.line == one.line]
 
 
 def evidence(one: Judgement) -> str:

@@ -1,4 +1,4 @@
-"""The guided reading and the page Which encoding?: every step opens, Back and Next lead on, needs leave ways out."""
+"""The guided tour and the page Which encoding?: every step opens, Back and Next lead on, needs leave ways out."""
 
 from pathlib import Path
 

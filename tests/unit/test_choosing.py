@@ -1,4 +1,4 @@
-"""Proves that the page Which encoding? states facts: needs as the encoder's own forward pass shows them, and sources.
+"""The page Which encoding? states facts: needs as the encoder's own forward pass shows them, sources that exist.
 
 The encoder is built for every way, with random weights, and asked: is a token told of later ones under a causal mask;
 does shuffling the words do more than shuffle the output; does a longer text need rows that are not there.
@@ -21,6 +21,7 @@ from analysis.measurements.positions.measure import position_map
 from analysis.narrative.choosing import METHODS, NEEDS, PARTS, Method, lines
 from analysis.narrative.choosing.evidence import compared
 from analysis.narrative.choosing.models import USED
+from analysis.narrative.choosing.table import NO_USERS, NONE_COMPARED, NOT_MEASURED, THE_BASELINE
 from dashboard.widgets.choosing_table import html
 
 LENGTH = 9
@@ -110,7 +111,7 @@ def test_every_cell_says_something_and_where_from(store: Path, part: str) -> Non
         for cell in line.cells.values():
             assert cell.said
             for said in cell.said:
-                assert said.source or said.text in ("not measured", "nothing that was compared", "no model named here")
+                assert said.source or said in (NOT_MEASURED, NONE_COMPARED, NO_USERS, THE_BASELINE)
 
 
 def test_what_the_ledger_says_leads_to_its_claim(store: Path) -> None:

@@ -15,8 +15,9 @@ from analysis.ablation.plan import training
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
-from analysis.claims.statements import contests, judged, rows
+from analysis.claims.statements import comparison, contests, judged, rows
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
+from analysis.claims.statements.stored import statements
 from analysis.rules import (
     MEASUREMENTS,
     TRAININGS,
@@ -328,3 +329,33 @@ def test_readings_do_not_depend_on_the_order_in_which_the_store_gives_rows(store
         for turned in (False, True)
     )
     assert one == other
+
+
+def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
+    """For every standing that `standing` gives, the middle of the shaded part is where the statement is supported."""
+    stored = {one.id: one for one in statements()}
+    better, same = stored["C18b"], stored["C15a"]
+    assert comparison.region(better) == comparison.Region(least=None, most=-RULES.margin, neutral=0.0)
+    assert comparison.region(same) == comparison.Region(least=-RULES.margin, most=RULES.margin, neutral=0.0)
+    assert comparison.region(stored["C08a"]) == comparison.Region(least=-RULES.margin, most=None, neutral=0.0)
+    assert comparison.region(stored["C20b"]) == comparison.Region(least=RULES.margin, most=None, neutral=0.0)
+    assert comparison.region(stored["C30b"]) == comparison.Region(least=None, most=RULES.margin, neutral=0.0)
+    assert comparison.region(stored["C09d"]) == comparison.Region(least=-1.0, most=1.0, neutral=0.0)
+    assert comparison.region(stored["C18a"]) == comparison.Region(least=None, most=RULES.earlier, neutral=1.0)
+    assert comparison.region(stored["C12a"]) == comparison.Region(least=None, most=1.0)
+    for one in stored.values():
+        region = comparison.region(one)
+        # A single exact reading decides alone, so its side must agree with the verdict.
+        exact = one.kind == "rows" and len(one.readings) == 1 and one.low is None and one.verdict != OPEN
+        if region and exact and one.effect is not None:
+            inside = region.least is None or one.effect > region.least
+            assert (inside and (region.most is None or one.effect < region.most)) == (one.verdict == SUPPORTED), one.id
+
+
+def test_every_rule_is_said_in_words(store: Path) -> None:
+    for one in statements():
+        assert comparison.rule_in_words(one), one.id
+    words = comparison.rule_in_words(next(one for one in statements() if one.id == "C17a"))
+    assert "5 seeds" in words
+    assert "0.05 nats" in words
+    assert "Holm's method over the 4 statements" in words

@@ -49,7 +49,16 @@ def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
             dots=marks.SEED,
             tooltip=(*TIPS, ("value", "", ".4~g"), *marks.interval_tips(".4~g"), ("chance", "", ".3~g")),
         )
-        drawn.append(marks.panel(chance, *lines, look=look, width=marks.THIRD, height=high(look, named), title=title))
+        panel = marks.panel(
+            chance,
+            *lines,
+            look=look,
+            width=marks.THIRD,
+            height=high(look, named),
+            title=title,
+            below=["dashed: chance"],
+        )
+        drawn.append(panel)
     return drawn
 
 
@@ -78,5 +87,8 @@ def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
             shape=marks.shapes("model", signs, marks.legend() if named else None),
             tooltip=(*TIPS, ("value", "", ".4~g")),
         )
-        drawn.append(marks.panel(noise, *lines, look=look, width=marks.THIRD, height=high(look, named), title=title))
+        below = ["dashed: what noise alone would give"] if rows.noise.notna().any() else []
+        drawn.append(
+            marks.panel(noise, *lines, look=look, width=marks.THIRD, height=high(look, named), title=title, below=below)
+        )
     return drawn

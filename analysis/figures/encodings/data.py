@@ -187,11 +187,24 @@ def _clipping(one: Sized, scale: float, beyond: int) -> str:
 
 
 def _between(one: Sized) -> str:
-    """The least and the greatest value, where they are not the same."""
+    """How far the largest value stands out from the usual ones, where they are not the same."""
     low, high = float(one.table().min()), float(one.table().max())
     if low == high:
         return f"{one.title}: every value is {significant(low)}"
-    return f"{one.title}: values between {significant(low)} and {significant(high)}"
+    usual = float(np.nanmedian(np.abs(one.table())))
+    return f"{one.title}: half of the values lie within ±{significant(usual)}, the largest is {_largest(one)}"
+
+
+def _largest(one: Sized) -> str:
+    """The value of the greatest size."""
+    table = one.table()
+    return significant(float(table.flat[int(np.nanargmax(np.abs(table)))]))
+
+
+def colours_end(one: Sized, scale: float) -> list[str]:
+    """A line that says where the colours of an encoding's map end, where some values lie beyond."""
+    beyond = float(np.nanmax(np.abs(one.table()))) > scale
+    return [f"colours end at ±{significant(scale)}; the largest value is {_largest(one)}"] if beyond else []
 
 
 def _extremes(one: Sized) -> str:

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.figures import Figure, marks
 from analysis.figures.drawing import Chart, Look, drawing
-from analysis.figures.encodings.data import HeatContent, Sized
+from analysis.figures.encodings.data import HeatContent, Sized, colours_end
 from analysis.figures.heatmap import heatmap
 
 HEIGHT = 240
@@ -32,7 +32,7 @@ def heat(figure: Figure[HeatContent], look: Look) -> list[Chart]:
     return [
         heatmap(
             one.table(), domain=(-reach, reach), row_title=one.row, column_title=one.column, value_title=one.unit,
-            title=one.title, below=one.lines, side=marks.HALF, height=300, look=look,
+            title=one.title, below=[*one.lines, *colours_end(one, reach)], side=marks.HALF, height=300, look=look,
         )
         for one, reach in zip(figure.content.shown, figure.content.reach, strict=True)
     ]  # fmt: skip

@@ -40,10 +40,14 @@ class BoardParameters(Parameters):
 
 @dataclass(frozen=True)
 class BoardContent:
-    """titles: of the variants, in the order of the rows. table: a row per variant, a column per measure."""
+    """titles: of the variants, in the order of the rows. table: a row per variant, a column per measure.
+
+    origins: measure -> the preset, or the paper, that its numbers are from.
+    """
 
     titles: list[str]
     table: pd.DataFrame
+    origins: dict[str, str]
 
 
 @figure("experiments_board", BoardParameters)
@@ -90,7 +94,18 @@ def board(params: BoardParameters) -> Figure[BoardContent]:
         command="python -m analysis export '/experiments' --figure experiments_board -o board.csv",
         provenance={"trainings": f"preset {preset}", "GLUE": f"preset {SCORED}", "costs": f"preset {COSTED}"},
         citation_keys=("ke2021tupe",),
-        content=BoardContent([title(name) for name in order], table=_table(long, order)),
+        content=BoardContent(
+            [title(name) for name in order],
+            table=_table(long, order),
+            origins={
+                "loss": f"preset {preset}",
+                "plateau": f"preset {preset}",
+                "glue": f"preset {SCORED}",
+                "published": "Ke et al. 2021",
+                "time": f"preset {COSTED}",
+                "parameters": f"preset {COSTED}",
+            },
+        ),
     )
 
 

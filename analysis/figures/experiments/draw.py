@@ -35,5 +35,9 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
         )  # fmt: skip
         layers = [marks.rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
         height = marks.ROW * len(titles) + (keys if place == 0 else 0)
-        panels.append(marks.panel(*layers, look=look, width=marks.THIRD, height=height, title=name))
+        panels.append(
+            marks.panel(
+                *layers, look=look, width=marks.THIRD, height=height, title=[name, figure.content.origins[measure]]
+            )
+        )
     return panels

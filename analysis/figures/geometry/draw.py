@@ -36,7 +36,7 @@ def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
     # A pair of words or positions has one hue in every chart of the page.
     pairs = [*PAIRS.values(), RANDOM_PAIRS]
     known = pairs if set(names) <= set(pairs) else names
-    colour = dict(zip(known, look.many(len(known)), strict=True))
+    colour = dict(zip(known, look.many(len(known)), strict=True)) | {RANDOM_PAIRS: GREY}
     return marks.hues("series", {name: colour[name] for name in names}, key)
 
 
@@ -213,6 +213,7 @@ def dimension(figure: Figure[DimensionContent], look: Look) -> list[Chart]:
             look=look,
             width=marks.WIDE,
             height=TALL + _legend_room(rows, look),
+            title=f"Grey: random vectors; dashed: {figure.content.dim} dimensions",
         )
     ]
 

@@ -23,6 +23,8 @@ class Table:
     own: str
     """What `from` says of our own rows."""
     notes: tuple[str, ...]
+    signs: str
+    """What the signs in the cells mean; empty where there are no runs of ours."""
 
 
 WITHOUT_ENCODER = {
@@ -59,7 +61,12 @@ def table(study: Study, beside: PublishedComparison | None, *, relative: bool) -
                 known = {heads[t]: f"{value:.1f}" for t, value in values.items() if t in heads}
                 lines.append({"variant": WITHOUT_ENCODER.get(name, name), "from": "no encoder", **known})
     cells = pd.DataFrame(lines, columns=["variant", "from", *heads.values()])
-    return Table(cells=cells.astype(object).fillna(""), own=source(study), notes=tuple(_notes(study, beside, relative)))
+    return Table(
+        cells=cells.astype(object).fillna(""),
+        own=source(study),
+        notes=tuple(_notes(study, beside, relative)),
+        signs=_signs(study),
+    )
 
 
 def _head(task: str, study: Study, beside: PublishedComparison | None) -> str:
@@ -101,10 +108,20 @@ def _mark(row: Any) -> str:
     return OPEN if row.verdict == "not resolved" else ""
 
 
+def _signs(study: Study) -> str:
+    if not study:
+        return ""
+    margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
+    return (
+        f"Compared with {study.name}: {UP} {DOWN} better or worse, after Holm's correction; {SAME} equivalent within "
+        f"{margin}; {TIE} a tie, smaller than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: "
+        "the interval reaches the majority class."
+    )
+
+
 def _notes(study: Study, beside: PublishedComparison | None, relative: bool) -> list[str]:
     if not study:
         return []
-    margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
     sentences = [
         "All values are multiplied by 100."
         + (
@@ -113,9 +130,6 @@ def _notes(study: Study, beside: PublishedComparison | None, relative: bool) -> 
             else ""
         )
         + " ± is half the 95 % t interval over pre-training seeds; published rows have none.",
-        f"Compared with {study.name}: {UP} {DOWN} different after Holm's correction; {SAME} equivalent within "
-        f"{margin}; {TIE} a tie, smaller than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: "
-        "the interval reaches the majority class.",
     ]
     partial = {study.title(str(task)): rows for task, rows in study.results.tasks.partial.items() if rows}
     sentences += [f"Partial data, {name}: {frame}." for name, frame in partial.items()]

@@ -95,9 +95,8 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
     finding = (
         "No layer's scores depend on position"
         if np.nanmax(np.abs(made.position_share())) < SHOWN
-        else f"At layer {most}, {percent(by_position[most])} of the scores' variation depends on position (most by "
-        f"{where}); "
-        f"at layer {least}, {percent(by_position[least])}"
+        else f"At layer {most}, {percent(by_position[most])} of the scores' variation over all heads together depends "
+        f"on position (most by {where}); at layer {least}, {percent(by_position[least])}"
     )
     return Figure(
         title="What each layer's scores depend on",
@@ -106,8 +105,9 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
         caption=" ".join(
             [
                 "Shares of the variation of the key-centred scores, pooled over the heads of a layer. Left: what "
-                "depends "
-                "on position, alone or together with content, by where it enters. Right: everything.",
+                "depends on position, alone or together with content, by where it enters. Right: everything. The "
+                "shares of a layer add up to 1; one below zero belongs to a part that works against the others and "
+                "takes away some of their variation.",
                 _how(made),
                 f"{made.provenance.model}, one text of {made.tokens} tokens ({made.provenance.dtype}, "
                 f"{made.provenance.device}); another text gives other shares.",

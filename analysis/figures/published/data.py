@@ -279,7 +279,8 @@ def averages(params: AverageParameters) -> Figure[AverageContent]:
             + f"{baseline}. "
             + (f"Not averaged, because not every variant has it: {words(missing)}. " if missing else "")
             + (
-                f"The paper's printed averages differ from ours by at most {off:.3f}. "
+                f"The paper's printed averages differ from ours by at most {off:.3f}, so a difference of printed "
+                "averages may differ from ours in its last digit. "
                 if len(printed)
                 else "The paper prints no average. "
             )

@@ -8,6 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from analysis.core.formatting import power_of_ten
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 
 STEPS = 8
@@ -132,6 +133,7 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
     result = concatenated(split)
     word, position = result.parts
     error = float(np.abs(result.mapped - (word + position)).max())
+    same = f"the same, but for rounding of {power_of_ten(error)}, as" if error else "exactly the same as"
     frame = pd.DataFrame(
         {
             "output": np.arange(1, OUTPUTS + 1),
@@ -146,11 +148,11 @@ def reading_concatenation(params: SplitParameters) -> Figure[ConcatenationConten
     ]
     text = (
         f"With {len(rows) - split} dimensions for the word and {split} for the position, the concatenated vector after "
-        f"the matrix differs from the sum of the two mapped parts by {error:.0e} at most."
+        f"the matrix is {same} the sum of the two mapped parts."
     )
     return Figure(
         title="Concatenated and mapped, or mapped and added",
-        finding=f"Concatenating and then multiplying, or multiplying and then adding: the same to within {error:.0e}",
+        finding=f"Concatenating and then multiplying is {same} multiplying and then adding",
         frame=lambda: frame,
         caption=(
             f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line separates "

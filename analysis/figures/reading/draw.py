@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.core.colours import TERMS
 from analysis.figures import Figure, marks
 from analysis.figures.drawing import VERMILION, Chart, Look, drawing
-from analysis.figures.reading.order import OrderContent
+from analysis.figures.reading.order import ROUNDING, SEEDS, OrderContent
 from analysis.figures.reading.orthogonal import CosinesContent
 from analysis.figures.reading.shift import ShiftContent
 from analysis.figures.reading.sum import SumContent
@@ -48,12 +48,22 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
         )
         spans = base.mark_rule(color=look.ink).encode(y=marks.same_axis(y, "low"), y2="high:Q")
         # Beside the line, at the bar's top, where no number can be taken for the end of a line.
-        numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=marks.TEXT)
-        numbers = numbers.encode(text=alt.Text("change:Q", format=".1g"))
+        numbers = base.mark_text(dx=-13, dy=-6, color=look.ink, fontSize=marks.TEXT)
+        # A change that is rounding is printed as none.
+        printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.2f')"
+        numbers = numbers.transform_calculate(printed=printed).encode(text="printed:N")
         bars = base.mark_bar(color=colour)
         results.append(
             marks.panel(
-                bars, spans, numbers, marks.rule(look, y=0), look=look, width=marks.HALF, height=240, title=mask
+                bars,
+                spans,
+                numbers,
+                marks.rule(look, y=0),
+                look=look,
+                width=marks.HALF,
+                height=240,
+                title=mask,
+                below=[f"bar: mean of {SEEDS} networks; line: smallest to largest"],
             )
         )
     return results

@@ -18,12 +18,14 @@ def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
     labels = marks.wrapped_labels(questions, LETTERS)
     base = alt.Chart(frame.assign(label=frame.question.map(labels))).encode(
         x=alt.X("place:O", axis=None),
-        y=marks.labelled_rows(list(labels.values()), gap=0),
+        y=marks.labelled_rows(list(labels.values()), gap=0.08),
+        yOffset=alt.YOffset("line:O", scale=alt.Scale(paddingInner=0.06)),
         opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
         tooltip=marks.tips("id", "statement", "verdict", ("sentence", "why")),
     )
     colours = {word: look.colour(VERDICTS[word][0]) for word in verdicts}
     cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4)
     cells = cells.encode(color=marks.hues("verdict", colours, marks.legend(place="top", columns=2)))
-    names = base.mark_text(fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(text="id:N")
-    return [marks.panel(cells, names, look=look, width=marks.WIDE, height=56 * len(questions))]
+    # Upright, so that an id fits its tile on a narrow screen.
+    names = base.mark_text(angle=270, fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(text="id:N")
+    return [marks.panel(cells, names, look=look, width=marks.WIDE, height=84 * len(questions))]

@@ -11,6 +11,8 @@ from analysis.core.errors import NoResults
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 
 ALL = "all"
+TILES = 11
+"""Of one line; more would be too narrow for their ids on a phone."""
 FIRST = {"inconclusive": "open", "not yet measured": "open"}
 """Words of the first verdicts, which links of that time say, and what they are called today."""
 
@@ -50,7 +52,9 @@ def reading_open(params: VerdictParameters) -> Figure[StatementsContent]:
         raise NoResults("The store has no statements. Run: python -m analysis sync --rebuild")
     frame = pd.DataFrame(rows)
     frame = frame.assign(
-        place=frame.groupby("question").cumcount() + 1, shown=[chosen in (ALL, verdict) for verdict in frame.verdict]
+        place=frame.groupby("question").cumcount() % TILES,
+        line=frame.groupby("question").cumcount() // TILES,
+        shown=[chosen in (ALL, verdict) for verdict in frame.verdict],
     )
     text = ", ".join(f"{count} {word}" for word, count in stored.counts().items())
     listed = "; ".join(f"{row.id} {row.statement}" for row in frame[frame.shown].itertuples()) or "none"

@@ -56,9 +56,9 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
 
 def _finding(changes: Mapping[str, float]) -> str:
     """By how much the last word's output changes under each mask."""
-    start = "When the other words are shuffled, the last word's output"
     if all(change < ROUNDING for change in changes.values()):
-        return f"{start} changes neither where {' nor where '.join(changes)}"
+        return "Shuffling the other words does not change the last word's output, with or without a causal mask"
+    start = "When the other words are shuffled, the last word's output"
     each = (
         f"does not change where {mask}" if change < ROUNDING else f"changes by {change:.2g} of its length where {mask}"
         for mask, change in changes.items()
@@ -100,13 +100,17 @@ def reading_order(params: DepthParameters) -> Figure[OrderContent]:
         for place, word in enumerate(WORDS)
     ]
     frame = pd.DataFrame(rows)
-    texts = {mask: f"{matches[number, :, -1].mean():.2g}" for number, mask in enumerate(MASKS)}
-    text = f"The last word's output changes by {'; '.join(f'{value} where {mask}' for mask, value in texts.items())}."
+    means = {mask: float(matches[number, :, -1].mean()) for number, mask in enumerate(MASKS)}
+    texts = {
+        mask: "does not change" if mean < ROUNDING else f"changes by {mean:.2g} of its length"
+        for mask, mean in means.items()
+    }
+    text = f"The last word's output {'; '.join(f'{value} where {mask}' for mask, value in texts.items())}."
     many = f"{depth} layer{'' if depth == 1 else 's'}"
     shuffled = " ".join(WORDS[place] for place in SHUFFLED)
     return Figure(
         title=f"“{' '.join(WORDS)}” or “{shuffled}”, {many}",
-        finding=_finding({mask: float(matches[number, :, -1].mean()) for number, mask in enumerate(MASKS)}),
+        finding=_finding(means),
         frame=lambda: frame,
         caption=(
             f"{text} Change of each word's output when the others are shuffled, divided by the output's length; bars: "

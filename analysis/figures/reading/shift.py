@@ -70,14 +70,13 @@ def changes() -> Float[ndarray, "shift head"]:
     return np.abs(patterns() - patterns()[0]).sum(-1).mean(-1) / 2
 
 
-def summary(head: int) -> str:
-    """What moving the sentence does to one head, and to the heads that change least and most."""
+def summary() -> str:
+    """What moving the sentence as far as here does to the heads that change least and most."""
     last = changes()[-1]
     least, most = int(last.argmin()), int(last.argmax())
-    text = {number: percent(last[number], 1) for number in (head, least, most)}
     return (
-        f"Moved by {SHIFTS[-1]}, head {head} sends {text[head]} of its attention elsewhere; of all {HEADS} heads, "
-        f"from {text[least]} (head {least}) to {text[most]} (head {most})."
+        f"When it moves by {SHIFTS[-1]}, the {HEADS} heads of the layer send between {percent(last[least], 1)} (head "
+        f"{least}) and {percent(last[most], 1)} (head {most}) elsewhere."
     )
 
 
@@ -100,17 +99,17 @@ def reading_shift(params: ShiftParameters) -> Figure[ShiftContent]:
     """How much of every head's attention goes elsewhere when the sentence is moved."""
     head = params.head
     frame = frames.cells(changes(), "change", shift=None, head=None)
-    text = summary(head)
+    text = f"Moved by {SHIFTS[-1]}, head {head} sends {percent(changes()[-1, head], 1)} of its attention elsewhere"
     return Figure(
         title="Attention of the first layer when a sentence is moved to later positions",
-        finding=text.split(";")[0],
+        finding=text,
         frame=lambda: frame,
         caption=(
-            f"{text} “{' '.join(SENTENCE[1:-1])}” in {default_model.NAME}: token i has the embedding of position "
+            f"“{' '.join(SENTENCE[1:-1])}” in {default_model.NAME}: token i has the embedding of position "
             "i + shift. One line per head; 0 % means that attention does not change, as in a model that uses distances "
             "alone. Exact: the model's own weights, one sentence, the first layer."
         ),
-        alt=f"A line a head, over the shift from 0 to {SHIFTS[-1]}. {text}",
+        alt=f"A line a head, over the shift from 0 to {SHIFTS[-1]}. {text}.",
         command=f"python -m analysis export '/read?step=shift&head={head}' --figure reading_shift -o reading_shift.csv",
         provenance={
             "model": f"{default_model.NAME} ({default_model.REVISION})",

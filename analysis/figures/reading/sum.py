@@ -70,9 +70,10 @@ def reading_sum(params: SumParameters) -> Figure[SumContent]:
     )
     return Figure(
         title=f"“{word}” at position {position}",
-        finding=f"The sum still points where the word does: their cosine is {signed(kept)}"
+        finding=f"The sum of “{word}” and position {position} still points where the word does: their cosine is "
+        f"{signed(kept)}"
         if kept > cosine
-        else f"The sum has a cosine of {signed(kept)} with the word",
+        else f"The sum of “{word}” and position {position} has a cosine of {signed(kept)} with the word",
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum, all "

@@ -252,7 +252,12 @@ def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: 
         f"{capitalised(term_label(term))} makes up {percent(value['mean_over_heads', term])} of the variance of scores"
     )
     pooled = [one for one in wanted if one != "mean_over_heads"]
-    return text + (f" in the mean over heads, {percent(value[pooled[0], term])} with heads pooled" if pooled else "")
+    if not pooled:
+        return text
+    return (
+        f"{text} in an average head (each head counts alike), and {percent(value[pooled[0], term])} of that of all "
+        "heads together (heads with large scores count for more)"
+    )
 
 
 def most_leading(lead: pd.Series, heads: int) -> str:

@@ -226,9 +226,10 @@ def probe_heads(params: MeasureParameters, decomposition: Decomposition) -> Figu
     measure = params.measure
     table, long = heads_by_terms(decomposition, visible_terms(decomposition), measure)
     constant = "" if table.notna().to_numpy().any() else f"{NO_CHOICE} "
+    leading = leading_in_most(table)
     return Figure(
         title="Every head on this text",
-        finding=leading_in_most(table),
+        finding=f"At layer {decomposition.layer}, {leading[0].lower()}{leading[1:]}" if leading else "",
         frame=lambda: long,
         caption=(
             f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {constant}{reading(measure)} "

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import plural, sentences, signed
+from analysis.core.formatting import fixed, plural, sentences, signed
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.data import (
     APART,
@@ -114,7 +114,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
     return Figure(
         title="Learning curves",
-        finding=_ends(mean, variants, trainings.baseline),
+        finding=_difference(trainings, variants) or _ends(mean, variants, trainings.baseline),
         frame=lambda: rows[columns].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
@@ -307,6 +307,20 @@ def _scaled(trainings: Trained, mean: pd.DataFrame) -> str:
         f"training, depending on the layer, and {at['end']} times as large after it; the final validation loss "
         f"differs by {signed(loss.mean)} nats {resolved}."
     )
+
+
+def _difference(trainings: Trained, variants: list[str]) -> str:
+    """Of one variant beside the baseline, how far from it the variant ends; empty of any other choice."""
+    others = [name for name in variants if name != trainings.baseline]
+    if len(others) != 1 or len(variants) != 2:
+        return ""
+    gap = difference(trainings.finals(others[0]), trainings.finals(trainings.baseline))
+    if not gap.n:
+        return ""
+    base = f"adding ({title('bert_a')})" if trainings.baseline == "bert_a" else title(trainings.baseline)
+    between = f" (95 % interval {signed(gap.low)} to {signed(gap.high)})" if gap.low == gap.low else ""
+    side = "above" if gap.mean > 0 else "below"
+    return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{between}"
 
 
 def _ends(mean: pd.DataFrame, variants: list[str], baseline: str) -> str:

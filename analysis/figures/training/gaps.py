@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -79,12 +78,6 @@ class PlateauContent:
     table: pd.DataFrame
 
 
-@lru_cache(maxsize=32)
-def _detectable(n: int) -> float:
-    """In standard deviations of the paired differences."""
-    return smallest_detectable(1.0, n, alpha=ALPHA)
-
-
 def _reach(table: pd.DataFrame) -> tuple[float, float]:
     """The ends of the axis: made for the differences, as an interval of two seeds may be ten times as wide as all."""
     most = 1.6 * float(table.gap.abs().max()) or 1.0
@@ -115,7 +108,7 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
             "low": between.low if between else NAN,
             "high": between.high if between else NAN,
             "p": between.p if between else NAN,
-            "detectable": between.sd * _detectable(between.n) if between and between.n > 1 else NAN,
+            "detectable": between.sd * smallest_detectable(1.0, between.n, alpha=ALPHA) if between else NAN,
             "note": "the baseline" if name == base else between.note if between else "no seed in common",
         }
         rows.append(row)

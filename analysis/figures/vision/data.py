@@ -292,6 +292,11 @@ def model_title(model: str) -> str:
     return random_vit.TITLE if model == random_vit.NAME else model
 
 
+def with_random_weights(finding: str, model: str) -> str:
+    """A finding on a model; one on random weights says so first, because nothing of it was learned."""
+    return f"With random weights, {finding[0].lower()}{finding[1:]}" if model == random_vit.NAME else finding
+
+
 def _where(decomposition: ImageDecomposition) -> str:
     rows, columns = decomposition.grid
     hidden = rows * columns - len(decomposition.kept)
@@ -320,7 +325,7 @@ def vision_heads(params: MeasureParameters, decomposition: ImageDecomposition) -
     table, long = heads_by_terms(decomposition, terms, measure)
     return Figure(
         title="Every head on this image",
-        finding=leading_in_most(table),
+        finding=with_random_weights(leading_in_most(table), decomposition.provenance.model),
         frame=lambda: long,
         caption=f"{capitalised(MEASURES[measure])}, {_where(decomposition)}. {reading(measure)} {SOURCES_ARE} "
         f"{_errors(decomposition)}",
@@ -360,7 +365,10 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
 
     return Figure(
         title=f"Head {head}: what patch {token.text} asks of every patch",
-        finding=f"In head {head}, patch {token.text} scores others mostly by {term_label(largest)}",
+        finding=with_random_weights(
+            f"In head {head}, patch {token.text} scores others mostly by {term_label(largest)}",
+            decomposition.provenance.model,
+        ),
         frame=frame,
         caption=(
             f"Pre-softmax scores of the query at {token.text} (row and column, from 0) with the key of every patch, "
@@ -410,7 +418,7 @@ def vision_cell(params: PatchParameters, decomposition: ImageDecomposition) -> F
     )
     return Figure(
         title=f"Head {head}, query {asks} on key {answers}",
-        finding=text.removesuffix("."),
+        finding=with_random_weights(text.removesuffix("."), decomposition.provenance.model),
         frame=lambda: frame,
         caption=(
             f"What each term adds to the {'key-centred score' if centred else 'score before centring'} of one query "
@@ -426,4 +434,5 @@ def vision_table(params: Parameters, decomposition: ImageDecomposition) -> Figur
     """How alike the positions of the picked model's patches are."""
     about, grid = decomposition.provenance, decomposition.grid
     caption = f"{model_title(about.model)}. {position_source(grid, decomposition.trained)}"
-    return _positions("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)
+    shown = _positions("How alike its positions are", similarity(decomposition.positions), grid, caption=caption)
+    return replace(shown, finding=with_random_weights(shown.finding, about.model))

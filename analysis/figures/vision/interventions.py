@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
 from analysis.figures.interventions.data import PatternChangeContent, pattern_change
 from analysis.figures.one_run import image_facts
-from analysis.figures.vision.data import CITE
+from analysis.figures.vision.data import CITE, with_random_weights
 from analysis.measurements.interventions.result import ImageInterventionResult
 from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import ImageInterventionRequest
@@ -44,7 +44,9 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
     text = f"mean over patches {outcome.cosine[special:].mean():.3f}"
     return Figure(
         title="How far the output of each patch moves",
-        finding=f"The outputs keep a cosine of {outcome.cosine[special:].mean():.2f} with what they were",
+        finding=with_random_weights(
+            f"The outputs keep a cosine of {outcome.cosine[special:].mean():.2f} with what they were", about.model
+        ),
         frame=lambda: frame,
         caption=(
             f"Cosine of each patch's output hidden state before and after: {text}; {named}. Done: {outcome.words}. "
@@ -61,4 +63,8 @@ def vision_moved(params: Parameters, outcome: ImageInterventionResult) -> Figure
 def vision_kl(params: Parameters, outcome: ImageInterventionResult) -> Figure[PatternChangeContent]:
     """Every head's attention, before against after."""
     of_text = pattern_change(outcome)
-    return replace(of_text, caption=of_text.caption.replace("one text of", "one image of"))
+    return replace(
+        of_text,
+        finding=with_random_weights(of_text.finding, outcome.provenance.model),
+        caption=of_text.caption.replace("one text of", "one image of"),
+    )

@@ -15,7 +15,11 @@ from analysis.narrative.choosing.methods import METHODS, Method
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
 
 NOT_MEASURED = Finding("not measured", "")
-NONE_COMPARED = Finding("nothing that was compared", "")
+NONE_COMPARED = Finding("none of the comparisons stored here came out on this side", "")
+THE_BASELINE = Finding(
+    "none of its own: it is the baseline, so whatever is against another method in comparison with it is for this one",
+    "",
+)
 NO_USERS = Finding("no model named here", "")
 PARTS: dict[str, dict[str, str]] = {
     "needs": {
@@ -135,6 +139,7 @@ def _evidence(methods: list[Method], preset: str) -> Made:
         sentences += evidence.verdicts(method.claims)
         by_side = {side: [one for one in sentences if one.side == side] for side in (FOR, AGAINST, OPEN)}
         if by_side[FOR] or by_side[AGAINST]:
-            by_side = {side: found_here or [NONE_COMPARED] for side, found_here in by_side.items()}
+            none = THE_BASELINE if method.variant == "bert_a" else NONE_COMPARED
+            by_side = {side: found_here or [none] for side, found_here in by_side.items()}
         results.append(by_side)
     return results

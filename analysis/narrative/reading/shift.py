@@ -12,7 +12,7 @@ def says(values: Values) -> str:
     first = percent(changes()[1, head], 1)
     return (
         f"When the sentence moves by a single position, head {head} sends {first} of its attention elsewhere. "
-        f"{summary(head)}"
+        f"{summary()}"
     )
 
 

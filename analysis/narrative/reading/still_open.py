@@ -1,17 +1,25 @@
 """Step 11: what remains open."""
 
 from analysis.claims.statements import WORDS, stored
+from analysis.core.formatting import sentences
 from analysis.figures.reading.open_questions import ALL
+from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading.base import Step, Touch, Values, Way, register
+
+CERTAIN, MEASURED = ("algebra",), ("concatenated", "late")
 
 
 def says(values: Values) -> str:
-    """How many statements have which verdict."""
+    """How many statements have which verdict; and the conclusion, from the sentences of the answer."""
     counts = stored.counts()
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return (
-        f"Of {sum(counts.values())} statements, today: {text}. The verdicts are computed again whenever the stored "
-        "results change."
+    told = {one.name: one.sentence for one in answer()}
+    certain, measured = (" ".join(told[name] for name in names if name in told) for names in (CERTAIN, MEASURED))
+    return sentences(
+        f"To conclude. What is certain: {certain}" if certain else "",
+        f"What was measured: {measured}" if measured else "",
+        f"What is open: of {sum(counts.values())} statements, today: {text}. The verdicts are computed again whenever "
+        "the stored results change.",
     )
 
 
@@ -35,6 +43,6 @@ register(
             Touch(field="verdict", label="Show the statements that are", options=lambda: [ALL, *WORDS], slides=False),
         ),
         says=says,
-        more=Way(page="choose", says="Choosing an encoding: what is known about each"),
+        more=Way(page="choose", says="Which encoding? What is known about each"),
     )
 )

@@ -65,12 +65,17 @@ def says(values: Values) -> str:
     )
     base = title(trainings.baseline)
     text = (
-        f"The final loss of {title(name)} differs from that of {base} by {signed(gap.mean)} {UNIT} ({between}; below "
-        "zero is better)"
+        f"With preset {preset}, the final loss of {title(name)} differs from that of {base} by {signed(gap.mean)} "
+        f"{UNIT} ({between}; below zero is better)"
     )
     judged = stored.standing(name, trainings.baseline) if preset == training_rules().preset else None
+    if preset != training_rules().preset:
+        return (
+            f"{text}. This preset was exploratory and is judged by no rule: its runs decide nothing. Statements on the "
+            f"page Claims are about preset {training_rules().preset}, and some of them have another baseline."
+        )
     if judged is None or judged.missing:
-        return f"{text}. These runs were exploratory, so by the rules they decide nothing."
+        return f"{text}. No rule judges this pair, so it decides nothing."
     return f"{text}. The verdict is “{judged.word}”, by rules that were frozen before these trainings began."
 
 
