@@ -70,7 +70,7 @@ def test_home_says_the_same_of_concatenation(store: Path) -> None:
     (sentence,) = [step.sentence for step in answer.answer() if step.name == "concatenated"]
     splits = {f"C17{part}": stored.statement(f"C17{part}") for part in "abc"}
     won = [id for id, one in splits.items() if one.verdict == "supported"]
-    assert ("learns more in" in sentence) == bool(won)
+    assert ("learns more with" in sentence) == bool(won)
     if not won and all(one.verdict == "contradicted" for one in splits.values()):
         assert "does not learn more" in sentence
         sizes = [float(size) for size in re.findall(r"\d\.\d\d", sentence.split("nats")[0])]
