@@ -60,7 +60,7 @@ st.html(ASSETS / "app.css")
 
 
 def draw_page() -> None:
-    """The page that was chosen, once the store stands. What draws it takes long to import."""
+    """The chosen page, once the store is built. What draws it takes long to import."""
     from dashboard.session import queries
     from dashboard.widgets import only_figure, show
 
@@ -81,7 +81,7 @@ def draw_page() -> None:
 
 
 def kept_front_page() -> front_page.FrontPage | None:
-    """What Home said when its file was written, as long as nothing else can be drawn yet."""
+    """Home as it was when its file was written, as long as nothing else can be drawn yet."""
     if opening.is_prepared() or rooms.path_of(st.context.url) in VIEWS_BUT_HOME or st.query_params:
         return None
     return front_page.kept()

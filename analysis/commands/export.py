@@ -15,7 +15,7 @@ def export(
     form: Annotated[str | None, typer.Option("--format", help="svg, png, pdf, json, html, csv, md or tex.")] = None,
     figure: Annotated[str | None, typer.Option(help="Which figure of the page; by default its first.")] = None,
 ) -> None:
-    """Writes a figure and, beside it, a manifest of where its numbers come from."""
+    """Writes a figure and, next to it, a manifest of where its numbers come from."""
     from analysis import links, store_build
     from analysis.figures import FIGURES, export
 

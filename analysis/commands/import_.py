@@ -22,7 +22,7 @@ def import_(
     ] = None,
     preset: Annotated[str | None, typer.Option(help="A name for runs that may be compared with one another.")] = None,
 ) -> None:
-    """Adds results made elsewhere, whole or not at all. The same twice adds nothing twice."""
+    """Adds results made elsewhere, all of them or none. Importing the same files again adds nothing."""
     from analysis import store_build
     from analysis.imports.base import StatedByReader
     from analysis.imports.plan import carry_out, gather, plan

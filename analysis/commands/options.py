@@ -1,4 +1,4 @@
-"""Options that several commands take, each said once."""
+"""Options that several commands take, each defined once."""
 
 from pathlib import Path
 from typing import Annotated

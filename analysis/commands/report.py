@@ -1,4 +1,4 @@
-"""python -m analysis report: the whole ledger with its charts as one HTML file that opens offline."""
+"""python -m analysis report: all claims with their charts as one HTML file that opens offline."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, whatever happens while they are written."""
+"""Files that appear complete or not at all, whatever happens while they are written."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write to, which takes its place when the block ends well and is gone when it does not.
+    """A temporary file next to `path`, which replaces it when the block succeeds and is removed when it fails.
 
     Its folder is made where there is none. Raises OSError where it cannot be written.
     """

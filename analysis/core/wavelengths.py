@@ -1,4 +1,4 @@
-"""Bands of wavelengths, in tokens, by which pairs of dimensions that turn are told apart: the same for every model."""
+"""Bands of wavelengths, in tokens, by which pairs of rotated dimensions are grouped: the same for every model."""
 
 from itertools import pairwise
 

@@ -5,7 +5,7 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,12 +25,6 @@ MARGINS = {"0.5": "0.5", "1": "1", "2": "2"}
 """Least differences that would matter, in points, to choose from before looking."""
 CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
 NAN = float("nan")
-
-
-@cache
-def _detectable(n: int) -> float:
-    """The smallest detectable difference for an sd of 1; it grows with the sd in proportion."""
-    return statistics.smallest_detectable(1.0, n, ALPHA, POWER)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -262,7 +256,7 @@ class Study:
     def _contrast(self, key: tuple[str, str], result: statistics.Difference, p: float, tests: int) -> dict[str, object]:
         variant, task = key
         same = statistics.equivalence(result, self.margin, alpha=ALPHA, p=p)
-        least = _detectable(result.n) * result.sd if result.n > 1 and result.sd > 0 else NAN
+        least = statistics.smallest_detectable(result.sd, result.n, ALPHA, POWER)
         tie = statistics.tie(result.mean, least)
         # Of means, over the seeds that both have; of medians, as TUPE compares them, over all runs of both.
         value = result.mean

@@ -74,7 +74,7 @@ class Separated:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPage:
-    """The whole of it. apart: None where that surgery is not stored."""
+    """Everything on Home. apart: None where that surgery is not stored."""
 
     steps: tuple[Step, ...]
     cards: tuple[Card, ...]

@@ -1,6 +1,7 @@
 """What the terms mean that stay on screen because no plainer word says the same. Imports no torch and no dashboard."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 DEFINITIONS = {
@@ -77,9 +78,14 @@ DEFINITIONS = {
 
 def definitions_in(text: str) -> dict[str, str]:
     """The definitions of the terms that a text uses, in the order in which it does."""
-    starts = {match.group(1).lower(): match.start() for match in reversed(list(_terms().finditer(text)))}
-    named = {word.lower(): word for word in DEFINITIONS}
-    return {named[word]: DEFINITIONS[named[word]] for word in sorted(starts, key=starts.__getitem__)}
+    return {term: DEFINITIONS[term] for _, _, term in occurrences(text)}
+
+
+def occurrences(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where a text uses a term: start and end, and the term as the glossary writes it."""
+    terms = {term.lower(): term for term in DEFINITIONS}
+    for match in _terms().finditer(text):
+        yield match.start(), match.end(), terms[match.group(1).lower()]
 
 
 @lru_cache(maxsize=1)

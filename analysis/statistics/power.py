@@ -1,6 +1,7 @@
 """What so many seeds can resolve: the power of a paired t test, and the smallest difference it is likely to find."""
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy import special
@@ -46,13 +47,18 @@ def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0
         raise ValueError(f"alpha {alpha} and power {power}; expected 0 < alpha < power < 1.")
     if n < 2 or not sd > 0 or not np.isfinite(sd):
         return float("nan")
+    return sd * _detectable_at_unit_sd(n, alpha, power)
+
+
+@cache
+def _detectable_at_unit_sd(n: int, alpha: float, power: float) -> float:
     low, high = 0.0, 1.0
     while power_of(high, 1, n, alpha) < power:
         low, high = high, 2 * high
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if power_of(middle, 1, n, alpha) > power else (middle, high)
-    return sd * high
+    return high
 
 
 def seeds_needed(effect: float, sd: float, *, alpha: float = 0.05, power: float = 0.8, most: int = 1_000) -> int | None:

@@ -163,7 +163,7 @@ def default_result(request: LiveRequest) -> Any:
 
 
 def _teller(request: LiveRequest, note: Any, progress: Callable[[str], None] | None) -> Callable[[str], None]:
-    """Says where things stand, and offers to stop once that has taken a while.
+    """Shows the progress, and offers to stop once that has taken a while.
 
     It is called again and again though nothing changes: these are the moments at which Streamlit ends a page that its
     reader left or stopped, which then leaves the line.

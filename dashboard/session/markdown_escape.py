@@ -1,4 +1,4 @@
-"""Text from links, models and readers, made safe to stand in Markdown; and texts without this server's folders."""
+"""Text from links, models and readers, made safe for Markdown; and texts without this server's folders."""
 
 import re
 import sys

@@ -39,7 +39,7 @@ ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
 
 
-def kept(
+def store_cache(
     entries: int = 4, *, shared: bool = False
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
     """Keeps what a function gives for the last so many arguments, until the store changes.
@@ -74,11 +74,11 @@ def ensure_store() -> None:
 
 
 def mirrored() -> mirror.State | None:
-    """How the mirror of results on object storage stands; None where they lie in a folder."""
+    """The state of the mirror of results on object storage; None where they are in a folder."""
     return mirror.state()
 
 
-@kept(256)
+@store_cache(256)
 def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
     """The rows of a SELECT."""
     return read.query(sql, parameters)
@@ -110,19 +110,19 @@ def open_columns() -> pd.DataFrame:
     return frame[~frame.table_name.isin(PRIVATE)]
 
 
-@kept(128, shared=True)
+@store_cache(128, shared=True)
 def figure(name: str, values: Mapping[str, Value]) -> Figure:
     """A figure made from stored results."""
     return FIGURES[name].of(dict(values))
 
 
-@kept()
+@store_cache()
 def front_page() -> FrontPage:
     """All that Home says."""
     return cards.front_page()
 
 
-@kept(128)
+@store_cache(128)
 def step_says(step: str, values: Mapping[str, Value]) -> str:
     """The sentence of a step of the guided reading."""
     return STEPS[step].says(dict(values))
@@ -133,7 +133,7 @@ def trained_presets() -> list[str]:
     return rows("SELECT preset FROM curves UNION SELECT preset FROM costs ORDER BY preset").preset.tolist()
 
 
-@kept(64)
+@store_cache(64)
 def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     """The ways to tell a position that meet a reader's needs, with what is known of each."""
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
@@ -144,7 +144,7 @@ def cited(key: str, title: str, link: str) -> citation.Citation:
     return citation.citation_of(key, title, link)
 
 
-@kept()
+@store_cache()
 def published_tables() -> pd.DataFrame:
     """Every published table: id, label, kind."""
     return published.index()
@@ -186,7 +186,7 @@ def glue_headline(study: glue_comparison.Study) -> list[str]:
     return headline(study)
 
 
-@kept(32, shared=True)
+@store_cache(32, shared=True)
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
     request = dict(values)
@@ -194,13 +194,13 @@ def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     return glue_table.table(*glue.study_and_table(glue.GlueParameters.of(request)), relative=relative)
 
 
-@kept()
+@store_cache()
 def trainings() -> pd.DataFrame:
     """Every pre-training of our own: variant, preset, seed, objective, recipe, learning rate."""
     return training.index()
 
 
-@kept(32)
+@store_cache(32)
 def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     """Whether the recipe that a link asks for trains long enough. None where that is not judged."""
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
@@ -226,7 +226,7 @@ def headings() -> tuple[statements.Heading, ...]:
     return statements.headings()
 
 
-@kept()
+@store_cache()
 def claim_documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     return stored.documents()
@@ -247,7 +247,7 @@ def claim_evidence(claim: str) -> pd.DataFrame:
     return evidence(stored.claim(claim))
 
 
-@kept()
+@store_cache()
 def every_run() -> pd.DataFrame:
     """Every stored run with its status and settings, the newest first."""
     return runs.all_runs()

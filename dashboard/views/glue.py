@@ -1,4 +1,4 @@
-"""GLUE ablations: our own fine-tuning scores beside published ones, and what they show in a sentence."""
+"""GLUE ablations: our own fine-tuning scores next to published ones, and a sentence on what they show."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Published ablations: what papers report, as printed, with what must be said beside it."""
+"""Published ablations: what papers report, as printed, with caveats."""
 
 import streamlit as st
 

@@ -8,6 +8,7 @@ import streamlit as st
 from analysis.core.colours import css_variables
 from analysis.links import Value
 from analysis.narrative.front_page import Bar, Card, Step
+from analysis.narrative.glossary import DEFINITIONS, occurrences
 from dashboard.session.page_address import address, is_dark
 
 STYLE = """
@@ -16,6 +17,7 @@ STYLE = """
 .answer a { color: var(--accent); text-decoration: none; white-space: nowrap; font-size: 0.9rem; }
 .answer a:hover { text-decoration: underline; }
 .answer p { margin: 0; }
+.answer abbr { text-decoration: underline dotted var(--soft); text-underline-offset: 3px; cursor: help; }
 .answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; }
 .answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
 .answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 3px 32px; }
@@ -70,13 +72,15 @@ def question() -> None:
 
 def lead(step: Step) -> None:
     """The answer in one breath; its first sentence stands out."""
-    st.html(_page(f'<p class="lead">{_bold(step)}</p>'))
+    st.html(_page(f'<p class="lead">{_bold(step, set())}</p>'))
 
 
 def sentences(steps: Iterable[Step]) -> None:
     """The numbered sentences; those that speak against adding have a dark number."""
+    defined: set[str] = set()
     items = "".join(
-        f'<li class="{"against" if step.against else ""}">{_bold(step)} {_link(step.link, step.page, step.values)}</li>'
+        f'<li class="{"against" if step.against else ""}">{_bold(step, defined)} '
+        f"{_link(step.link, step.page, step.values)}</li>"
         for step in steps
     )
     st.html(_page(f"<ol>{items}</ol>"))
@@ -91,9 +95,24 @@ def _page(content: str) -> str:
     return f'{STYLE}<div class="answer" style="{css_variables(dark=is_dark())}">{content}</div>'
 
 
-def _bold(step: Step) -> str:
+def _bold(step: Step, defined: set[str]) -> str:
     before, bold, after = step.sentence.partition(step.bold) if step.bold else (step.sentence, "", "")
-    return escape(before) + (f"<b>{escape(bold)}</b>" if bold else "") + escape(after)
+    return _explain(before, defined) + (f"<b>{escape(bold)}</b>" if bold else "") + _explain(after, defined)
+
+
+def _explain(text: str, defined: set[str]) -> str:
+    """The text as HTML; a term of the glossary shows its definition on hover where it first occurs.
+
+    defined: the terms that were explained before; those of this text are added.
+    """
+    parts, place = [], 0
+    for start, end, term in occurrences(text):
+        if term not in defined:
+            hint = f'<abbr title="{escape(DEFINITIONS[term])}">{escape(text[start:end])}</abbr>'
+            parts += [escape(text[place:start]), hint]
+            place = end
+            defined.add(term)
+    return "".join(parts) + escape(text[place:])
 
 
 def _link(name: str, page: str, values: Mapping[str, Value]) -> str:

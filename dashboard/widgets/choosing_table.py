@@ -46,7 +46,7 @@ def html(lines: Sequence[MethodRow], columns: Mapping[str, str], address: Addres
 
 
 def _shared_source(line: MethodRow, columns: Mapping[str, str]) -> str:
-    """The source, without a page of its own, that several cells of a row have: it is named once, in the row's head."""
+    """The source, without a page to link to, that several cells of a row share: it is named once, in the row's head."""
     sources = [one.source for name in columns for one in line.cells[name].said if one.source and not one.page]
     return next((source for source in sources if sources.count(source) > 1), "")
 

@@ -1,5 +1,5 @@
 """Files that readers take away, made outside of any page's run and one at a time: a large map takes much memory on its
-way to a file. On a hosted server nobody has every place in that line, and nobody stands in it for long.
+way to a file. On a hosted server nobody can take every place in that queue, and nobody waits in it for long.
 """
 
 import threading
@@ -28,7 +28,7 @@ def on_press(make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def export_notice() -> None:
-    """Says what a button cannot, which has one sentence of its own for all that may go wrong."""
+    """Explains a failed export, for which a button has only one fixed sentence."""
     if settings.hosted():
         st.caption(
             f"This server makes one file at a time, and accepts {AT_ONCE} requests at once from one network address. "

@@ -1,4 +1,4 @@
-"""One claim in full: who says it, its statements one by one, the first verdict on the whole, and all behind them."""
+"""One claim in full: who makes it, its statements one by one, the first verdict, and the evidence for each."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ AT_ONCE = 12
 
 
 def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
-    """Everything about one claim: its statements with their readings, and the first verdict on the whole."""
+    """Everything about one claim: its statements with their readings, and the first verdict."""
     st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
     st.header(f"{heading.id}. {escape_markdown(heading.title)}", anchor=False)
     entry = next((one for one in queries.claims() if one.id == heading.id), None)
@@ -155,7 +155,7 @@ def _evidence(entry: Entry) -> None:
 
 
 def _line(row: Any, texts: dict[str, int]) -> str:
-    """One piece of evidence as an item of a list: what, how much, whose, where to see it, what to be told.
+    """One piece of evidence as an item of a list: what, how much, from where, its page and its caveat.
 
     texts: which row said a caveat first; those after it only name that row.
     """

@@ -17,7 +17,7 @@ h1 { font-size: 1.3rem !important; }
 
 
 def show_only(page: str, name: str) -> None:
-    """The figure of a page, as the rest of its link says. Raises LinkError where it cannot stand alone."""
+    """The figure of a page, as the rest of its link says. Raises LinkError where it cannot be shown alone."""
     st.html(BARE)
     view = links.VIEWS.get(page)
     if view is None or name not in view.figures:

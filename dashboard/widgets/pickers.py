@@ -203,7 +203,7 @@ class Pickers:
         return bool(self._values[name])
 
     def fixed(self, name: str, options: Sequence[Any]) -> Any:
-        """No picker, as there is nothing to choose; what a link asks for beyond the options is said."""
+        """No picker, as there is nothing to choose; warns where a link asks for another value."""
         self._known(name, options)
         return self.get(name)
 

@@ -34,7 +34,7 @@ def form(picked: Pickers) -> None:
 
 
 def text_form(picked: Pickers, send: str, *, more: str = "", height: int = 68) -> bool:
-    """Asks for a model and a text, and folded below for what is used less often; whether the form was sent.
+    """The form for a model and a text, with less common options folded below. Returns whether it was sent.
 
     The URL changes when it is. send: what the button says. more: what the box of the model says besides. height: of the
     box of the text, in pixels.

@@ -1,4 +1,4 @@
-"""A published table on screen: the figures as printed, their caveats beside them, and where each one comes from."""
+"""A published table on screen: the numbers as printed, with their caveats, and where each one comes from."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -90,7 +90,7 @@ def _cell(cell: pd.Series) -> None:
 
 
 def caveats(table: queries.Table) -> None:
-    """What a reader must be told, marked as in the table."""
+    """The caveats, marked as in the table."""
     if not table.notes:
         return
     with st.container(border=True):

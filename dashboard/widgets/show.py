@@ -138,7 +138,7 @@ def carry(page: str, values: Mapping[str, Value]) -> None:
 
 
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
-    """The control beside the title that gives the link to this very view; the room's doors take along what they can."""
+    """The control that gives the link to this view; links to the other pages of its room carry what they can."""
     carry(page, values)
     with (
         st.session_state.get(LINK) or st.container(),
@@ -166,7 +166,7 @@ def show(
     on_cell: Callable[[Any, Any], None] | None = None,
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
-    """One figure with all that stands behind it. why_not: why no link opens this view, which its exports then say.
+    """One figure with its data, exports and sources. why_not: why no link opens this view, which its exports then say.
 
     under_heading: draws what stands between the heading and the caption.
     flipbook: draws heading and panels in the place of both, where a slider changes them in the browser.
@@ -250,7 +250,7 @@ def _pressed(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str
 
 
 def _public(figure: Figure) -> Figure:
-    """On a hosted server, the figure without the server's folders in what is said of it."""
+    """On a hosted server, the figure without the server's folders in its texts."""
     if not settings.hosted():
         return figure
     return replace(
@@ -262,7 +262,7 @@ def _public(figure: Figure) -> Figure:
 
 
 def _alt(panel: Mapping[str, Any], figure: Figure) -> str:
-    """What a reader who cannot see the panel is told: which one it is, and what the figure shows."""
+    """The alternative text of a panel: which one it is, and what the figure shows."""
     heading = panel.get("title")
     text = heading.get("text", "") if isinstance(heading, dict) else heading or ""
     name = ", ".join(text) if isinstance(text, list) else str(text)
@@ -275,7 +275,7 @@ def _popover(figure: Figure, page: str, label: str, icon: str) -> Any:
 
 
 def _how_measured(text: str, key: str) -> None:
-    """The rest of a caption, when it is asked for; on paper it always stands below."""
+    """The rest of a caption, in a popover; on paper it is always printed below."""
     with st.popover("How measured", icon=":material/straighten:", key=key):
         st.caption(escape_markdown(text))
 

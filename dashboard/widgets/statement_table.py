@@ -1,4 +1,4 @@
-"""Statements in rows: verdict, what is said and of what, the measurement as a picture, and the way to its evidence."""
+"""Statements in rows: verdict, statement and scope, the measurement as a picture, and a link to its evidence."""
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -119,7 +119,7 @@ def _others(one: Judgement) -> list[float]:
 
 
 def evidence(one: Judgement) -> str:
-    """What stands behind a statement, by its number."""
+    """The kind of evidence of a statement, with its number."""
     if one.kind in ("final_loss", "steps_to_leave"):
         return plural(one.seeds or 0, "seed")
     if one.kind == "published":
@@ -128,5 +128,5 @@ def evidence(one: Judgement) -> str:
 
 
 def heading(result: Heading) -> str:
-    """A claim's name and how its parts stand."""
+    """A claim's name and the verdicts on its parts."""
     return f"{result.id}. {result.title} ({result.lean})"

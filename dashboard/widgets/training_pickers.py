@@ -51,7 +51,7 @@ def which_runs(picked: Pickers, every: pd.DataFrame, *, one_setting: bool = True
 
 
 def against(picked: Pickers, ran: pd.DataFrame) -> None:
-    """Which variant the others are compared with; what adds learned positions unless told."""
+    """The baseline that the others are compared with; by default the variant that adds learned positions."""
     usual = usual_baseline(ran.objective.iloc[0], set(ran.variant))
     others = [name for name in VARIANTS if name in set(ran.variant) - {usual}]
     picked.choice("baseline", "Baseline", ["", *others], lambda name: title(name or usual), width=160)

@@ -237,6 +237,7 @@ SPECIMENS: dict[str, Specimen] = {
         gated=True,
     ),
     "qwen3": Specimen(_tiny("Qwen3", **GROUPED, head_dim=8), ("word",), causal=True, gated=True),
+    "smollm3": Specimen(_tiny("SmolLM3", **GROUPED, no_rope_layer_interval=2), ("word",), causal=True, gated=True),
     "vit": Specimen(_vision(ViTModel, ViTConfig), inputs=images()),
     "vit another size": Specimen(_vision(ViTModel, ViTConfig), inputs=images(16, 20, **ASKED)),
     "deit": Specimen(_vision(DeiTModel, DeiTConfig), inputs=images()),

@@ -132,7 +132,7 @@ def test_what_needs_terms_or_was_not_seen_is_refused() -> None:
     with pytest.raises(InterventionError, match="needs terms, and new has none"):
         intervene(given, TEXT, specs=["drop_terms:word_to_word"])
     phi = loaded(PhiForCausalLM(PhiConfig(**SHAPE)))
-    with pytest.raises(InterventionError, match=r"acts on .*none could be seen but positions that turn"):
+    with pytest.raises(InterventionError, match=r"acts on .*saw none there, only positions that rotate"):
         intervene(phi, TEXT, specs=["zero_segment"])
 
 

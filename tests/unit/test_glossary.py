@@ -5,7 +5,7 @@ import re
 import pytest
 
 from analysis.core.provenance import ROOT
-from analysis.narrative.glossary import DEFINITIONS, definitions_in
+from analysis.narrative.glossary import DEFINITIONS, definitions_in, occurrences
 
 SHOWN = "\n".join(
     path.read_text(encoding="utf-8")
@@ -26,3 +26,12 @@ def test_words_are_found_whole_in_their_order_and_once() -> None:
     text = "Key-centred scores are in NATS; a preseed, unfrozen seeds, nats again. KL 3."
     assert list(definitions_in(text)) == ["key-centred", "nats", "seed", "KL"]
     assert definitions_in("nothing of the kind") == {}
+
+
+def test_an_occurrence_is_where_the_term_stands() -> None:
+    text = "Two seeds of TUPE-A^tie-cls and a cross term."
+    assert [(text[start:end], term) for start, end, term in occurrences(text)] == [
+        ("seeds", "seed"),
+        ("TUPE-A^tie-cls", "TUPE-A^tie-cls"),
+        ("cross term", "cross term"),
+    ]

@@ -90,7 +90,7 @@ def test_padding_on_the_left_changes_no_share_of_a_decoder(name: str) -> None:
     model = TURNING[name]()
     inputs = {key: value for key, value in given(model).items() if key != "token_type_ids"}
     padded = {key: torch.cat([torch.zeros(1, 3, dtype=torch.long), value], 1) for key, value in inputs.items()}
-    own, other = (_by_bands(asked_twice(model, family(model), each), name) for each in (inputs, padded))
+    own, other = (_by_bands(asked_twice(model, family(model), one), name).keywords for one in (inputs, padded))
     assert other["errors"].max() < 1e-5
     if name not in BOTH_WAYS:
         np.testing.assert_allclose(shares_of(own), shares_of(other), atol=2e-4)

@@ -1,4 +1,4 @@
-"""python -m analysis measure geometry: where words and positions lie, beside random vectors, into results files."""
+"""python -m analysis measure geometry: where words and positions lie, and random vectors, into results files."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Figure of the position basis against depth, the published figures of Song & Zhong beside it."""
+"""Figure of the position basis against depth, with the published numbers of Song & Zhong."""
 
 from dataclasses import dataclass
 

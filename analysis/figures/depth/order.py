@@ -55,12 +55,12 @@ def equivariance(params: ModelsParameters) -> Figure[EquivarianceContent]:
         finding=_order_shows(rows[rows.model == models[0]]),
         frame=lambda: table,
         caption=(
-            f"{text} The words of each window are put in another order, and the hidden states are compared with those "
-            "of the original window, put in the same order: 0 means that order changes nothing else, 1 that the two "
-            f"are as far apart as two words of a window. Over {windows(rows)}; special tokens stay in place; in "
-            "float64. Dashed: the same model with its positions switched off. Without positions an encoder stays at 0 "
-            "at any depth. A causal model does not, though after one layer its last token still cannot see the order "
-            "of the tokens before it. Bars: 95 % bootstrap intervals over windows."
+            f"{text} The words of each window are put in another order. The hidden states are then compared with "
+            "those of the original window, put in the same order: 0 means that order changes nothing else, and 1 "
+            f"that the two are as far apart as two words of a window. Over {windows(rows)}; special tokens stay in "
+            "place; in float64. Dashed: the same model with its positions switched off. Without positions an encoder "
+            "stays at 0 at any depth. A causal model does not, though after one layer its last token still cannot "
+            "see the order of the tokens before it. Bars: 95 % bootstrap intervals over windows."
         ),
         alt=f"{len(panels)} panels of equivariance error against depth for {join_models(models)}. {text}",
         command="\n".join(dict.fromkeys(rows.command)),

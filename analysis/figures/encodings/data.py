@@ -42,12 +42,12 @@ class Sized:
 
     @property
     def row(self) -> str:
-        """What one row of the table stands for."""
+        """What one row of the table represents."""
         return "position" if self.encoding.rows == "position" else "distance (tokens)"
 
     @property
     def column(self) -> str:
-        """What one column of the table stands for."""
+        """What one column of the table represents."""
         return "head" if self.encoding.columns == "heads" else "dimension"
 
     @property
@@ -107,7 +107,7 @@ class HeatContent:
 
 
 def pair(params: PairParameters) -> list[Sized]:
-    """The encodings to show: the chosen one and, unless it is the same or "", the one beside it."""
+    """The encodings to show: the chosen one and, unless it is the same or "", the one it is compared with."""
     names = dict.fromkeys((params.encoding, params.other))
     return [sized(name, params.length, params.dim) for name in names if name]
 

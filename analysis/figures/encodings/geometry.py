@@ -36,7 +36,7 @@ def shifts(length: int) -> list[int]:
 
 
 def likeness(one: Sized, compare: str) -> Likeness:
-    """The comparison asked for; the encoding's own score where it has a rule of its own."""
+    """The requested comparison; the encoding's own score where it defines one."""
     if compare not in COMPARISONS:
         raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
     return _likeness(one.name, one.length, one.dim, compare)

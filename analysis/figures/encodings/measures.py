@@ -218,7 +218,7 @@ def _alt(every: pd.DataFrame) -> str:
 
 
 def _who(at: pd.DataFrame, name: str, value: float) -> str:
-    """A value and whose it is, as far as can be told at the digits shown."""
+    """A value and the encodings that have it, at the digits shown."""
     words = in_words(name, value)
     having = at.title[[in_words(name, one) == words for one in at.value]]
     return f"{words} ({having.iloc[0] if len(having) == 1 else f'{len(having)} encodings'})"

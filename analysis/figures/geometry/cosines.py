@@ -80,9 +80,9 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
         real,
         caption=(
             f"How the cosines of pairs of a word and a position are distributed; 0 is a right angle. {text} Coloured: "
-            f"cosines of {readable(model)}'s words and positions, {real.samples.iloc[0]:,} pairs of a sample of words "
-            "and every position that a word can hold, in bins of 0.02; random vectors by the exact distribution, "
-            "(cos + 1)/2 ~ Beta((d-1)/2, (d-1)/2)."
+            f"{real.samples.iloc[0]:,} pairs of {readable(model)}, from a sample of words and every position that a "
+            "word can hold, in bins of 0.02. Random vectors follow the exact distribution, (cos + 1)/2 ~ "
+            "Beta((d-1)/2, (d-1)/2)."
         ),
         alt=text,
         finding=_angle(model, dim),
@@ -91,7 +91,7 @@ def cosines(params: DimensionParameters) -> Figure[CosinesContent]:
 
 
 def _angle(model: str, dim: int) -> str:
-    """How near to a right angle the model's words and positions are, beside random vectors; empty where not stored."""
+    """How near to a right angle the model's words and positions are, and random vectors; empty where not stored."""
     rows = rows_of(model, "abs_cosine")
     row = find_estimate(rows, "abs_cosine", "word_position", rows.along.max())
     if row is None:

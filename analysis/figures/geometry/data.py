@@ -65,7 +65,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelsContent:
-    """panels: in the order in which they stand."""
+    """panels: in the order in which they are shown."""
 
     panels: list[Panel]
 

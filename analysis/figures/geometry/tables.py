@@ -91,7 +91,7 @@ def spectra(params: GeometryParameters) -> Figure[PanelsContent]:
 
 @figure("geometry_ranks", GeometryParameters)
 def ranks(params: GeometryParameters) -> Figure[PanelsContent]:
-    """Four ways of counting the directions, beside random tables.
+    """Four ways of counting the directions, compared with random tables.
 
     Raises NoResults where none is stored of the model.
     """

@@ -1,4 +1,4 @@
-"""Our own GLUE scores beside a published table: averages, differences to a baseline task by task, scores."""
+"""Our own GLUE scores next to a published table: averages, differences to a baseline task by task, scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ VALUES = {
 
 
 class GlueParameters(Parameters):
-    """Our own runs of one preset, how they are compared, and the published table beside them.
+    """Our own runs of one preset, how they are compared, and the published table shown with them.
 
     Empty: no table; the baseline that runs or table have of their own.
     """
@@ -68,7 +68,7 @@ class GlueContent:
 def recipe(preset: str) -> Trained | None:
     """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
 
-    None where no curves are stored of them, so that it cannot be told.
+    None where no curves of them are stored.
     """
     preset = glue_comparison.resolve(preset)
     usual = TrainingParameters(preset=preset, objective=MASKED)
@@ -95,7 +95,7 @@ def study_of(params: GlueParameters) -> Study:
 def study_and_table(params: GlueParameters) -> tuple[Study, PublishedComparison | None]:
     """Our own runs and the published table that a link asks for.
 
-    Raises NoResults where there is neither, LinkError for what there is not.
+    Raises NoResults where there is neither, and LinkError for an unknown name.
     """
     study = study_of(params)
     beside = glue_comparison.published_comparison(params.table, study.baseline)

@@ -21,7 +21,7 @@ NEEDED_TASKS = 3
 
 @dataclass(frozen=True)
 class Reason:
-    """Why nothing can be said: in a few words, and in a sentence with the numbers."""
+    """Why there is no conclusion: in a few words, and in a sentence with the numbers."""
 
     word: str
     sentence: str
@@ -30,7 +30,7 @@ class Reason:
 def headline(study: Study) -> list[str]:
     """Sentences, the finding first: what differs from the baseline on the GLUE average, how, by how many seeds.
 
-    Where nothing can be said, the first one says why in a few words, and the others with the numbers.
+    Where there is no conclusion, the first sentence says why in a few words, and the others give the numbers.
     """
     if study.results.preset == SURGERY:
         return _after_surgery()
@@ -152,7 +152,7 @@ def _below_baselines(study: Study) -> Reason | None:
 
 
 def _untaught(study: Study) -> Reason | None:
-    """Why the recipe cannot be said to have taught positions."""
+    """Why these trainings do not show that positions are used."""
     settings = recipe(study.results.preset)
     if settings is None:
         return Reason(

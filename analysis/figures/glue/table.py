@@ -17,7 +17,7 @@ OUT, PART, OTHER = "not averaged", "partial data", "not GLUE"
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The table, and what must be said under it."""
+    """The table, and the notes under it."""
 
     cells: pd.DataFrame
     own: str
@@ -98,7 +98,7 @@ def _cell(row: Any, relative: bool) -> str:
 
 
 def _mark(row: Any) -> str:
-    """How the value stands to the baseline's; nothing where there is no baseline or no interval."""
+    """The mark of how the value compares with the baseline's; empty where there is no baseline or no interval."""
     if row.verdict == "different":
         return UP if row.difference > 0 else DOWN
     if isinstance(row.verdict, str) and row.verdict.startswith("equivalent"):

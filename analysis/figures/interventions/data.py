@@ -215,7 +215,7 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
 
 
 def _left_out(spec: str, why: str, measured: Any, texts: int) -> str:
-    """What is said of an intervention that some texts, or all, could not take."""
+    """The sentence on an intervention that some texts, or all, were too long for."""
     result = measured[measured.intervention == spec]
     if result.empty:
         return f" {why}"

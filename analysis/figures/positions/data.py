@@ -95,8 +95,8 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
     finding = (
         "No layer's scores depend on position"
         if np.nanmax(np.abs(made.position_share())) < SHOWN
-        else f"At layer {most}, {percent(by_position[most])} of the scores' variation over all heads together depends on "
-        f"position (most by {where}); at layer {least}, {percent(by_position[least])}"
+        else f"At layer {most}, {percent(by_position[most])} of the scores' variation over all heads together depends "
+        f"on position (most by {where}); at layer {least}, {percent(by_position[least])}"
     )
     return Figure(
         title="What each layer's scores depend on",

@@ -42,7 +42,7 @@ class ScoresContent:
 
 @dataclass(frozen=True)
 class DifferenceContent:
-    """cells: every score beside its baseline's. decimals: the digits after the point that the table prints."""
+    """cells: every score with its baseline's. decimals: the digits after the point that the table prints."""
 
     cells: pd.DataFrame
     decimals: int
@@ -144,7 +144,7 @@ def scores(params: TableParameters) -> Figure[ScoresContent]:
 
 
 def _best(cells: pd.DataFrame) -> str:
-    """Which variant has the best score of most columns; empty where it is not said which way is better."""
+    """Which variant has the best score in most columns; empty where the table does not say which side is better."""
     judged = cells[cells.higher_is_better.notna()]
     best: dict[str, int] = {}
     columns = judged.groupby(["panel", "column"], sort=False)
@@ -247,7 +247,7 @@ def _difference_frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 @figure("published_average", AverageParameters)
 def averages(params: AverageParameters) -> Figure[AverageContent]:
-    """Average over every GLUE column and over the ticked ones, beside each other and against a baseline.
+    """Average over every GLUE column and over the ticked ones, side by side, and the differences to a baseline.
 
     Raises LinkError for a table or a baseline that is not there, and where nothing is left to be averaged.
     """

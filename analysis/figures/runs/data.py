@@ -51,7 +51,7 @@ ORDER BY created DESC NULLS FIRST, run_id
 def all_runs() -> pd.DataFrame:
     """One row per run, the newest first, files that could not be read before them.
 
-    status: whether it is whole. changed: what of a pre-training's settings is not its preset's, in words.
+    status: whether it is complete. changed: what of a pre-training's settings is not its preset's, in words.
     """
     rows = read.query(RUNS)
     text = [str(name) for name in rows if name not in NUMBERS]

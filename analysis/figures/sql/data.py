@@ -1,4 +1,4 @@
-"""A chart of a reader's own query: which columns it is drawn from, and what is said of it."""
+"""A chart of a reader's own query: which columns it is drawn from, and its caption."""
 
 from dataclasses import dataclass
 from shlex import quote

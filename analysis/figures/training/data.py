@@ -1,4 +1,4 @@
-"""Our own pre-trainings: which runs may be compared, which of them a link asks for, and what is said of them.
+"""Our own pre-trainings: which runs may be compared, which of them a link asks for, and how captions describe them.
 
 Compared are runs of one preset, one objective and one recipe: the same settings in all but variant, seed and peak
 learning rate. Causal and masked models are never compared: their losses are of different tasks.

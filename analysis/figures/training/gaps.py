@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -79,12 +78,6 @@ class PlateauContent:
     table: pd.DataFrame
 
 
-@lru_cache(maxsize=32)
-def _detectable(n: int) -> float:
-    """In standard deviations of the paired differences."""
-    return smallest_detectable(1.0, n, alpha=ALPHA)
-
-
 def _reach(table: pd.DataFrame) -> tuple[float, float]:
     """The ends of the axis: made for the differences, as an interval of two seeds may be ten times as wide as all."""
     most = 1.6 * float(table.gap.abs().max()) or 1.0
@@ -115,7 +108,7 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
             "low": between.low if between else NAN,
             "high": between.high if between else NAN,
             "p": between.p if between else NAN,
-            "detectable": between.sd * _detectable(between.n) if between and between.n > 1 else NAN,
+            "detectable": between.sd * smallest_detectable(1.0, between.n, alpha=ALPHA) if between else NAN,
             "note": "the baseline" if name == base else between.note if between else "no seed in common",
         }
         rows.append(row)
@@ -158,7 +151,7 @@ def gap(params: TrainingParameters) -> Figure[GapContent]:
 
 
 def _standing(trainings: Trained, variant: str) -> str:
-    """How a variant stands by the frozen rules; empty where they say nothing of these runs."""
+    """The verdict of the frozen rules on a variant; empty where they do not judge these runs."""
     if trainings.preset != training_rules().preset:
         return ""
     result = stored.standing(variant, trainings.baseline)
@@ -213,7 +206,7 @@ def convergence(params: TrainingParameters) -> Figure[ConvergenceContent]:
     """Steps and seconds that each variant needs for the baseline's final loss, as a share of the baseline's.
 
     Runs are made at different hours and by different code, so seconds are steps times what a step costs, where that
-    was measured. Raises what `select_trainings` raises, and NoResults where nothing was run beside the baseline.
+    was measured. Raises what `select_trainings` raises, and NoResults where only the baseline was run.
     """
     trainings = select_trainings(params)
     trainings.need_baseline()
@@ -342,7 +335,7 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
 def plateau(params: TrainingParameters) -> Figure[PlateauContent]:
     """Steps until a variant is below what a model without position ends at.
 
-    Raises what `select_trainings` raises, and NoResults where no model without position was run beside others.
+    Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
     """
     trainings = select_trainings(params)
     orderless = ORDERLESS[trainings.objective]

@@ -58,7 +58,7 @@ BERT-A^d and TUPE divide by the root of 4d and 2d, so that each keeps the scale 
 
 @dataclass(frozen=True)
 class PartsContent:
-    """ways: the names of those that were run whole, each a panel."""
+    """ways: the names of the complete paths, one panel each."""
 
     ways: list[str]
 
@@ -67,7 +67,7 @@ class PartsContent:
 def parts(params: TrainingParameters) -> Figure[PartsContent]:
     """The difference between BERT-A and TUPE-A in final loss, change by change, along two ways.
 
-    Raises what `select_trainings` raises, and NoResults where no way was run whole or the models are causal.
+    Raises what `select_trainings` raises, and NoResults where no path is complete or the models are causal.
     """
     trainings = select_trainings(params)
     if trainings.objective != MASKED:
@@ -149,7 +149,7 @@ def _corrected(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sentence(rows: pd.DataFrame) -> str:
-    """What each change of a way gives, and whether that is told apart from nothing."""
+    """The effect of each change along a path, and whether it is significantly different from 0."""
     whole = rows[rows.change == WHOLE].iloc[0]
     sentences = [
         f"{row.change} {signed(row.gap)}{'' if row.told_apart else ' (not resolved)'}"

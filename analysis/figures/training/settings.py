@@ -194,7 +194,7 @@ def _sides(table: pd.DataFrame, base: str) -> str:
 
 
 def _plateau(rows: pd.DataFrame, orderless: str) -> float:
-    """Above this, a variant ends no better than a model that is told nothing of position; NaN where none was run."""
+    """Above this loss, a variant ends no better than a model without position; NaN where none was run."""
     usual = rows[(rows.variant == orderless) & (rows.recipe == usual_recipe(rows))]
     return usual.final.mean() - PLATEAU_MARGIN
 

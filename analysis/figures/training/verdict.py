@@ -39,7 +39,7 @@ def _left(trainings: Trained, variant: str) -> list[int | None]:
 def verdict(trainings: Trained) -> Verdict | None:
     """The baseline must end below the model without position by more than either spreads over its seeds.
 
-    None where the recipe is not judged: a causal model can tell order without being told positions.
+    None where the trainings are not judged: a causal model knows order without positions.
     """
     if trainings.objective == CAUSAL:
         return None

@@ -67,11 +67,10 @@ def decompose_image(
         given = prepare(model, family, processor, picture)
         started = time.perf_counter()
         alone = family.by_itself(model, given.inputs)
-        entries, dtype = decompose_layer(model, family, given.inputs, layer, freeze, alone=alone)
+        measured, dtype = decompose_layer(ImageDecomposition, model, family, given.inputs, layer, freeze, alone=alone)
     about = provenance(model, name, revision, title, started, dtype=dtype)
     positions = family.patch_positions(model, given.inputs["pixel_values"])
-    return ImageDecomposition(
-        **entries,
+    return measured(
         token_info=tokens(family, given),
         provenance=about,
         grid=given.grid,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any, Self, TypedDict
+from typing import Any, Self
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -272,23 +272,6 @@ class Decomposition:
         if measure not in self._measured:
             self._measured.update(_measure(self, measure))
         return dict(zip(self.names, self._measured[measure], strict=True))
-
-
-class LayerFields(TypedDict):
-    """What is known of a layer, whatever the model was given: fields of `Decomposition`."""
-
-    query: Float[ndarray, "source head token dim"]
-    key: Float[ndarray, "source head token dim"]
-    scale: float
-    added: Mapping[str, Float[ndarray, "head query key"]]
-    layer: int
-    layers: int
-    position_kind: str
-    freeze: str
-    scores: Float[ndarray, "head query key"]
-    max_error: float
-    pattern_error: float
-    attends: str
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from analysis.measurements.means.states import split_entering
 from analysis.measurements.means.stored import StoredBasis, stored_basis
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
-from analysis.measurements.terms.result import Decomposition, LayerFields, Provenance, TokenInfo
+from analysis.measurements.terms.result import Decomposition, Provenance, TokenInfo
 from analysis.measurements.terms.tokens import tokens_of
 from analysis.models.families import Family, family_of, longest
 from analysis.models.submodules import word_table
@@ -76,9 +77,9 @@ def decompose(
         basis = stored_basis(name or model.name_or_path or "", revision or "unknown", layer)
     started = time.perf_counter()
     parts = None if basis is None else partial(_parts, basis=basis.basis, counted=_counted(tokens))
-    entries, dtype = decompose_layer(model, family, inputs, layer, freeze, stored, parts)
+    measured, dtype = decompose_layer(Decomposition, model, family, inputs, layer, freeze, stored, parts)
     about = provenance(model, name, revision, text, started, text_pair, cut_from, dtype=dtype)
-    result = Decomposition(**entries, token_info=tokens, provenance=about)
+    result = measured(token_info=tokens, provenance=about)
     if basis is None:
         return result
     return replace(
@@ -90,7 +91,11 @@ def decompose(
     )
 
 
+DecompositionT = TypeVar("DecompositionT", bound=Decomposition)
+
+
 def decompose_layer(
+    of: type[DecompositionT],
     model: PreTrainedModel,
     family: Family,
     inputs: Mapping[str, object],
@@ -99,8 +104,8 @@ def decompose_layer(
     stored: torch.dtype | None = None,
     parts: Callable[[Tensor], Tensor] | None = None,
     alone: Mapping[str, object] | None = None,
-) -> tuple[LayerFields, str]:
-    """What a decomposition holds of a layer, whatever the model was given, and the precision of its scores.
+) -> tuple[partial[DecompositionT], str]:
+    """A decomposition that lacks what depends on the kind of input, and the precision of its scores.
 
     alone: what the model is given where it does as it does by itself: the scores, and so the errors, are then of that
     pass, and the terms of the one with `inputs`.
@@ -113,21 +118,22 @@ def decompose_layer(
         max_error = (total - own).abs().max()
         pattern_error = (total.masked_fill(hidden, -torch.inf).softmax(-1) - seen.pattern[0]).abs().max()
     query, key, scores = (x.cpu().numpy() for x in (factors.query, factors.key, own.to(factors.query.dtype)))
-    fields: LayerFields = {
-        "query": query,
-        "key": key,
-        "scale": factors.scale,
-        "added": {} if factors.bias is None else dict(zip(factors.bias_terms, factors.bias.cpu().numpy(), strict=True)),
-        "layer": layer,
-        "layers": len(family.attentions(model)),
-        "position_kind": family.position_kind(model.config),
-        "freeze": freeze if family.gated(model.config) else "",
-        "scores": scores,
-        "max_error": float(max_error),
-        "pattern_error": float(pattern_error),
-        "attends": describe_mask(None if attended is None else attended.cpu().numpy()),
-    }
-    return fields, str(seen.call.query.dtype).removeprefix("torch.")
+    result = partial(
+        of,
+        query=query,
+        key=key,
+        scale=factors.scale,
+        added={} if factors.bias is None else dict(zip(factors.bias_terms, factors.bias.cpu().numpy(), strict=True)),
+        layer=layer,
+        layers=len(family.attentions(model)),
+        position_kind=family.position_kind(model.config),
+        freeze=freeze if family.gated(model.config) else "",
+        scores=scores,
+        max_error=float(max_error),
+        pattern_error=float(pattern_error),
+        attends=describe_mask(None if attended is None else attended.cpu().numpy()),
+    )
+    return result, str(seen.call.query.dtype).removeprefix("torch.")
 
 
 def provenance(

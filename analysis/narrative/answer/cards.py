@@ -1,4 +1,4 @@
-"""What stands under the answer: what is certain, what was measured, and what is open, each with its numbers."""
+"""The cards under the answer: what is certain, what was measured, and what is open, each with its numbers."""
 
 import pandas as pd
 

@@ -119,7 +119,7 @@ def compared(pair: Pair) -> list[Finding]:
 
 
 def users(method: Method) -> list[Finding]:
-    """The models of today that do so, and the config of transformers in which that stands."""
+    """Current models that use the method, and the config of transformers that shows it."""
     return [
         Finding(one.models, f"{one.config} of transformers: {one.says} is {one.value}")
         for one in USED.get(method.variant, ())
@@ -127,7 +127,7 @@ def users(method: Method) -> list[Finding]:
 
 
 def verdicts(ids: Iterable[str]) -> list[Finding]:
-    """What the ledger makes of claims, statement by statement; what is still open says nothing for or against."""
+    """The verdicts on claims, statement by statement; open ones are left out, since they say nothing for or against."""
     return [
         Finding(
             f"{part.statement} {capitalised(part.verdict)}.", f"statement {part.id}", "claims", {"claim": claim}, OPEN

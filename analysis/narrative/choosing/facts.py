@@ -22,7 +22,7 @@ def changes_attention(settings: Settings) -> bool:
 
 
 def causal(settings: Settings) -> bool:
-    """Whether a decoder can have it: no token is told of later ones, and no [CLS] is needed."""
+    """Whether a decoder can use it: no token sees later ones, and no [CLS] is needed."""
     return not settings.get("recurrent") and not settings.get("untie_cls")
 
 

@@ -1,4 +1,4 @@
-"""The cells of the page Choosing: for each method and column, what is known and where from."""
+"""The cells of the page Which encoding?: for each method and column, what is known and where from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ PARTS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What is said in one cell; never empty."""
+    """The findings in one cell; never empty."""
 
     said: tuple[Finding, ...]
 

@@ -8,7 +8,7 @@ from analysis.store import read
 
 
 def says(values: Values) -> str:
-    """The mean size of the cosine between a real model's words and positions, beside that of random vectors.
+    """The mean size of the cosine between a real model's words and positions, and that of random vectors.
 
     Raises NoResults where the angles are not stored.
     """

@@ -47,7 +47,7 @@ def params(values: Values) -> dict[str, object]:
 
 
 def says(values: Values) -> str:
-    """The difference in final loss, with its interval, and what the ledger makes of it.
+    """The difference in final loss, with its interval, and the verdict on it.
 
     Raises NoResults where the variant has not been trained.
     """

@@ -1,4 +1,4 @@
-"""The report: the whole ledger with its charts as one HTML file that opens offline."""
+"""The report: all claims with their charts as one HTML file that opens offline."""
 
 from analysis.narrative.report.page import html
 

@@ -104,6 +104,6 @@ def _drawn(name: str, params: Mapping[str, object], prefix: str, draw: Draw, lin
 
 
 def prefix_ids(svg: str, prefix: str) -> str:
-    """The SVG with names of its own: several in one page would take each other's clips and gradients."""
+    """The SVG with a prefix on its ids: several in one page would otherwise use each other's clips and gradients."""
     names = re.compile(r'(?P<before>\bid="|url\(#|href="#)')
     return names.sub(lambda result: f"{result['before']}{prefix}-", svg)

@@ -7,7 +7,7 @@ QUERY = "SELECT id, verdict FROM claims WHERE id IN ('C01b', 'C10c', 'C17a', 'C1
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
-    """Each clause stands or falls with its verdicts; what is open is said to be."""
+    """Each clause depends on its verdicts; what is open is called open."""
     del ask
     room = facts["C10c"].verdict == SUPPORTED
     first = "Because adding is concatenating, with one matrix shared by word and position"
@@ -15,7 +15,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     splits = [facts[name].verdict for name in ("C17a", "C17b", "C17c")]
     cheap = "It is cheaper" if facts["C01b"].verdict == SUPPORTED else "It is not much cheaper"
     loses = {
-        CONTRADICTED: "and in a contest of small encoders, judged by rules fixed beforehand, no concatenation of the "
+        CONTRADICTED: "and in small encoders, judged by rules fixed beforehand, no concatenation of the "
         "same width does better",
         OPEN: "and whether a concatenation of the same width does better is being measured",
         SUPPORTED: "but some concatenations of the same width do better",

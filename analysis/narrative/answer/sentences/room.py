@@ -22,7 +22,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     row = rows[0]
     rank, width = round(row["value"]), row["hidden_size"]
     sentence = (
-        f"The two can share a space because position needs little room: about {rank} of {width} directions in "
+        f"The two fit into one space because position needs little room: about {rank} of {width} directions in "
         f"{default_model.NAME}."
     )
     verdict = facts["C10d"].verdict
