@@ -331,7 +331,7 @@ def test_readings_do_not_depend_on_the_order_in_which_the_store_gives_rows(store
     assert one == other
 
 
-def test_the_picture_shades_what_the_rule_supports() -> None:
+def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
     """For every standing that `standing` gives, the middle of the shaded part is where the statement is supported."""
     stored = {one.id: one for one in statements()}
     better, same = stored["C18b"], stored["C15a"]
@@ -352,7 +352,7 @@ def test_the_picture_shades_what_the_rule_supports() -> None:
             assert (inside and (region.most is None or one.effect < region.most)) == (one.verdict == SUPPORTED), one.id
 
 
-def test_every_rule_is_said_in_words() -> None:
+def test_every_rule_is_said_in_words(store: Path) -> None:
     for one in statements():
         assert comparison.rule_in_words(one), one.id
     words = comparison.rule_in_words(next(one for one in statements() if one.id == "C17a"))
