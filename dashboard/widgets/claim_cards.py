@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.claims.statements.rows import readable
 from analysis.claims.stored import Entry
 from analysis.core.formatting import interval_text, plural, significant
 from analysis.links import VIEWS, Value
@@ -71,7 +72,7 @@ def card(entry: Entry) -> None:
     with st.container(border=True, height="stretch"):
         badge(entry.verdict)
         st.markdown(f"**{entry.id}. {escape_markdown(entry.title)}**")
-        st.caption(escape_markdown(entry.sentence))
+        st.caption(escape_markdown(readable(entry.sentence)))
         if entry.effect is not None:
             drawn_effect(entry)
             st.caption(escape_markdown(f"{entry.measured}, {entry.unit}"))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis.claims.statements.base import Judgement
 from analysis.claims.statements.comparison import rule_in_words
+from analysis.claims.statements.rows import readable
 from analysis.claims.statements.stored import Heading
 from analysis.claims.stored import Entry
 from analysis.core.errors import NoResults
@@ -90,12 +91,12 @@ def _first(entry: Entry, page: str, values: dict[str, Value]) -> None:
     """Version 1's verdict: the rule, the evidence for and against, and every query."""
     badge(entry.verdict)
     with st.container(border=True):
-        st.markdown(f"**{escape_markdown(entry.sentence)}**")
+        st.markdown(f"**{escape_markdown(readable(entry.sentence))}**")
         if words := effect_in_words(entry):
             drawn_effect(entry)
             st.caption(escape_markdown(words))
         if entry.models:
-            st.caption(escape_markdown(f"Measured on: {', '.join(entry.models)}"))
+            st.caption(escape_markdown(f"Measured on: {', '.join(map(readable, entry.models))}"))
         if entry.command:
             st.caption(
                 escape_markdown(
@@ -159,13 +160,13 @@ def _line(row: Any, texts: dict[str, int]) -> str:
 
     texts: which row said a caveat first; those after it only name that row.
     """
-    parts = [f"{row.number}. {escape_markdown(row.says)}"]
+    parts = [f"{row.number}. {escape_markdown(readable(row.says))}"]
     if row.value == row.value:
         parts.append(
             f"**{significant(row.value)}**"
             f"{escape_markdown(interval_text(row.low, row.high, '.3g'))} {escape_markdown(row.unit)}"
         )
-    parts.append(escape_markdown(row.source) + (" (published)" if row.kind == "published" else ""))
+    parts.append(escape_markdown(readable(row.source)) + (" (published)" if row.kind == "published" else ""))
     if isinstance(row.page, str):
         parts.append(f"[see the figure]({show.address(row.page, row.values)})")
     first = texts.setdefault(row.caveat, row.number)

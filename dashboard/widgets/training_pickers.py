@@ -60,4 +60,11 @@ def against(picked: Pickers, ran: pd.DataFrame) -> None:
 def which_variants(picked: Pickers, ran: Sequence[str]) -> None:
     """Which of the variants that were run are shown."""
     known = [*VARIANTS, *sorted(set(ran) - set(VARIANTS))]
-    picked.several("variants", "Variants", [name for name in known if name in set(ran)], known, title)
+    picked.several(
+        "variants",
+        "Variants",
+        [name for name in known if name in set(ran)],
+        known,
+        title,
+        help=glossary_hint(*map(title, ran)),
+    )

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
+from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import ordered
 from dashboard.widgets.flipbook import draw_frame
 from tests.app.shown import figures
@@ -110,3 +111,21 @@ def test_a_need_that_is_none_is_said():
     app = opened("choose", needs=["speed"])
     assert not app.exception
     assert any("speed" in warning.value for warning in app.warning)
+
+
+def test_a_preset_that_decides_nothing_is_said_and_the_judged_one_is_a_press_away():
+    app = opened("choose", part="evidence")
+    assert app.selectbox(key="choose.preset").value == "cpu", "an old link without a preset opens what it opened"
+    assert "decide nothing" in app.warning[0].value
+    app.button[0].click().run()
+    assert app.selectbox(key="choose.preset").value == "cpu2"
+    assert not app.warning
+    assert "cpu2" in app.query_params["preset"]
+    assert not opened("choose", part="needs").warning, "what a method needs comes from no training"
+
+
+def test_the_last_step_concludes_from_the_answer():
+    app = opened("read", step="open")
+    told = " ".join(block.value for block in app.markdown)
+    for name in ("algebra", "late"):
+        assert next(one.bold or one.sentence for one in answer() if one.name == name).split(".")[0] in told

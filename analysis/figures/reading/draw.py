@@ -48,9 +48,9 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
         )
         spans = base.mark_rule(color=look.ink).encode(y=marks.same_axis(y, "low"), y2="high:Q")
         # Beside the line, at the bar's top, where no number can be taken for the end of a line.
-        numbers = base.mark_text(dx=-13, dy=-6, color=look.ink, fontSize=marks.TEXT)
+        numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=marks.TEXT)
         # A change that is rounding is printed as none.
-        printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.2f')"
+        printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.1f')"
         numbers = numbers.transform_calculate(printed=printed).encode(text="printed:N")
         bars = base.mark_bar(color=colour)
         results.append(

@@ -9,6 +9,8 @@ from analysis.figures.reading.open_questions import StatementsContent
 
 LETTERS = 17
 """Of one line of a question."""
+NARROW = 400
+"""Pixels of the chart below which an id is wider than its tile."""
 
 
 @drawing("reading_open")
@@ -26,6 +28,7 @@ def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
     colours = {word: look.colour(VERDICTS[word][0]) for word in verdicts}
     cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4)
     cells = cells.encode(color=marks.hues("verdict", colours, marks.legend(place="top", columns=2)))
-    # Upright, so that an id fits its tile on a narrow screen.
-    names = base.mark_text(angle=270, fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(text="id:N")
-    return [marks.panel(cells, names, look=look, width=marks.WIDE, height=84 * len(questions))]
+    # Upright where the tiles are narrow.
+    turned = alt.ExprRef(f"width < {NARROW} ? 270 : 0")
+    names = base.mark_text(angle=turned, fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(text="id:N")
+    return [marks.panel(cells, names, look=look, width=marks.WIDE, height=108 * len(questions))]
