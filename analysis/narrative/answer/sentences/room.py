@@ -30,7 +30,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
         sentence += (
             " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: its "
-            f"similarity score {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
+            f"similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
         )
     return ComputedSentence(
         sentence=sentence,
