@@ -110,9 +110,7 @@ def panel_svgs(figure: Figure, look: Look, width: int | None = None) -> list[str
     for panel in panels(figure, look):
         if width:
             panel.width = width
-        specification = _specification(themed(panel.properties(background="transparent"), look))
-        specification["config"]["aria"] = False
-        drawn.append(vlc.vegalite_to_svg(specification))
+        drawn.append(vlc.vegalite_to_svg(_specification(themed(panel.properties(background="transparent"), look))))
     return drawn
 
 

@@ -1,5 +1,6 @@
 """A chart that a slider leafs through: a picture for each of its values, drawn beforehand and shown by the browser."""
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -13,6 +14,7 @@ from analysis.narrative.report.page import prefix_ids
 from dashboard.session import queries
 from dashboard.widgets.moving_pictures import browser_component
 
+TAG, DESCRIPTION = re.compile(r"<[^>]+>"), re.compile(r' (?:role|aria-\w+)="[^"]*"')
 NARROW = 270
 """Pixels of a plot on a phone, without its axes."""
 
@@ -26,10 +28,15 @@ class Frame:
     panels: tuple[str, ...] = ()
 
 
+def _undescribed(svg: str) -> str:
+    """The SVG without roles and descriptions of its marks: the page describes the picture as one."""
+    return TAG.sub(lambda tag: DESCRIPTION.sub("", tag[0]), svg)
+
+
 def draw_frame(label: str, figure: Figure, *, dark: bool = False, narrow: bool = False) -> Frame:
     """The frame of one figure, at the widths of its drawing or at that of a phone."""
     drawn = panel_svgs(figure, Look(dark=dark), NARROW if narrow else None)
-    panels = tuple(prefix_ids(svg, f"{figure.name}-{number}") for number, svg in enumerate(drawn))
+    panels = tuple(prefix_ids(_undescribed(svg), f"{figure.name}-{number}") for number, svg in enumerate(drawn))
     return Frame(label=label, heading=figure.heading, panels=panels)
 
 
