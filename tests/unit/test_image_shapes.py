@@ -135,10 +135,10 @@ def test_a_processor_may_bring_images_to_a_size_that_is_no_whole_number_of_patch
 @pytest.mark.parametrize(
     ("kind", "image", "patch", "size", "said"),
     [
-        ("vit", (64, 16), 8, (32, 32), "takes images of 64 by 16 pixels alone"),
-        ("deit", (16, 32), 8, (32, 32), "takes images of 16 by 32 pixels alone"),
-        ("vit", 32, [8, 8], (40, 40), "takes images of 32 by 32 pixels alone"),
-        ("dinov2", (16, 32), 8, (16, 32), "table of 8 positions is of no square grid"),
+        ("vit", (64, 16), 8, (32, 32), "takes only images of 64 by 16 pixels"),
+        ("deit", (16, 32), 8, (32, 32), "takes only images of 16 by 32 pixels"),
+        ("vit", 32, [8, 8], (40, 40), "takes only images of 32 by 32 pixels"),
+        ("dinov2", (16, 32), 8, (16, 32), "8 positions form no square grid"),
     ],
 )
 def test_a_size_that_the_model_cannot_take_is_said(

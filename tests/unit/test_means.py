@@ -174,9 +174,9 @@ def test_no_window_stands_in_a_text_twice() -> None:
 
 def test_too_little_text_and_too_long_windows_are_said() -> None:
     tokenizer = tiny_tokenizer()
-    with pytest.raises(TextError, match=r"hold 9 windows of 10 tokens and 50 were asked for"):
+    with pytest.raises(TextError, match=r"hold 9 windows of 10 tokens, but 50 were asked for"):
         windows(tokenizer, TEXTS, 10, 50)
-    with pytest.raises(TextTooLong, match="99 tokens were asked for and the model has 40 positions"):
+    with pytest.raises(TextTooLong, match="99 tokens were asked for, but the model has 40 positions"):
         windows(tokenizer, TEXTS, 99, 2, limit=40)
     with pytest.raises(TextError, match="no room"):
         windows(tokenizer, TEXTS, 3, 2)

@@ -140,9 +140,9 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, kind: str, valu
 def test_a_tokenizer_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
     save(tmp_path, "gpt2")
     tiny_tokenizer().save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match=r"a tokenizer of 25 tokens and a model of 300; they do not belong together"):
+    with pytest.raises(ModelError, match=r"a tokenizer of 25 tokens but a model of 300; they do not belong together"):
         opened(tmp_path)
-    with pytest.raises(ModelError, match=r"a tokenizer of 25 tokens and a model of 20;"):
+    with pytest.raises(ModelError, match=r"a tokenizer of 25 tokens but a model of 20;"):
         opened(save_tiny(tmp_path / "small", vocab_size=20))
 
 
@@ -154,7 +154,7 @@ def test_a_table_padded_by_some_rows_is_no_obstacle(tmp_path: Path) -> None:
 def test_a_folder_with_pickled_weights_alone_is_refused(tmp_path: Path) -> None:
     save(tmp_path, "llama")
     (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
-    with pytest.raises(ModelError, match=r"holds only pytorch_model\.bin; Addend reads safetensors alone"):
+    with pytest.raises(ModelError, match=r"holds only pytorch_model\.bin; Addend reads only safetensors"):
         resolve(str(tmp_path))
 
 

@@ -2,10 +2,11 @@
 
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import fixed, plural, signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 LAYOUTS = ("C17a", "C17b", "C17c")
+WIDER = {SUPPORTED: "it ends lower", CONTRADICTED: "it ends no lower"}
 EARLIER = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
 """The first verdict's contest, in the preset `cpu`: its trainings ended on the plateau."""
 
@@ -21,11 +22,10 @@ def _sizes(effects: list[float]) -> str:
 def _wider(facts: Facts) -> str:
     """How the concatenation at full word width ends, which costs more than adding; empty where it was not trained."""
     one = facts.get("C17d")
-    if one is None or one.effect is None:
+    if one is None or one.effect is None or one.low is None or one.high is None:
         return ""
-    size = f"{abs(one.effect):.2f} nats"
-    end = {SUPPORTED: f"{size} lower (better)", CONTRADICTED: f"no lower ({signed(one.effect)} nats)"}
-    return f" At full word width it ends {end.get(one.verdict, f'{signed(one.effect)} nats away (open)')}."
+    size = f"({signed(one.effect)} nats, {fixed(one.low)} to {fixed(one.high)})"
+    return f" At full word width {WIDER.get(one.verdict, 'the difference is not resolved')} {size}."
 
 
 def _earlier(ask: Ask) -> str:
