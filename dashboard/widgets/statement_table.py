@@ -87,7 +87,7 @@ def _row(one: Judgement, *, linked: bool) -> str:
         drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
     # The rules' files are frozen and say "less" for minus.
     unit = one.unit.replace(", less ", " minus ").replace(" less ", " minus ")
-    size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}" if one.effect is not None else ""
+    size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}{_pair(one)}" if one.effect is not None else ""
     if size and len(one.readings) > 1 and one.kind in HARDEST:
         size = f"{HARDEST[one.kind]} {len(one.readings)} readings: {size}"
     side = (
@@ -109,6 +109,11 @@ def _row(one: Judgement, *, linked: bool) -> str:
         f'<td class="more">{link}</td>'
         "</tr>"
     )
+
+
+def _pair(one: Judgement) -> str:
+    """Which two variants a number of our own trainings is about."""
+    return f": {pair}" if (pair := comparison.trained_pair(one)) else ""
 
 
 def _others(one: Judgement) -> list[float]:

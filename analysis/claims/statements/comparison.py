@@ -67,6 +67,14 @@ def region(one: Judgement) -> Region | None:
     return Region(least=None, most=end, neutral=0.0) if downward else Region(least=-end, most=None, neutral=0.0)
 
 
+def trained_pair(one: Judgement) -> str:
+    """The two variants of a statement about our own trainings: `TUPE-A compared with BERT-A`; empty for another."""
+    rule = _rules().get(one.id, {})
+    if one.kind not in TRAINED or not rule:
+        return ""
+    return f"{title(rule['variant'])} compared with {title(rule['baseline'])}"
+
+
 def rule_in_words(one: Judgement) -> str:
     """The rule of a statement: what is compared, over how many seeds, with which line and which correction."""
     rule = _rules().get(one.id)
