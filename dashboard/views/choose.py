@@ -48,7 +48,7 @@ with right:
 preset = picked.get("preset")
 if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
     # The default stays what it was: links that name no preset open what they opened.
-    st.warning(
+    st.info(
         f"**Our trainings of preset {escape_markdown(preset)} decide nothing.** They were begun before the rules were "
         "frozen, or at other settings. In a short training BERT-A leaves the plateau late, and differences from it "
         f"mostly say that. The rules judge preset {JUDGED}, whose numbers may point the other way.",

@@ -80,7 +80,7 @@ def test_readers_who_want_no_motion_get_the_last_picture_at_once(browser, addres
     time.sleep(0.3)
     assert drawn(page) == first, "nothing moves"
     expect(stage(page)).to_have_text("What training makes of the sum")
-    assert re.search(r"measured: 0\.\d{3}", first)
+    assert re.search(r"similarity score: 0\.\d{3} → 0\.\d{3}", first)
     ink = page.locator("figure").evaluate("figure => getComputedStyle(figure).color")
     assert ink == ("rgb(236, 238, 242)" if scheme == "dark" else "rgb(31, 36, 48)")
     context.close()

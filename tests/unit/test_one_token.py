@@ -29,6 +29,6 @@ def test_its_figures_are_drawn_and_say_what_is_undefined(made: Decomposition, na
     assert "nan" not in figure.caption + figure.alt
     if name == "probe_heads":
         assert "Undefined here: no query has two keys to choose between" in figure.caption
-        assert '"shown": "–"' in drawn
+        assert '"written": "–"' in drawn
     if name == "probe_maps":
         assert "share undefined, effect undefined" in drawn

@@ -255,7 +255,7 @@ def _aggregated(value: Any, wanted: tuple[str, ...], named: list[str], measure: 
     if not pooled:
         return text
     return (
-        f"{text} in an average head (each head counts alike), and {percent(value[pooled[0], term])} of that of all "
+        f"{text} in an average head, and {percent(value[pooled[0], term])} of that of all "
         "heads together (heads with large scores count for more)"
     )
 
