@@ -33,7 +33,7 @@ def stops(one: Touch) -> list[int]:
     """The values of a slider, and that of the link where it lies between them."""
     options = list(one.options())
     asked = int(picked.get(one.field))
-    return sorted({*options, asked}) if options[0] < asked < options[-1] else options
+    return sorted({*options, asked}) if options and options[0] < asked < options[-1] else options
 
 
 def touch(one: Touch) -> None:

@@ -4,6 +4,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.rules import training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
 WIDER = {SUPPORTED: "it ends lower", CONTRADICTED: "it ends no lower"}
@@ -57,7 +58,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         head = f"a real concatenation of the same width {bold} with any of {len(known)} layouts"
     effects = sorted(one.effect or 0.0 for one in known.values())
     best = min(known.values(), key=lambda one: one.effect or 0.0)
-    size = PRESETS["cpu2"]
+    size = PRESETS[training_rules().preset]
     return ComputedSentence(
         sentence=f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) {head}: its final loss "
         f"{_sizes(effects)} ({plural(best.seeds or 0, 'seed')} each).{_wider(facts)}"
