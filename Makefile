@@ -1,5 +1,6 @@
 # What a developer runs. `make fast` takes about a minute and a half on two cores and imports no PyTorch.
 PYTHON ?= .venv/bin/python
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: install fast check fix run
 

@@ -1,5 +1,6 @@
 """The moving pictures, as components: what a reader does to them never goes to the server."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
@@ -13,19 +14,31 @@ from analysis.narrative import hero
 
 
 @cache
-def browser_component(name: str, package: str = "analysis.narrative") -> Callable[..., Any]:
+def _component(name: str, package: str) -> Callable[..., Any]:
     """A component by the name of its folder in a package, which holds its HTML, CSS and JavaScript."""
     folder = files(package) / name
     html, css, js = ((folder / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
     return component(f"addend_{name}", html=html, css=css, js=js)
 
 
+def show_component(
+    name: str, key: str, data: Mapping[str, Any], *, dark: bool, package: str = "analysis.narrative", **callbacks: Any
+) -> None:
+    """Draws a component with data that JSON can hold; its script reads them from `data.json`, its colours from CSS.
+
+    The data go as one text: Streamlit would ask of a list whether it is a table, and import pandas to know, which takes
+    a second of the first page.
+    """
+    sent = {"colours": css_variables(dark=dark), "json": json.dumps(data)}
+    _component(name, package)(key=key, data=sent, **callbacks)
+
+
 def show_hero(last: hero.Stage, *, dark: bool) -> None:
     """The picture of Home. last: the fifth stage, which says what was measured."""
     stages = [asdict(stage) for stage in (*hero.STAGES, last)]
-    browser_component("hero")(key="home.hero", data={"colours": css_variables(dark=dark), "stages": stages})
+    show_component("hero", "home.hero", {"stages": stages}, dark=dark)
 
 
 def show_shift(picture: Mapping[str, Any], *, dark: bool) -> None:
     """The picture of the tour. picture: as `analysis.narrative.shift.picture` gives it."""
-    browser_component("shift")(key="read.shift", data={"colours": css_variables(dark=dark), **picture})
+    show_component("shift", "read.shift", picture, dark=dark)

@@ -44,6 +44,8 @@ class Table:
             f"{memory:.0f} GiB, load average {self.load:.1f} before and {os.getloadavg()[0]:.1f} after",
             f"# {library_versions()}",
         ]
+        if sys.dont_write_bytecode:
+            self.lines.append("# This Python keeps no bytecode: each start compiles what it imports, which takes seconds.")
         print("\n".join(self.lines[1:3]), flush=True)
         if write:
             TABLES.mkdir(exist_ok=True)

@@ -117,7 +117,7 @@ export default function ({ data, parentElement: root }) {
   const figure = root.querySelector("figure");
   const slider = root.querySelector("input");
   const buttons = root.querySelector(".stages");
-  const stages = data.stages;
+  const { stages } = JSON.parse(data.json);
   figure.style.cssText = data.colours;
   delete figure.dataset.stage;
   let target = null;

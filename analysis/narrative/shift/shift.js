@@ -20,8 +20,8 @@ function element(parent, name, attributes, text) {
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 // What does not move: the tokens' names and the axes.
-function frame(svg, data, narrow) {
-  const { tokens, shifts, changes } = data;
+function frame(svg, picture, narrow) {
+  const { tokens, shifts, changes } = picture;
   svg.setAttribute("viewBox", narrow ? "0 0 366 590" : "0 0 640 404");
   svg.replaceChildren();
   tokens.forEach((token, i) => {
@@ -56,10 +56,11 @@ export default function ({ data, parentElement: root }) {
   const figure = root.querySelector("figure");
   const svg = root.querySelector("svg");
   const slider = root.querySelector("input");
-  const { tokens, shifts, patterns, changes, head } = data;
+  const picture = JSON.parse(data.json);
+  const { tokens, shifts, patterns, changes, head } = picture;
   figure.style.cssText = data.colours;
   slider.max = shifts.length - 1;
-  const { x, y, dot } = frame(svg, data, figure.clientWidth < NARROW);
+  const { x, y, dot } = frame(svg, picture, figure.clientWidth < NARROW);
   const cells = tokens.flatMap((_row, i) =>
     tokens.map((_column, j) => {
       const cell = element(svg, "rect", {

@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from analysis.core.colours import css_variables
 from analysis.figures import Figure
 from analysis.figures.drawing import Look
 from analysis.figures.export import panel_svgs
 from analysis.narrative.report.page import prefix_ids
 from dashboard.session import queries
-from dashboard.widgets.moving_pictures import browser_component
+from dashboard.widgets.moving_pictures import show_component
 
 TAG, DESCRIPTION = re.compile(r"<[^>]+>"), re.compile(r' (?:role|aria-\w+)="[^"]*"')
 NARROW = 270
@@ -77,9 +76,12 @@ def show_flipbook(
         turned(int(st.session_state[key]["at"]))
 
     frames = [asdict(frame(number, label)) for number, label in enumerate(labels)]
-    browser_component("flipbook", "dashboard.widgets")(
-        key=key,
-        data={"colours": css_variables(dark=dark), "label": name, "at": at, "width": width, "frames": frames},
+    show_component(
+        "flipbook",
+        key,
+        {"label": name, "at": at, "width": width, "frames": frames},
+        dark=dark,
+        package="dashboard.widgets",
         on_at_change=let_go,
         on_width_change=lambda: None,
     )

@@ -8,7 +8,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   const figure = root.querySelector("figure");
   const slider = root.querySelector("input");
   const panels = root.querySelector(".panels");
-  const { frames, at, label } = data;
+  const { frames, at, label, width: asked } = JSON.parse(data.json);
   figure.style.cssText = data.colours;
   root.querySelector("label span").textContent = label;
   slider.max = frames.length - 1;
@@ -29,5 +29,5 @@ export default function ({ data, parentElement: root, setStateValue }) {
   slider.onchange = () => +slider.value !== at && setStateValue("at", +slider.value);
   draw();
   const width = figure.clientWidth < NARROW ? "narrow" : "wide";
-  if (data.width !== width) setStateValue("width", width);
+  if (asked !== width) setStateValue("width", width);
 }
