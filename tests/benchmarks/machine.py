@@ -45,7 +45,7 @@ class Table:
             f"# {library_versions()}",
         ]
         if sys.dont_write_bytecode:
-            self.lines.append("# This Python keeps no bytecode: each start compiles what it imports, which takes seconds.")
+            self.lines.append("# This Python keeps no bytecode, so each start compiles what it imports for seconds.")
         print("\n".join(self.lines[1:3]), flush=True)
         if write:
             TABLES.mkdir(exist_ok=True)
