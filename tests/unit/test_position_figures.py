@@ -77,7 +77,7 @@ def test_kernels_are_of_the_head_that_a_link_names(tmp_path: Path) -> None:
 def test_a_model_that_adds_positions_has_a_map_and_no_kernels() -> None:
     figure = FIGURES["position_map"].make(VALUES)
     assert "most by added positions" in figure.finding
-    assert "Positions are not turned but added" in figure.caption
+    assert "Positions are not rotated but added" in figure.caption
     with pytest.raises(NoResults, match="turns no queries and keys"):
         FIGURES["position_kernels"].make(VALUES)
 

@@ -86,7 +86,7 @@ def rule_in_words(one: Judgement) -> str:
     if one.kind == "tuned":
         return _tuned(rule)
     if one.kind == OPEN:
-        return "No rule is applied: what is at hand cannot decide this statement."
+        return "No rule is applied: the evidence stored so far cannot decide this statement."
     return _counted(rule, one)
 
 
@@ -171,9 +171,9 @@ def _counted(rule: Mapping[str, Any], one: Judgement) -> str:
         allowed = " or ".join(sorted(ALLOWED[rule["expect"]]))
         return (
             f"The rule takes {what} of two variants in one published table. The first is better or worse if they "
-            "differ by more than 1 point, 0.5 BLEU or 5 % of perplexity, and else the same. Papers print no spread, "
-            f"so there is no test. A figure holds if the first is {allowed}. Figures of one paper count as one. "
-            f"{quantified}"
+            "differ by more than 1 point, 0.5 BLEU or 5 % of perplexity; otherwise they are the same. Papers print no "
+            f"spread, so there is no test. A figure holds if the first is {allowed}. Figures of one paper count as "
+            f"one. {quantified}"
         )
     lines = sorted({reading.line for reading in one.readings if reading.line is not None})
     line = f"its line at {significant(lines[0])}" if len(lines) == 1 else "its own line"

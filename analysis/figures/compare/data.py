@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, signed
@@ -54,7 +55,7 @@ def _side(decomposition: Decomposition, head: int | None = None) -> str:
     about = decomposition.provenance
     cut = f", cut from {about.truncated_from}" if about.truncated_from else ""
     return (
-        f"{about.model} ({about.revision}), layer {decomposition.layer}{which}, {decomposition.method}, "
+        f"{readable(about.model)} ({about.revision}), layer {decomposition.layer}{which}, {decomposition.method}, "
         f"{len(decomposition.tokens)} tokens{cut}"
     )
 

@@ -28,9 +28,9 @@ def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]
             tooltip=(
                 *TIPS,
                 "positions",
-                ("value", "of the distance of two words", ".3~g"),
+                ("value", "change, in distances between two words", ".3~g"),
                 *marks.interval_tips(".3~g"),
-                ("largest", "largest of one number", ".2~g"),
+                ("largest", "largest change of one number", ".2~g"),
             ),
         )
         drawn.append(marks.panel(*lines, look=look, width=marks.HALF, height=high(look, named), title=title))
@@ -56,12 +56,12 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
             tooltip=(
                 "model",
                 "layer",
-                ("ratio", "of the distance of even attention", ".3~g"),
+                ("ratio", "relative to even attention", ".3~g"),
                 ("value", "mean distance, tokens", ".3~g"),
                 *marks.interval_tips(".3~g", "ratio_low", "ratio_high"),
             ),
         )
-        above = f"{title}: mean distance over that of even attention"
+        above = f"{title}: mean distance relative to even attention"
         by_layer.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=high(look, 0), title=above))
         named = len(content.models) if place == len(titles) - 1 else 0
         lines = marks.line_plot(
@@ -72,9 +72,14 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
             look=look,
             color=colour(content.models, look, named=named),
             dots=marks.SEED,
-            tooltip=("model", ("first", "distance from"), ("last", "to"), ("ratio", "over even attention", ".3~g")),
+            tooltip=(
+                "model",
+                ("first", "distance from"),
+                ("last", "to"),
+                ("ratio", "relative to even attention", ".3~g"),
+            ),
         )
-        below = f"{title}: attention at a distance over even attention"
+        below = f"{title}: attention at each distance, relative to even"
         by_distance.append(
             marks.panel(even, *lines, look=look, width=marks.HALF, height=high(look, named), title=below)
         )

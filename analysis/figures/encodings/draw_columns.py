@@ -53,7 +53,9 @@ def _held(held: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
         tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
     )  # fmt: skip
     half = marks.rule(look, x=0.5, dash=marks.DASH)
-    return marks.panel(half, *lines, look=look, width=marks.THIRD, height=HEIGHT, title="Who holds the variance")
+    return marks.panel(
+        half, *lines, look=look, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance"
+    )
 
 
 def _by_title(shown: Sequence[Sized], look: Look) -> alt.Color:

@@ -17,8 +17,8 @@ LOG_DIMENSIONS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 LOG_COSINES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 RANDOM: tuple[marks.Tip, ...] = (
     ("value", "", ".4~g"),
-    ("baseline", "random", ".4~g"),
-    ("baseline_low", "random, from", ".4~g"),
+    ("baseline", "random vectors", ".4~g"),
+    ("baseline_low", "random vectors, from", ".4~g"),
     ("baseline_high", "to", ".4~g"),
 )
 NUMBERS = ["along", "value", "low", "high", "baseline", "baseline_low", "baseline_high"]
@@ -223,7 +223,7 @@ def calls(figure: Figure[CallsContent], look: Look) -> list[Chart]:
     """Every word's margin in order, the picked one marked; below the line a word is lost."""
     rows = figure.frame()
     picked = rows[rows.word == figure.content.picked].assign(label=lambda row: row.word + " → " + row.other_word)
-    x = marks.number(alt.X, "rank", "words, the closest call first", nice=False, padding=8)
+    x = marks.number(alt.X, "rank", "words, from the smallest margin to the largest", nice=False, padding=8)
     y = marks.number(alt.Y, "margin", "margin (0: as near to another word)", zero=True)
     tooltip: tuple[marks.Tip, ...] = ("word", "position:Q", ("other_word", "nearest other"), ("margin", "", ".3~g"))
     # The label reaches into the chart, not over an axis.

@@ -35,7 +35,7 @@ DIFFERENCE_TIPS: tuple[marks.Tip, ...] = (
     ("over_examples", "95 %, over dev examples"),
     "verdict",
     ("p_corrected", "p, corrected", ".3f"),
-    ("smallest_detectable", "found with 80 % power", ".2f"),
+    ("smallest_detectable", "smallest difference found with 80 % power", ".2f"),
 )
 SCORE_TIPS: tuple[marks.Tip, ...] = ("learnt", ("learning_rate", "learning rate", ".0e"), "data")
 USED = (
@@ -54,7 +54,7 @@ def average(figure: Figure[GlueContent], look: Look) -> list[Chart]:
     ours = rows[rows.verdict != PUBLISHED]
     # The averages of another model on other data would press ours together on a shared axis; the table has both.
     shown = ours if len(ours) else rows
-    title = "Average, own" if len(ours) else "Average, as published"
+    title = "Our average" if len(ours) else "Published average"
     return [
         _panel(content, against, "difference", (f"Difference to {content.baseline}", ""), look, wide=True),
         _panel(content, shown, "value", (title, _majority(shown)), look, wide=True),

@@ -46,8 +46,8 @@ def tokens(figure: Figure[TokensContent], look: Look) -> list[Chart]:
         both = pd.concat([frame.assign(kind=when, loss=frame[f"loss_{when}"]) for when in WHEN])
         y = marks.number(alt.Y, "loss", "cross-entropy (nats)", zero=True)
         dots = _dots(
-            both, x, y, WHEN, look, "token", ("likeliest_before", "likeliest before"),
-            ("likeliest_after", "likeliest after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
+            both, x, y, WHEN, look, "token", ("likeliest_before", "most likely token before"),
+            ("likeliest_after", "most likely token after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
         )  # fmt: skip
         spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2="loss_after:Q")
     else:

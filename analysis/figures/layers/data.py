@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy import ndarray
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.formatting import capitalised
 from analysis.core.term_names import ADDED_TERMS, FOUR, SOURCES, TERMS
@@ -87,9 +88,8 @@ def probe_layers(params: LayersParameters, run: Layers) -> Figure[LayerHeadsCont
         finding=f"{capitalised(term_label(term))}: {text}",
         frame=lambda: frame,
         caption=(
-            f"{capitalised(MEASURES[run.measure])} of {term_label(term)}, {run.provenance.model}, one text of "
-            f"{run.tokens} "
-            f"tokens. {reading(run.measure)} {_assumed(run)}"
+            f"{capitalised(MEASURES[run.measure])} of {term_label(term)}, {readable(run.provenance.model)}, one "
+            f"text of {run.tokens} tokens. {reading(run.measure)} {_assumed(run)}"
         ),
         alt=f"Heat map, {values.shape[0]} layers by {values.shape[1]} heads; {text}.",
         content=LayerHeadsContent(values=values, measure=run.measure, label=MEASURES[run.measure]),
@@ -130,7 +130,8 @@ def probe_depth(params: Parameters, run: Layers) -> Figure[DepthContent]:
         caption=(
             f"Of the scores: {MEASURES[run.measure]}, mean over heads, of {which} at each layer. Of the states: each "
             "source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, which sums to 1; "
-            f"after the last layer: {text}. {run.provenance.model}, one text of {run.tokens} tokens. {_assumed(run)}"
+            f"after the last layer: {text}. {readable(run.provenance.model)}, one text of {run.tokens} tokens. "
+            f"{_assumed(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         content=DepthContent(

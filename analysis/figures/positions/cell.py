@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import percent
@@ -82,7 +83,7 @@ def position_cell(params: CellParameters, run: tuple[PositionMap, PositionMap | 
             f"What each head owes to this part of its scores{'' if kernel.empty else ', its mean score by distance'} "
             f"and the pairs of tokens whose key-centred score it raises most.{joined} A share is of the head's "
             "own variation of key-centred scores; heads with a share below 0 have this part working against the rest. "
-            f"{made.provenance.model}, one text of {made.tokens} tokens."
+            f"{readable(made.provenance.model)}, one text of {made.tokens} tokens."
         ),
         alt=f"Bars by head, {'' if kernel.empty else 'lines against distance, '}and bars by pair of tokens. {finding}.",
         content=CellContent(heads=heads, kernel=kernel, pairs=pairs),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import percent
@@ -109,7 +110,7 @@ def position_map(params: BaselineParameters, run: tuple[PositionMap, PositionMap
                 "shares of a layer add up to 1; one below zero belongs to a part that works against the others and "
                 "takes away some of their variation.",
                 _how(made),
-                f"{made.provenance.model}, one text of {made.tokens} tokens ({made.provenance.dtype}, "
+                f"{readable(made.provenance.model)}, one text of {made.tokens} tokens ({made.provenance.dtype}, "
                 f"{made.provenance.device}); another text gives other shares.",
                 _baseline_note(params.baseline, baseline),
             ]
@@ -127,7 +128,7 @@ def position_kernels(
     made = run[0]
     if made.kernels is None:
         raise NoResults(
-            f"{made.provenance.model} turns no queries and keys, so it has no bands and no kernels over distance."
+            f"{readable(made.provenance.model)} does not rotate queries and keys, so it has no bands and no kernels."
         )
     layers, bands, heads, _ = made.kernels.shape
     layer, head = params.layer, checked_head(params.head, heads)
@@ -146,7 +147,7 @@ def position_kernels(
     ]
     frame = pd.DataFrame(rows, columns=["band", "distance", "score"])
     if frame.empty:
-        text = f"Layer {layer} turns nothing"
+        text = f"Layer {layer} rotates nothing"
     else:
         strongest = made.sources[there[int(np.argmax(reach[there]))]]
         summed = frame.groupby("distance").score.sum()
@@ -161,8 +162,8 @@ def position_kernels(
         frame=lambda: frame,
         caption=(
             "A band's mean score at each distance over all queries and keys of the text, minus its mean over "
-            "distances: what distance does by itself. Bands are named by the wavelengths of their turns, in tokens. "
-            f"{made.provenance.model}, layer {layer}, head {head}, one text of {made.tokens} tokens."
+            "distances: what distance does by itself. Bands are named by their wavelengths in tokens. "
+            f"{readable(made.provenance.model)}, layer {layer}, head {head}, one text of {made.tokens} tokens."
         ),
         alt=f"Lines against distance, one a band. {text}.",
         content=KernelsContent(frame=frame, bands=[made.sources[band] for band in there]),
@@ -176,26 +177,29 @@ def position_unturned(params: Parameters, run: Unturned) -> Figure[UnturnedConte
     frame = frames.cells(run.values, "outcome", layer=None, band=names).assign(loss_difference=run.losses.ravel())
     frame = frame.dropna(subset="outcome")
     if frame.empty:
-        raise NoResults(f"{run.provenance.model} turns nothing in any layer, so there is nothing to leave unturned.")
+        raise NoResults(f"{readable(run.provenance.model)} has no layer with a rotation that could be switched off.")
     single = frame[frame.band != ALL_BANDS]
     top = single.iloc[single.outcome.argmax()]
-    finding = f"Most is lost without wavelengths {top.band} tokens in layer {top.layer}: {top.outcome:.2g}"
+    finding = (
+        f"The model loses most without the rotation at wavelengths {top.band} tokens in layer {top.layer}: "
+        f"{top.outcome:.2g}"
+    )
     loss = ""
     if run.loss == run.loss:
         most = frame.iloc[frame.loss_difference.argmax()]
         loss = (
-            f" The loss on the text is {run.loss:.2f} nats a token; it rises most, by {most.loss_difference:.2f}, "
+            f" The loss on the text is {run.loss:.2f} nats per token; it rises most, by {most.loss_difference:.2f}, "
             "without "
-            f"{'any turn' if most.band == ALL_BANDS else f'wavelengths {most.band} tokens'} in layer {most.layer}."
+            f"{'any rotation' if most.band == ALL_BANDS else f'wavelengths {most.band} tokens'} in layer {most.layer}."
         )
     return Figure(
-        title="What is lost when one band is not turned",
+        title="What the model loses when one band is not rotated",
         finding=finding,
         frame=lambda: frame,
         caption=(
             f"{run.measure[0].upper()}{run.measure[1:]}, between the model as it is and the model in which one layer "
-            f"leaves one band of wavelengths (tokens) unturned, or all of them; every cell is a pass of its own.{loss} "
-            f"{run.provenance.model}, one text of {run.tokens} tokens."
+            f"does not rotate one band of wavelengths (tokens), or any of them; each cell is one forward pass.{loss} "
+            f"{readable(run.provenance.model)}, one text of {run.tokens} tokens."
         ),
         alt=f"Heat map of {len(run.values)} layers by {frame.band.nunique()} bands. {finding}.",
         content=UnturnedContent(
@@ -210,7 +214,7 @@ def named_source(source: str) -> str:
 
 
 def _title(made: PositionMap) -> str:
-    return made.provenance.model
+    return readable(made.provenance.model)
 
 
 def _frame(made: PositionMap) -> pd.DataFrame:
@@ -225,7 +229,7 @@ def _how(made: PositionMap) -> str:
         whole = {(one.turned, one.width) for one in made.rotations if one.turned}
         turned = " and ".join(f"{turned} of {width}" for turned, width in sorted(whole))
         layers = (
-            f"; {'layer' if len(still) == 1 else 'layers'} {', '.join(map(str, still))} turn nothing" if still else ""
+            f"; {'layer' if len(still) == 1 else 'layers'} {', '.join(map(str, still))} rotate nothing" if still else ""
         )
         error += f" Layers {', '.join(map(str, without))} have no attention and are empty." if without else ""
         error += " The model caps its scores; these are the ones before." if made.capped else ""
@@ -235,12 +239,12 @@ def _how(made: PositionMap) -> str:
                 "scores matters, too; it is in no share."
             )
         return (
-            f"Queries and keys are turned, in {turned} dimensions of a head{layers}: each band's part is split into "
+            f"Queries and keys are rotated, in {turned} dimensions of a head{layers}: each band's part is split into "
             "its mean over the distances of the text (content), its mean over the text's queries and keys (distance), "
             f"and the rest (both). What hidden states know of position in other ways counts as content. {error}"
         )
     return (
-        "Positions are not turned but added, to words or to scores: the parts are terms of the scores, exact at "
+        "Positions are not rotated but added, to words or to scores: the parts are terms of the scores, exact at "
         "layer 0; "
         f"deeper, patterns and norms' statistics are held at their true values. {error}"
     )

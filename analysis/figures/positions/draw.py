@@ -105,7 +105,7 @@ def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
             bands,
             domain=(0, max(float(frame.outcome.max()), 1e-6)),
             row_title="layer",
-            column_title="wavelength that is not turned (tokens)",
+            column_title="wavelengths that are not rotated (tokens)",
             value_title=figure.content.label,
             diverging=False,
             level=True,
@@ -118,7 +118,7 @@ def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
 
 @drawing("position_cell", columns=3)
 def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
-    """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens that it joins."""
+    """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens with its highest scores."""
     kernel, pairs = figure.content.kernel, figure.content.pairs
     shares = figure.content.heads.dropna(subset="value").rename(columns={"value": "share"})
     x = marks.number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
@@ -141,7 +141,9 @@ def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
         panels.append(marks.panel(*lines, look=look, width=marks.THIRD, height=HIGH, title="Kernel over distance"))
     if len(pairs):
         panels.append(
-            marks.panel(_joined(pairs, look), look=look, width=marks.THIRD, height=HIGH, title="Pairs it joins most")
+            marks.panel(
+                _joined(pairs, look), look=look, width=marks.THIRD, height=HIGH, title="Pairs with the highest scores"
+            )
         )
     return panels
 
@@ -151,7 +153,7 @@ def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
         f"{query} {printable(asks)} \u2192 {key} {printable(answers)}"
         for query, asks, key, answers in pairs[["query", "query_token", "key", "key_token"]].itertuples(index=False)
     ]
-    axis = token_axis(labels, "query \u2192 key, each with its place", angle=0, limit=140)
+    axis = token_axis(labels, "query \u2192 key, with their token numbers", angle=0, limit=140)
     bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=look.series)
     return bars.encode(
         x=marks.number(alt.X, "value", "key-centred score", zero=True, ticks=5),
@@ -159,8 +161,8 @@ def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
         tooltip=marks.tips(
             ("query_token", "query"),
             ("key_token", "key"),
-            ("query", "query's place"),
-            ("key", "key's place"),
+            ("query", "query, token number"),
+            ("key", "key, token number"),
             "head",
             ("value", "score", ".3f"),
         ),

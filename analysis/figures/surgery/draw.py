@@ -15,7 +15,7 @@ ROOM = 0.01
 TIPS: tuple[marks.Tip, ...] = (
     ("value", LABEL, ".4f"),
     *marks.interval_tips(".4f"),
-    ("difference", "minus the intact model's", "+.4f"),
+    ("difference", "change from the intact model", "+.4f"),
 )
 
 
@@ -54,7 +54,7 @@ def _by_rank(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Chart:
     own, random = content.curves.values()
     x = marks.number(alt.X, "rank", "directions of the positions", log=2)
     y = marks.number(alt.Y, "value", LABEL, domain=_reach(shown))
-    color = marks.series("along", (own, random), look, marks.legend("words kept out of, positions inside"))
+    color = marks.series("along", (own, random), look, marks.legend("directions reserved for positions"))
     lines = marks.line_plot(
         shown[shown.along == own], x=x, y=y, look=look, color=color, ends=("low", "high"), dots=marks.SEED,
         tooltip=("along", ("rank:Q", "directions"), *TIPS),

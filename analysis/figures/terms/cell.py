@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import signed
 from analysis.figures.figure import Figure, figure
@@ -81,9 +82,9 @@ def probe_cell(params: MapParameters, decomposition: Decomposition) -> Figure[Ce
         finding=text.removesuffix("."),
         frame=lambda: frame,
         caption=(
-            f"What each term adds to the {kind} of this one query on this one key; {decomposition.provenance.model}, "
-            "layer "
-            f"{decomposition.layer}. {text} Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
+            f"What each term adds to the {kind} of this one query on this one key; "
+            f"{readable(decomposition.provenance.model)}, layer {decomposition.layer}. {text} "
+            f"Attention after softmax: {pattern:.4f}. {method_assumption(decomposition)}"
         ),
         alt=f"Bars, one a term. {text}",
         content=CellContent.of(drawn, kind),

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, percent, plural, ranges
 from analysis.core.provenance import model_options
@@ -160,8 +161,8 @@ def terms_heads(params: StoredTermsParameters) -> Figure[TermTable]:
         finding=most_leading(lead, len(table)),
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
-            f"{capitalised(MEASURES[measure])}, per head, {first.model}, layer {first.layer}, {_texts(first)}. "
-            f"{reading(measure)} {folded_note(table)}{_held(first)} {_errors(first)}"
+            f"{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer {first.layer}, "
+            f"{_texts(first)}. {reading(measure)} {folded_note(table)}{_held(first)} {_errors(first)}"
         ),
         alt=f"Heat map of {len(table)} heads by {len(order)} terms. Of the four word and position terms the largest is "
         f"{leading} of {len(table)} heads.",
@@ -213,7 +214,7 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure[AggregatesContent]
         finding=_aggregated(value, wanted, named, measure),
         frame=lambda: frame,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {first.model}, layer {first.layer}, {_texts(first)}. "
+            f"{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, {_texts(first)}. "
             f"{text[0].upper()}{text[1:]}.{why} {_left_out(len(present) - len(order))}Lines at the dots: 95 % "
             f"bootstrap intervals, 2,000 resamples of {json.loads(first.config)['clusters']} groups of texts that "
             "share no passage; they say nothing about other texts or models."

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy import ndarray
 from pydantic import Field
 
+from analysis.claims.statements.rows import readable
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, fixed, signed
 from analysis.core.term_names import ADDED_TERMS, TERMS
@@ -36,7 +37,7 @@ NO_CHOICE = "Undefined here: no query has two keys to choose between that differ
 
 
 NO_SOURCE = {
-    "rotated": "This model turns its queries and keys by position: position multiplies, so no summand of its hidden "
+    "rotated": "This model rotates its queries and keys by position: position multiplies, so no summand of its hidden "
     "states is position, and it sits inside every term. Scores against distance show it; so do interventions.",
     "score_bias": "This model adds a bias for the distance to its scores: no summand of its hidden states is position. "
     "The term score_bias holds it.",
@@ -169,7 +170,7 @@ def _where(decomposition: Decomposition, head: int | None = None) -> str:
     which = f", head {head}" if head is not None else f", {decomposition.heads} heads"
     text = f" ({unknown_tokens_note(decomposition)})" if unknown_tokens_note(decomposition) else ""
     return (
-        f"{decomposition.provenance.model}, layer {decomposition.layer}{which}, one text of "
+        f"{readable(decomposition.provenance.model)}, layer {decomposition.layer}{which}, one text of "
         f"{len(decomposition.tokens)} tokens{cut}{text}"
     )
 

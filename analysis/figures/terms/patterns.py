@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from analysis.claims.statements.rows import readable
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.figures.figure import Figure, LiveRun, Parameters, figure
@@ -53,9 +54,9 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
         ),
         frame=lambda: frame,
         caption=(
-            f"Attention probabilities of {about.model}, layer {layer}, head {head}, one text of {len(labels)} tokens, "
-            f"from its own forward pass ({about.dtype}, {about.device}). Rows are queries, columns are keys. There "
-            "are no terms: which of its hidden states come from position is not known for this architecture."
+            f"Attention probabilities of {readable(about.model)}, layer {layer}, head {head}, one text of "
+            f"{len(labels)} tokens, from its own forward pass ({about.dtype}, {about.device}). Rows are "
+            "queries, columns are keys. There are no terms: which of its hidden states come from position is not known for this architecture."
         ),
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
         command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",

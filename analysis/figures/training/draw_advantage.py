@@ -50,7 +50,7 @@ def advantage(figure: Figure[AdvantageContent], look: Look) -> list[Chart]:
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
     ratios = marks.line_plot(
         table, x=_steps(trained, max(trained)), look=look, color=color, ends=("ratio_low", "ratio_high"), width=0,
-        y=marks.number(alt.Y, "ratio", f"steps to {content.baseline}'s final loss, over its own", domain=(0, top)),
+        y=marks.number(alt.Y, "ratio", f"steps to reach {content.baseline}'s final loss (share)", domain=(0, top)),
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     return [

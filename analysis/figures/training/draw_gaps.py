@@ -157,7 +157,7 @@ def _seeds_and_means(
 
 @drawing("training_plateau")
 def plateau(figure: Figure[PlateauContent], look: Look) -> list[Chart]:
-    """Steps until the plateau is left."""
+    """Steps until a model leaves the plateau."""
     table, seeds = figure.content.table, figure.frame()
     end = float(np.nanmax([seeds.step.max(), min(table.high.max(), 1.5 * seeds.step.max())]))
     shown = table[["title", "low", "high", "n"]].assign(
@@ -168,7 +168,9 @@ def plateau(figure: Figure[PlateauContent], look: Look) -> list[Chart]:
     layers = _seeds_and_means(
         seeds[["title", "seed", "step", "censored"]],
         shown,
-        marks.number(alt.X, "step", "steps until the plateau is left", domain=(0, 1.03 * end), ticks=10, form=",d"),
+        marks.number(
+            alt.X, "step", "steps until a model leaves the plateau", domain=(0, 1.03 * end), ticks=10, form=",d"
+        ),
         marks.rows_down("title", table.title.tolist()),
         look,
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),

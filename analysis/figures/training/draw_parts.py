@@ -26,7 +26,7 @@ def parts(figure: Figure[PartsContent], look: Look) -> list[Chart]:
     table = figure.frame()
     ends = [0.0, *table[["gap", "low", "high"]].clip(-_most(table), _most(table)).stack()]
     x = marks.number(
-        alt.X, "gap", "nats, after minus before", domain=(min(ends), max(ends)), nice=True, padding=8, ticks=5
+        alt.X, "gap", "change in final loss (nats)", domain=(min(ends), max(ends)), nice=True, padding=8, ticks=5
     )
     panels = []
     for way in figure.content.ways:

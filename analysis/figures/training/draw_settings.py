@@ -35,7 +35,7 @@ def settings(figure: Figure[SettingsContent], look: Look) -> list[Chart]:
             ),
             mean_ticks(
                 means[["title", "mean", "seeds", "gap", "rate"]], x, y, look,
-                (*TIPS, "seeds", ("mean", "mean loss", ".3f"), ("gap", "less the baseline", "+.3f")),
+                (*TIPS, "seeds", ("mean", "mean loss", ".3f"), ("gap", "difference from the baseline", "+.3f")),
             ),
             words(means[["title", "written"]], y, look),
         ]  # fmt: skip

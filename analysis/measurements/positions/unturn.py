@@ -81,7 +81,7 @@ def unturn(
                     losses[layer, number] = _loss(other, ids) - before
     about = provenance(model, name, revision, text, started, truncated_from=cut_from)
     measure = (
-        "KL divergence of the predictions (nats a token)" if headed else "1 minus the cosine of final hidden states"
+        "KL divergence of the predictions (nats per token)" if headed else "1 minus the cosine of final hidden states"
     )
     return Unturned(
         values=values, losses=losses, loss=float(before), measure=measure, tokens=len(tokens), provenance=about
