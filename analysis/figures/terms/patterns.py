@@ -56,7 +56,8 @@ def probe_patterns(params: PatternParameters, run: Patterns) -> Figure[PatternCo
         caption=(
             f"Attention probabilities of {readable(about.model)}, layer {layer}, head {head}, one text of "
             f"{len(labels)} tokens, from its own forward pass ({about.dtype}, {about.device}). Rows are "
-            "queries, columns are keys. There are no terms: which of its hidden states come from position is not known for this architecture."
+            "queries, columns are keys. There are no terms: which of its hidden states "
+            "come from position is not known for this architecture."
         ),
         alt=f"Heat map, {len(labels)} tokens a side; the largest probability is {pattern.max():.2f}.",
         command="python -m analysis export LINK --figure probe_patterns -o pattern.csv  # LINK: Copy link on the page",
