@@ -9,7 +9,9 @@
 no process is left with a long one at the end. `bash tests/run --write-slow` measures the times anew.
 """
 
+import os
 import re
+import shutil
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -80,3 +82,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("torch")
         if f"{item.path.relative_to(ROOT)}::{getattr(item, 'originalname', item.name)}" in slow():
             item.add_marker("slow")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the committed data, for tests that only read it: built by one process, copied by the others."""
+    from analysis import store_build
+
+    folder = tmp_path_factory.getbasetemp()
+    shared = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "addend.duckdb"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(ROOT.parent / "data"))
+        patch.setenv("ADDEND_STORE", str(shared))
+        assert store_build.refresh().problems == []
+    own = folder / "addend.duckdb"
+    if own != shared:
+        shutil.copyfile(shared, own)
+    return own

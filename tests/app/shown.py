@@ -1,12 +1,25 @@
-"""What a reader sees of Markdown in which every mark of the language is escaped."""
+"""Opens pages as a link does, without a browser, and reads what a reader sees."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from dashboard.session.markdown_escape import JOINER
+
+APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+TIMEOUT_SECONDS = 300
+
+
+def opened(page: str, **parameters: str | list[str]) -> AppTest:
+    """A page of the committed data, by its path (Home's is empty), with the fields of a link."""
+    app = AppTest.from_file(str(APP), default_timeout=TIMEOUT_SECONDS)
+    app.switch_page(f"views/{page or 'home'}.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
 
 
 def shown(markdown: str) -> str:

@@ -1,7 +1,7 @@
 """The claims pages: the ledger with its filters, one claim in full, and stores without results."""
 
+from functools import partial
 from html import escape
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,23 +11,10 @@ from analysis.claims.statements.stored import WORDS as STATEMENT_WORDS
 from analysis.claims.statements.stored import statements as judgements
 from analysis.claims.stored import claim as first
 from analysis.claims.stored import closed, ledger
+from tests.app import shown as reader
 from tests.app.shown import shown
 
-ROOT = Path(__file__).parents[2]
-APP = ROOT / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "claims.duckdb"))
-
-
-def opened(page: str = "claims", **parameters) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=300)
-    app.switch_page(f"views/{page}.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(reader.opened, "claims")
 
 
 def told(app: AppTest) -> str:

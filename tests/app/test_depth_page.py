@@ -1,27 +1,13 @@
 """The page Depth: each part shows its own figures, and a model that nothing is stored of is said."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.app import shown as reader
 from tests.app.shown import figures
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "depth.duckdb"))
-
-
-def opened(**parameters: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=120)
-    app.run()
-    app.switch_page("views/depth.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(reader.opened, "depth")
 
 
 @pytest.mark.parametrize(

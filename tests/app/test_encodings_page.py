@@ -4,19 +4,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.encodings import ENCODINGS
-from tests.app.shown import figures, shown
-from tests.app.test_pages import opened
+from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves", "How fast the dimensions vary"],
     "distance": ["Similarity against distance", "From a position to the one 8 further on"],
     "all": ["All encodings, measure by measure"],
 }
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "encodings.duckdb"))
 
 
 def fine(app: AppTest) -> None:

@@ -1,13 +1,13 @@
 """The page Geometry: each part shows its own figures, of a stored model; what a model lacks is said."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.app import shown as reader
 from tests.app.shown import figures
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
+opened = partial(reader.opened, "geometry")
 FIGURES = {
     "angles": ["How nearly orthogonal?", "|Cosine| against dimension"],
     "subspaces": ["Do words and positions use separate directions?", "Shared directions from layer to layer"],
@@ -21,20 +21,6 @@ FIGURES = {
     "collisions": ["Do the sums of different words and positions meet?"],
     "read": ["Can word and position be read from their sum?", "What position tables say about position and order"],
 }
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "geometry.duckdb"))
-
-
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=120)
-    app.run()
-    app.switch_page("views/geometry.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
 
 
 @pytest.mark.parametrize("part", FIGURES)

@@ -1,16 +1,18 @@
 """The GLUE page: every view and picker over made-up results of our own, and the page before there are any."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import own_results
+from tests.app import shown as reader
 from tests.app.shown import figures, shown
 
 ROOT = Path(__file__).parents[2]
-APP = ROOT / "dashboard" / "app.py"
+opened = partial(reader.opened, "glue")
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +29,6 @@ def made(tmp_path_factory):
 def results(made, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(made))
     monkeypatch.delenv("ADDEND_STORE", raising=False)
-
-
-def opened(**parameters) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=300)
-    app.switch_page("views/glue.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
 
 
 def silent(app: AppTest) -> bool:

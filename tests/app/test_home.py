@@ -2,27 +2,18 @@
 
 import json
 import re
-from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.claims.statements import stored as statements
 from analysis.narrative import hero
 from analysis.narrative.answer import stored
 from dashboard.widgets.answer_html import QUESTION
-
-ROOT = Path(__file__).parents[2]
-APP = ROOT / "dashboard" / "app.py"
+from tests.app.shown import opened
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "home.duckdb"))
-
-
-def opened() -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=300).run()
+def home() -> AppTest:
+    app = opened("")
     assert [*app.exception, *app.error, *app.warning] == []
     return app
 
@@ -38,7 +29,7 @@ def text(app: AppTest) -> str:
 
 
 def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
-    app = opened()
+    app = home()
     shown = text(app)
     steps = stored.answer()
     assert [title.value for title in app.title] == [QUESTION]
@@ -54,7 +45,7 @@ def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
 
 
 def test_the_cards_count_what_the_ledger_counts():
-    shown = text(opened())
+    shown = text(home())
     counts = statements.counts()
     assert f"{counts['open']} of {sum(counts.values())} statements are not decided yet" in shown
     for kind in ("certain", "measured", "open"):
@@ -62,15 +53,15 @@ def test_the_cards_count_what_the_ledger_counts():
 
 
 def test_the_picture_has_five_stages_and_the_last_is_measured():
-    app = opened()
+    app = home()
     [mounted] = app.get("bidi_component")
-    stages = json.loads(mounted.proto.json)["stages"]
+    stages = json.loads(json.loads(mounted.proto.json)["json"])["stages"]
     assert [stage["label"] for stage in stages[:4]] == [stage.label for stage in hero.STAGES]
     assert re.fullmatch(r"similarity score: 0\.\d{3} → 0\.\d{3}", stages[4]["note"])
 
 
 def test_home_leads_on():
-    labels = [link.proto.label for link in opened().main.get("page_link")]
+    labels = [link.proto.label for link in home().main.get("page_link")]
     assert labels == ["Walk me through it (10 minutes)", "Try my own sentence", "How sure are we? Every statement"]
 
 
@@ -78,7 +69,7 @@ def test_without_results_home_says_only_what_needs_none(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("ADDEND_STORE", raising=False)
-    shown = text(opened())
+    shown = text(home())
     assert "already a sum" in shown, "algebra needs no data"
     assert "nats" not in shown
     assert "measured" not in shown.lower().split("being measured")[0]

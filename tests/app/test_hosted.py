@@ -23,8 +23,7 @@ from analysis.links import VIEWS
 from dashboard.hosting import log
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown
-from tests.app.shown import shown
-from tests.app.test_pages import opened, own_store  # noqa: F401  the fixture gives each run its own store
+from tests.app.shown import opened, shown
 from tests.app.test_vision import png
 
 ROOT = Path(__file__).parents[2]

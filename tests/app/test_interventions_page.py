@@ -3,8 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.shown import figures, shown
-from tests.app.test_pages import opened, own_store  # noqa: F401  the fixture gives each run its own store
+from tests.app.shown import figures, opened, shown
 
 
 def texts(app: AppTest) -> str:

@@ -4,9 +4,9 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.links import VIEWS
+from tests.app.shown import opened
 
 ROOT = Path(__file__).parents[2]
 LINKS = [
@@ -16,11 +16,6 @@ LINKS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "links.duckdb"))
-
-
 @pytest.mark.parametrize("link", LINKS)
 def test_an_old_link_opens_what_it_opened(link: str) -> None:
     page, _, query = link.partition("?")
@@ -28,11 +23,7 @@ def test_an_old_link_opens_what_it_opened(link: str) -> None:
     values, problems = VIEWS[page].parse(raw)
     assert set(raw) <= set(values), "a field that links have is not known any more"
     assert problems == []
-    app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=300).run()
-    app.switch_page(f"views/{page}.py")
-    for name, many in raw.items():
-        app.query_params[name] = many
-    app.run()
+    app = opened(page, **raw)
     assert [*app.exception, *app.error, *app.warning] == []
     for name in set(raw) - {"verdict"}:  # The words of the first verdicts have become others.
         held = app.session_state[f"{page}.{name}"]

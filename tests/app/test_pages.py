@@ -4,48 +4,26 @@ import shutil
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.links import VIEWS
 from analysis.probes import text_probe
-from tests.app.shown import figures, shown
+from tests.app.shown import figures, opened, shown
 
 ROOT = Path(__file__).parents[2]
-APP = ROOT / "dashboard" / "app.py"
 FILES = {page: f"views/{page or 'home'}.py" for page in VIEWS}
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "pages.duckdb"))
-
-
-def opened(page: str, **parameters: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=120)
-    app.run()
-    app.switch_page(FILES[page])
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
-
-
 @pytest.mark.parametrize("page", VIEWS)
-def test_opens_without_a_complaint(page):
+def test_opens_without_a_complaint_and_with_captions(page):
     app = opened(page)
     assert not app.exception
     assert not app.error
     assert not app.warning
     assert app.title, "a page without a title"
-
-
-@pytest.mark.parametrize("page", [page for page, view in VIEWS.items() if view.fields])
-def test_figures_have_captions(page):
-    app = opened(page)
-    if not any("stored yet" in note.value for note in app.info):  # No training of our own is committed: it says so.
-        # A page of several parts or steps shows the figures of one.
-        assert len(app.caption) >= (
-            1 if {"part", "step"} & set(VIEWS[page].defaults()) else len(VIEWS[page].figures) - 1
-        )
+    # A page of several parts or steps shows the figures of one.
+    several = {"part", "step"} & set(VIEWS[page].defaults())
+    if VIEWS[page].fields:
+        assert len(app.caption) >= (1 if several else len(VIEWS[page].figures) - 1)
 
 
 def test_a_head_that_does_not_exist_is_said_and_head_0_shown():

@@ -1,28 +1,12 @@
 """The page Position map: the map, its baseline, kernels where a model turns, and what cannot be mapped in a
 sentence."""
 
-from pathlib import Path
+from functools import partial
 
-import pytest
-from streamlit.testing.v1 import AppTest
-
+from tests.app import shown as reader
 from tests.app.shown import shown
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "positions.duckdb"))
-
-
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=300)
-    app.run()
-    app.switch_page("views/positions.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(reader.opened, "positions")
 
 
 def test_a_map_is_shown_and_a_baseline_beside_it():

@@ -1,29 +1,16 @@
 """The published page: every table opens, every picker works, and a wrong link gets a sentence."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import store_build
 from analysis.literature import tables as published
+from tests.app import shown as reader
 from tests.app.shown import figures, shown
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "pages.duckdb"))
-
-
-def opened(**parameters) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=120)
-    app.run()
-    app.switch_page("views/published.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(reader.opened, "published")
 
 
 def silent(app: AppTest) -> bool:

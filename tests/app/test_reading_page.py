@@ -1,33 +1,15 @@
 """The guided tour and the page Which encoding?: every step opens, Back and Next lead on, needs leave ways out."""
 
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading import ordered
 from dashboard.widgets.flipbook import draw_frame
-from tests.app.shown import figures
+from tests.app.shown import figures, opened
 
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
 STEPS = ordered()
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "reading.duckdb"))
-
-
-def opened(page: str, **parameters: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=180)
-    app.run()
-    app.switch_page(f"views/{page}.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)

@@ -5,7 +5,6 @@ A process of its own refuses to import what models need, as if it were not insta
 """
 
 import json
-import os
 import subprocess
 import sys
 from importlib.abc import MetaPathFinder
@@ -30,7 +29,7 @@ class Absent(MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
-def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
+def every_page(weights: bool) -> dict[str, dict[str, list[str]]]:
     """What each page says, by kind of element."""
     sys.meta_path.insert(0, Absent())
     if not weights:
@@ -40,14 +39,12 @@ def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
             raise PackageNotFoundError(package)
 
         default_model.distribution = none  # type: ignore[assignment]
-    from streamlit.testing.v1 import AppTest
-
     from analysis.links import VIEWS
+    from tests.app.shown import opened
 
     said = {}
     for page in VIEWS:
-        app = AppTest.from_file(str(ROOT / "dashboard/app.py"), default_timeout=300).run()
-        app = app.switch_page(f"views/{page or 'home'}.py").run()
+        app = opened(page)
         kinds = ("exception", "error", "warning", "info", "caption")
         said[page] = {kind: [str(one.value) for one in getattr(app, kind)] for kind in kinds}
         said[page]["charts"] = [str(len(app.get("vega_lite_chart")))]
@@ -57,10 +54,9 @@ def opened(weights: bool) -> dict[str, dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("weights", [True, False], ids=["with the model's tables", "without"])
-def test_every_page_without_what_models_need(weights: bool, tmp_path: Path) -> None:
-    ours = {"ADDEND_STORE": str(tmp_path / "addend.duckdb")}
+def test_every_page_without_what_models_need(weights: bool) -> None:
     command = [sys.executable, "-m", "tests.app.test_results_only", *(["weights"] if weights else [])]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | ours, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
     for page, kinds in said.items():
@@ -78,4 +74,4 @@ def test_every_page_without_what_models_need(weights: bool, tmp_path: Path) -> N
 
 
 if __name__ == "__main__":
-    print(json.dumps(opened("weights" in sys.argv[1:])))
+    print(json.dumps(every_page("weights" in sys.argv[1:])))

@@ -1,25 +1,10 @@
 """The pages SQL and Bring your own: a query in the link is run, a bad one is said, and an upload is shown first."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.core.errors import Busy
 from dashboard.model_server.rate_limits import KeyedLock
-from tests.app.test_pages import APP
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path_factory.getbasetemp() / "pages.duckdb"))
-
-
-def opened(page: str, **parameters: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=120)
-    app.run()
-    app.switch_page(f"views/{page}.py")
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+from tests.app.shown import opened
 
 
 def test_a_query_in_a_link_is_run_and_drawn():

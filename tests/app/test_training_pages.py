@@ -4,8 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import trainings
-from tests.app.shown import figures, shown
-from tests.app.test_pages import opened
+from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
     "curves": ["Learning curves"],

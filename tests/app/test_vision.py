@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from tests.app.shown import figures, shown
-from tests.app.test_pages import opened, own_store  # noqa: F401  a fixture that every test here uses
+from tests.app.shown import figures, opened, shown
 
 
 def png(width: int, height: int) -> bytes:

@@ -26,9 +26,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, port: int, *options: str, **settings: str) -> Iterator[str]:
-    """The app on a port, with data and a store of its own under the folder, until the block ends; gives its address."""
+def running(folder: Path, store: Path, port: int, *options: str, **settings: str) -> Iterator[str]:
+    """The app on a port, with copies of the data and of their store, until the block ends; gives its address."""
     shutil.copytree(ROOT / "data", folder / "data", ignore=shutil.ignore_patterns("store"))
+    (folder / "data" / "store").mkdir()
+    shutil.copyfile(store, folder / "data" / "store" / "addend.duckdb")
     environment = {**os.environ, "ADDEND_DATA": str(folder / "data"), **settings}
     environment.pop("ADDEND_STORE", None)
     environment.pop("ADDEND_PUBLIC_URL", None)
@@ -58,9 +60,9 @@ def running(folder: Path, port: int, *options: str, **settings: str) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory):
+def address(tmp_path_factory, built):
     """The app that most tests share."""
-    with running(tmp_path_factory.mktemp("app"), free_port()) as found:
+    with running(tmp_path_factory.mktemp("app"), built, free_port()) as found:
         yield found
 
 

@@ -12,7 +12,7 @@ from tests.browser.conftest import free_port, running, settled
 pytestmark = pytest.mark.browser
 
 
-def test_readers_sign_in_and_out(page, tmp_path):
+def test_readers_sign_in_and_out(page, built, tmp_path):
     port = free_port()
     with run_server_in_thread() as provider:
         secrets = tmp_path / "secrets.toml"
@@ -23,7 +23,7 @@ client_id = "addend"
 client_secret = "known to both"
 server_metadata_url = "http://localhost:{provider.server_port}/.well-known/openid-configuration"
 """)
-        with running(tmp_path, port, f"--secrets.files={secrets}", ADDEND_SIGN_IN="1") as address:
+        with running(tmp_path, built, port, f"--secrets.files={secrets}", ADDEND_SIGN_IN="1") as address:
             page.goto(f"{address}/status")
             settled(page)
             expect(page.get_by_text("Sign in to use this server.")).to_be_visible()

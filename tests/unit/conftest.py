@@ -1,4 +1,4 @@
-"""Fixtures that several files share: an empty data folder of the test's own, and a store of the committed data."""
+"""Fixtures that several files share: an empty data folder of the test's own, and the store of the committed data."""
 
 from pathlib import Path
 
@@ -15,20 +15,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ADDEND_DATA", str(folder))
     monkeypatch.delenv("ADDEND_STORE", raising=False)
     return folder
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store built once from the committed data, for tests that only read it."""
-    from analysis import store_build
-
-    path = tmp_path_factory.mktemp("store") / "addend.duckdb"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ADDEND_DATA", str(ROOT / "data"))
-        patch.setenv("ADDEND_STORE", str(path))
-        report = store_build.refresh()
-    assert report.problems == []
-    return path
 
 
 @pytest.fixture

@@ -13,22 +13,22 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     first = {
         SUPPORTED: "But adding learns word order late: an encoder with separate attention matrices for positions "
-        f"(TUPE-A) learns it in {steps.effect:.2f} times the steps",
+        f"(TUPE-A) needs {steps.effect:.2f} times as many steps",
         CONTRADICTED: "Adding does not learn word order later than an encoder with separate attention matrices for "
-        f"positions (TUPE-A), which takes {steps.effect:.2f} times the steps",
+        f"positions (TUPE-A), which needs {steps.effect:.2f} times as many steps",
     }.get(
         steps.verdict,
         "Whether adding learns word order late is open (TUPE-A, with separate attention matrices "
-        f"for positions, has taken {steps.effect:.2f} times the steps so far)",
+        f"for positions, has needed {steps.effect:.2f} times as many steps so far)",
     )
     end = {
-        SUPPORTED: f"and still ends with a loss {abs(loss.effect):.2f} nats lower",
+        SUPPORTED: f"and still ends with a loss {abs(loss.effect):.2f} nats lower than adding's",
         CONTRADICTED: f"and ends with no lower loss ({signed(loss.effect)} nats)",
         OPEN: f"while the difference in final loss ({signed(loss.effect)} nats) is not resolved",
     }.get(loss.verdict, f"and ends with a loss {signed(loss.effect)} nats away")
     return ComputedSentence(
-        sentence=f"{first}, {end} ({plural(steps.seeds or 0, 'seed')}).",
-        bold=f"{steps.effect:.2f} times the steps",
+        sentence=f"{first}, {end} ({plural(steps.seeds or 0, 'seed')} each).",
+        bold=f"{steps.effect:.2f} times as many steps",
         value=steps.effect,
         query=steps.query,
         against=steps.verdict == SUPPORTED,
