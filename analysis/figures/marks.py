@@ -28,8 +28,6 @@ SHAPES = ("circle", "diamond", "square", "triangle-up")
 """The signs of names that have none of their own, from the first to the last."""
 DASH = [4, 3]
 """The dash of what is given and not measured: chance, a baseline, a threshold."""
-KEY_ROW = 24
-"""Pixels of a row of a legend."""
 STROKE = 600
 """Area of a stroke in a legend, in square pixels: long enough to show its dash."""
 WIDE, HALF, THIRD = 820, 380, 250
@@ -233,11 +231,6 @@ def legend(
 def colour_bar(title: str, *, length: int = 220, form: str = ".3~g") -> alt.Legend:
     """The legend of a scale of colours. length: in pixels; form: Vega's number format."""
     return alt.Legend(title=title, orient="bottom", gradientLength=length, format=form, titleLimit=400)
-
-
-def key_room(look: Look, names: int, columns: int = 1) -> int:
-    """The pixels that a legend takes on screen, where a chart and its legend are fitted into the height given."""
-    return KEY_ROW * -(-names // columns) if look.screen else 0
 
 
 def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) -> alt.Color:

@@ -1,5 +1,6 @@
 """Panels as Vega-Lite, made once a figure: building and checking a chart takes longer than showing it."""
 
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,7 +11,11 @@ from altair.utils.schemapi import debug_mode
 from analysis.figures import Figure, drawings
 
 FRAME_PIXELS = 130
-"""What Streamlit takes of a panel's height for axes, title and legend: it fits them into the height given."""
+"""What Streamlit takes of a panel's height for axes and a title of one line: it fits them into the height given."""
+TITLE_LINE = 15
+"""Pixels of each further line of a title."""
+LEGEND_ROW, LEGEND_GAP = 30, 24
+"""Pixels of a row of a legend above or below the plot, and between the two."""
 
 Specification = dict[str, Any]
 
@@ -35,10 +40,10 @@ def _specification(panel: Any, look: drawings.Look) -> Specification:
         frames[known] = frame
         return alt.NamedData(name=known)
 
-    if isinstance(panel.height, int):
-        panel.height += FRAME_PIXELS  # `properties` would copy the whole panel.
     drawings.replace_data(panel, name)
     result = panel.to_dict(validate=False)
+    if isinstance(result.get("height"), int | float):
+        result["height"] += FRAME_PIXELS + _title_pixels(result) + _legend_pixels(result)
     # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's looks these are mended: grey
     # text, names cut at 100 pixels, and the first and last name of an axis moved off their rows.
     ink = {"labelColor": look.ink, "titleColor": look.ink}
@@ -49,3 +54,34 @@ def _specification(panel: Any, look: drawings.Look) -> Specification:
         "rule": {"aria": False},  # Screen readers would hear of "rule mark container", and nothing more.
     }
     return {**result, "datasets": {**result.get("datasets", {}), **frames}}
+
+
+def _title_pixels(panel: Specification) -> int:
+    """The height of the lines of a title below its first, and of its subtitle."""
+    title = panel.get("title", {})
+    lines = [line for part in ("text", "subtitle") for line in _listed(title.get(part, []))]
+    return TITLE_LINE * max(0, len(lines) - 1)
+
+
+def _legend_pixels(panel: Specification) -> int:
+    """The height of the legends above and below the plot: those of one side stand beside each other."""
+    rows = {"top": 0, "bottom": 0}
+    for encoding in _encodings(panel):
+        for channel in encoding.values():
+            legend = channel.get("legend") if isinstance(channel, dict) else None
+            names = _listed(channel.get("scale", {}).get("domain", [])) if legend else []
+            if legend and legend.get("orient") in rows and channel.get("type") in ("nominal", "ordinal"):
+                needed = -(-len(names) // legend.get("columns", 1)) + bool(legend.get("title"))
+                rows[legend["orient"]] = max(rows[legend["orient"]], needed)
+    return sum(LEGEND_ROW * count + LEGEND_GAP for count in rows.values() if count)
+
+
+def _encodings(panel: Specification) -> Iterator[Specification]:
+    """The encodings of a panel and of its layers."""
+    yield panel.get("encoding", {})
+    for layer in panel.get("layer", []):
+        yield from _encodings(layer)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -22,11 +22,6 @@ def colour(models: Sequence[str], look: Look, *, named: int, grey: Sequence[str]
     return marks.hues("model", hue, marks.legend() if named else None)
 
 
-def high(look: Look, named: int) -> int:
-    """A panel's height; on screen with room for the legend, whose rows are taller there than in an export."""
-    return HIGH + (marks.key_room(look, named + 2) if named else 0)
-
-
 @drawing("depth_decoding", columns=3)
 def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
     """Scores of the decoders with intervals, and chance as a dashed line."""
@@ -54,7 +49,7 @@ def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
             *lines,
             look=look,
             width=marks.THIRD,
-            height=high(look, named),
+            height=HIGH,
             title=title,
             below=["dashed: chance"],
         )
@@ -88,7 +83,5 @@ def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
             tooltip=(*TIPS, ("value", "", ".4~g")),
         )
         below = ["dashed: what noise alone would give"] if rows.noise.notna().any() else []
-        drawn.append(
-            marks.panel(noise, *lines, look=look, width=marks.THIRD, height=high(look, named), title=title, below=below)
-        )
+        drawn.append(marks.panel(noise, *lines, look=look, width=marks.THIRD, height=HIGH, title=title, below=below))
     return drawn

@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.figures import Figure, marks
-from analysis.figures.depth.draw import DEPTH, TIPS, colour, high
+from analysis.figures.depth.draw import DEPTH, HIGH, TIPS, colour
 from analysis.figures.depth.order import EquivarianceContent, LocalityContent
 from analysis.figures.drawing import Chart, Look, drawing
 
@@ -33,7 +33,7 @@ def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]
                 ("largest", "largest change of one number", ".2~g"),
             ),
         )
-        drawn.append(marks.panel(*lines, look=look, width=marks.HALF, height=high(look, named), title=title))
+        drawn.append(marks.panel(*lines, look=look, width=marks.HALF, height=HIGH, title=title))
     return drawn
 
 
@@ -62,7 +62,7 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
             ),
         )
         above = f"{title}: mean distance relative to even attention"
-        by_layer.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=high(look, 0), title=above))
+        by_layer.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=HIGH, title=above))
         named = len(content.models) if place == len(titles) - 1 else 0
         lines = marks.line_plot(
             content.at[content.at["query"] == query],
@@ -80,8 +80,6 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
             ),
         )
         below = f"{title}: attention at each distance, relative to even"
-        by_distance.append(
-            marks.panel(even, *lines, look=look, width=marks.HALF, height=high(look, named), title=below)
-        )
+        by_distance.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=HIGH, title=below))
     # A column each; where there is but one kind, its two panels stand abreast.
     return by_layer + by_distance

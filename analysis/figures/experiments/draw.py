@@ -19,7 +19,6 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
     every, titles = figure.frame(), figure.content.titles
     every = every.assign(way=every.combines.map(WAYS))
     colour = {way: look.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
-    keys = marks.key_room(look, len(colour), columns=2)
     y = marks.rows_down("title", titles)
     panels = []
     for place, (measure, name) in enumerate(MEASURES.items()):
@@ -34,10 +33,13 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
             ),
         )  # fmt: skip
         layers = [marks.rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
-        height = marks.ROW * len(titles) + (keys if place == 0 else 0)
         panels.append(
             marks.panel(
-                *layers, look=look, width=marks.THIRD, height=height, title=[name, figure.content.origins[measure]]
+                *layers,
+                look=look,
+                width=marks.THIRD,
+                height=marks.ROW * len(titles),
+                title=[name, figure.content.origins[measure]],
             )
         )
     return panels

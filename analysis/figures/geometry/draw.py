@@ -40,12 +40,6 @@ def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
     return marks.hues("series", {name: colour[name] for name in names}, key)
 
 
-def _legend_room(rows: pd.DataFrame, look: Look) -> int:
-    """The pixels that the legend of the series takes on screen."""
-    count = rows.series.nunique()
-    return marks.key_room(look, count) if count > 1 else 0
-
-
 def _lines(content: Panel, look: Look, width: int) -> Chart:
     """Value along an axis; the baseline's range as a band and its mean dashed.
 
@@ -74,7 +68,7 @@ def _lines(content: Panel, look: Look, width: int) -> Chart:
         *lines,
         look=look,
         width=width,
-        height=HEIGHT + _legend_room(rows, look),
+        height=HEIGHT,
         title=content.title,
     )
 
@@ -188,7 +182,7 @@ def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
             *marks.line_plot(rows, x=x, y=y, look=look, color=_series(rows, look), dots=0, tooltip=tooltip),
             look=look,
             width=marks.WIDE,
-            height=TALL + _legend_room(rows, look),
+            height=TALL,
             title=f"Grey: {content.random_name}",
         )
     ]
@@ -212,7 +206,7 @@ def dimension(figure: Figure[DimensionContent], look: Look) -> list[Chart]:
             *means,
             look=look,
             width=marks.WIDE,
-            height=TALL + _legend_room(rows, look),
+            height=TALL,
             title=f"Grey: random vectors; dashed: {figure.content.dim} dimensions",
         )
     ]

@@ -215,9 +215,7 @@ def _panel(
         *layers,
         look=look,
         width=marks.HALF if wide else marks.THIRD,
-        # A page takes the room of the legend and of the line below the title from the marks.
-        height=len(labels) * marks.row_height(labels, marks.ROW)
-        + (marks.key_room(look, len(named) + 1) if keyed else 0),
+        height=len(labels) * marks.row_height(labels, marks.ROW),
         title=title,
         # A blank one keeps panels without a line level with those that have one.
         below=marks.wrap_lines(below, 44) if below else [" "],

@@ -57,7 +57,7 @@ def _panel(
         tooltip=("comparison", ("which", "mean of"), ("written", unit)),
     )  # fmt: skip
     layers += marks.values_beside(alt.Chart(large).encode(y=y), look, "left", place, dy=BELOW)
-    height = len(labels) * marks.row_height(labels, 44) + (marks.key_room(look, len(kinds)) if key else 0)
+    height = len(labels) * marks.row_height(labels, 44)
     return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=name)
 
 

@@ -102,10 +102,8 @@ def _columns_down(
     )  # fmt: skip
     # Dots of one row stand below one another, each in full.
     height = max(marks.row_height(labels), 8 * len(variants) + 8)
-    # A page takes the legend's room from the marks.
-    room = marks.key_room(look, len(variants), keys)
     layers = _spans(frame, x, y, look), *dots
-    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * height + room, title=title)
+    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * height, title=title)
 
 
 def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
@@ -222,6 +220,6 @@ def _dumbbells(figure: Figure[AverageContent], look: Look, *, relative: bool) ->
         tooltip=("variant", ("set", "average over"), ("written", "points")),
     )  # fmt: skip
     layers += marks.values_beside(alt.Chart(frame).encode(y=y), look, "left", place)
-    height = len(labels) * marks.row_height(labels, 30) + marks.key_room(look, len(kinds))
+    height = len(labels) * marks.row_height(labels, 30)
     heading = f"Difference to {baseline}" if relative else "Average"
     return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=_title(heading))

@@ -36,8 +36,7 @@ def sql_chart(figure: Figure[ChartContent], look: Look) -> list[Chart]:
             rows, x=x, y=y, look=look, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
             dots=marks.SEED if line else marks.DOT, width=marks.LINE if line else 0,
         )  # fmt: skip
-    room = marks.key_room(look, len(names), KEY_COLUMNS) if content.colour else 0
-    return [marks.panel(*layers, look=look, width=marks.WIDE, height=HEIGHT + room)]
+    return [marks.panel(*layers, look=look, width=marks.WIDE, height=HEIGHT)]
 
 
 def _across(content: ChartContent) -> alt.X:

@@ -71,7 +71,7 @@ def _aggregates(figure: Figure[AggregatesContent], look: Look) -> list[Chart]:
         offset=alt.YOffset("over:N", sort=list(OVER)) if two else alt.Undefined, bars=True,
         tooltip=(("term_label", "term"), ("over", "aggregation"), ("value", label, ".4f"), *marks.interval_tips(".4f")),
     )  # fmt: skip
-    height = (34 if two else marks.ROW) * len(order) + (marks.key_room(look, len(OVER)) if two else 0)
+    height = (34 if two else marks.ROW) * len(order)
     return [marks.panel(marks.rule(look, x=0), *dots, look=look, width=620, height=height)]
 
 

@@ -114,7 +114,7 @@ def learning_curves(params: LearningCurvesParameters) -> Figure[LearningCurvesCo
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
     return Figure(
         title="Learning curves",
-        finding=_difference(trainings, variants) or _ends(mean, variants, trainings.baseline),
+        finding=_difference(trainings, variants) or _ends(trainings, variants),
         frame=lambda: rows[columns].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
@@ -323,12 +323,13 @@ def _difference(trainings: Trained, variants: list[str]) -> str:
     return f"{title(others[0])} ends {fixed(abs(gap.mean))} nats {side} {base}{between}"
 
 
-def _ends(mean: pd.DataFrame, variants: list[str], baseline: str) -> str:
-    """Who ends lowest and where the baseline ends."""
-    ends = {name: float(mean[mean.variant == name].value.iloc[-1]) for name in variants if (mean.variant == name).any()}
+def _ends(trainings: Trained, variants: list[str]) -> str:
+    """Who ends lowest and where the baseline ends, by the final losses."""
+    finals = {name: list(trainings.finals(name).values()) for name in variants}
+    ends = {name: sum(losses) / len(losses) for name, losses in finals.items() if losses}
     if not ends:
         return ""
-    best = min(ends, key=lambda name: ends[name])
+    best, baseline = min(ends, key=lambda name: ends[name]), trainings.baseline
     text = f"{title(best)} ends with the lowest loss, {ends[best]:.2f} nats"
     return (
         text if best == baseline or baseline not in ends else f"{text}; {title(baseline)} ends at {ends[baseline]:.2f}"
