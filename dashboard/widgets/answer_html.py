@@ -18,7 +18,7 @@ STYLE = """
 .answer a:hover { text-decoration: underline; }
 .answer p { margin: 0; }
 .answer abbr { text-decoration: underline dotted var(--soft); text-underline-offset: 3px; cursor: help; }
-.answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; }
+.answer .lead { font-size: 1.2rem; line-height: 1.4; max-width: 60em; padding-top: 0.3rem; }
 .answer ol { list-style: none; margin: 0; padding: 0; counter-reset: step; }
 .answer li { counter-increment: step; position: relative; margin: 0; padding: 0 0 3px 32px; }
 .answer li::before { content: counter(step); position: absolute; left: 0; top: 2px; width: 21px; height: 21px;
