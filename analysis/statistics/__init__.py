@@ -6,7 +6,7 @@ Plain numbers in, frozen results out; nothing here reads, writes or draws. What 
 from analysis.statistics.averages import Average, Learnt, Summary, averages, learnt, summary
 from analysis.statistics.convergence import StepsRatio, steps_ratio
 from analysis.statistics.curves import PLATEAU_MARGIN, Crossing, Curve, steps_to, steps_to_leave_plateau
-from analysis.statistics.equivalence import Equivalence, Tie, equivalence, tie
+from analysis.statistics.equivalence import Equivalence, Tie, equivalence, tie, unresolved_reason
 from analysis.statistics.examples import ExamplesInterval, examples_interval
 from analysis.statistics.improvement import Improvement, improvement
 from analysis.statistics.multiple import Corrected, holm
@@ -58,4 +58,5 @@ __all__ = [
     "steps_to_leave_plateau",
     "summary",
     "tie",
+    "unresolved_reason",
 ]

@@ -51,6 +51,13 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
     return Equivalence(verdict, within, margin, same, different, low, high, alpha)
 
 
+def unresolved_reason(result: Difference) -> str:
+    """Why a difference that is neither equivalent nor different is not resolved: for after "open:"."""
+    if result.low > 0 or result.high < 0:
+        return "the interval excludes zero by itself, but after Holm's correction over several tests it does not"
+    return "the interval contains zero as well as differences that matter"
+
+
 @dataclass(frozen=True)
 class Tie:
     """Whether a difference is too small to be told from none by the means at hand."""

@@ -37,6 +37,8 @@ with left:
 with right:
     presets = queries.trained_presets()
     if presets:
+        if picked.fresh and JUDGED in presets:
+            picked.set("preset", JUDGED)  # A link that names no preset means the default, cpu, as it always did.
         picked.choice(
             "preset",
             "Our trainings with preset",
@@ -47,7 +49,6 @@ with right:
         picked.get("preset")
 preset = picked.get("preset")
 if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
-    # The default stays what it was: links that name no preset open what they opened.
     st.info(
         f"**Our trainings of preset {escape_markdown(preset)} decide nothing.** They were begun before the rules were "
         "frozen, or at other settings. In a short training BERT-A leaves the plateau late, and differences from it "
@@ -63,8 +64,8 @@ except AddendError as problem:
     show.show_problem(problem)
     st.stop()
 st.caption(
-    f"{len(lines)} ways to encode position. Our models are small encoders, all trained in the same way; BERT-A, which "
-    "adds learned positions, is the baseline. A published result counts as better or worse by its printed difference, "
-    "however small, since most tables print no spread."
+    f"{len(lines)} ways to encode position. Our models are small encoders and, where it says causal, decoders, all "
+    "trained in the same way; BERT-A, which adds learned positions, is the baseline. A published result counts as "
+    "better or worse by its printed difference, however small, since most tables print no spread."
 )
 st.html(choosing_table.html(lines, PARTS[part], show.address))

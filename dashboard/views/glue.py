@@ -44,7 +44,7 @@ def shown() -> None:
     glue_table.show_table(queries.glue_results(values))
 
 
-show.header(PAGE, "The same small encoder, pre-trained with every way of combining word and position, scored on GLUE.")
+show.header(PAGE, "The same small encoder, pre-trained with many ways of combining word and position, scored on GLUE.")
 presets = queries.glue_presets()
 tasks = titled("SELECT task AS name, title FROM tasks WHERE glue")
 variants = titled("SELECT variant AS name, title FROM variants")

@@ -11,10 +11,10 @@ from dashboard.widgets.term_pickers import cell_pickers, map_pickers, row_names
 
 show.header(
     "terms",
-    "When positions are added to words, every attention score is a sum of four terms: word to word, word to position, "
-    "position to word and position to position (the query comes first). This page shows each term. At every layer they "
-    "add up exactly to the model's own score; deeper than the first layer, attention patterns and other non-linear "
-    "parts keep the values that they have in the model.",
+    "When positions are added to words, an attention score is a sum of terms: word to word, word to position, position "
+    "to word and position to position (the query comes first), and those of segments and biases. At every layer all of "
+    "them add up exactly to the model's own score; deeper than the first layer, attention patterns and other "
+    "non-linear parts keep the values that they have in the model.",
 )
 picked = Pickers("terms")
 measured = queries.rows(

@@ -83,7 +83,7 @@ def judge() -> None:
             st.markdown(escape_markdown(result.sentence))
 
 
-show.header(PAGE, "The same small encoder, trained from scratch with every way of combining word and position.")
+show.header(PAGE, "The same small encoder, trained from scratch with many ways of combining word and position.")
 every = queries.trainings()
 picked = Pickers(PAGE)
 judged = training_rules().preset

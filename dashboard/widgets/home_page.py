@@ -13,7 +13,7 @@ def draw(page: FrontPage) -> None:
     answer_html.question()
     for step in page.steps[:1]:
         answer_html.lead(step)
-    said, moves = st.columns([7, 5], gap="medium")
+    said, moves = st.columns([8, 5], gap="medium")
     with said:
         answer_html.sentences(step for step in page.steps[1:] if step.name != "still_open")
     with moves:

@@ -46,7 +46,8 @@ class Pickers:
         return f"{self.view.page}.{name}"
 
     def _held(self, name: str) -> Any:
-        if self._key(name) not in st.session_state:
+        # Buttons that come back after an error page are sent by the browser with nothing pressed, which is no value.
+        if st.session_state.get(self._key(name)) is None:
             value = self._values[name]
             st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
         return st.session_state[self._key(name)]

@@ -23,8 +23,8 @@ SIDES = {
 }
 """Which way is which, by the kind of a statement that compares two trainings."""
 
-HARDEST = {"rows": "Hardest of", "published": "Largest of"}
-"""What the number of a statement with several readings is, by its kind."""
+SEVERAL = ("rows", "published")
+"""The kinds of statements that may rest on several readings."""
 
 STYLE = """
 <style>
@@ -88,8 +88,8 @@ def _row(one: Judgement, *, linked: bool) -> str:
     # The rules' files are frozen and say "less" for minus.
     unit = one.unit.replace(", less ", " minus ").replace(" less ", " minus ")
     size = f"{significant(one.effect)} {unit}{SIDES.get(one.kind, '')}{_pair(one)}" if one.effect is not None else ""
-    if size and len(one.readings) > 1 and one.kind in HARDEST:
-        size = f"{HARDEST[one.kind]} {len(one.readings)} readings: {size}"
+    if size and len(one.readings) > 1 and one.kind in SEVERAL:
+        size = f"{comparison.shown_reading(one)} of {len(one.readings)} readings: {size}"
     side = (
         f'<div class="soft">Supports the statement: {escape(supports.words)} (shaded).</div>'
         if supports and size
@@ -118,7 +118,7 @@ def _pair(one: Judgement) -> str:
 
 def _others(one: Judgement) -> list[float]:
     """The other readings that the rule compares with the line that is drawn."""
-    if one.kind not in HARDEST:
+    if one.kind not in SEVERAL:
         return []
     return [reading.value for reading in one.readings if reading.value is not None and reading.line == one.line]
 

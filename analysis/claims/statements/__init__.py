@@ -226,7 +226,7 @@ def _measured(one: Statement, judgement: partial[Judgement], ask: Ask) -> Judgem
         # A store that is built again must say the same, and number its readings alike, in whatever order rows come.
         found = sorted(ask(query), key=lambda row: (str(row["family"]), str(row["source"]), str(row)))
         read = rows.readings(found, side)
-        strongest = rows.weakest(read, side)
+        strongest = rows.deciding(read, side, one["quantifier"])
     verdict = rows.decide(read, one["quantifier"], one.get("least", 1), exhaustive=one.get("exhaustive", False))
     return judgement(
         verdict=verdict,
@@ -261,7 +261,8 @@ def _counted(
     if extreme is not None and extreme.value is not None and extreme.line is not None:
         if one["kind"] == "published":
             return f"{text} The largest difference: {extreme.source}, {extreme.note}."
-        text += f" The hardest case is {extreme.source}: {significant(extreme.value)}"
+        case = "clearest" if one["quantifier"] == "some" else "hardest"
+        text += f" The {case} case is {extreme.source}: {significant(extreme.value)}"
         text += (
             f"{interval_text(extreme.low, extreme.high, '.3g')}, compared with a line at {significant(extreme.line)}."
         )

@@ -67,6 +67,13 @@ def region(one: Judgement) -> Region | None:
     return Region(least=None, most=end, neutral=0.0) if downward else Region(least=-end, most=None, neutral=0.0)
 
 
+def shown_reading(one: Judgement) -> str:
+    """Which of a statement's readings its number is: the hardest, the clearest where one suffices, or the largest."""
+    if one.kind == "published":
+        return "Largest"
+    return "Clearest" if _rules().get(one.id, {}).get("quantifier") == "some" else "Hardest"
+
+
 def trained_pair(one: Judgement) -> str:
     """The two variants of a statement about our own trainings: `TUPE-A compared with BERT-A`; empty for another."""
     rule = _rules().get(one.id, {})

@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.claims.statements.base import Ask
 from analysis.rules import Contest, TrainingRules, rules_of, training_rules
-from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed
+from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason
 from analysis.statistics.paired import mean_interval
 from analysis.statistics.seeds import Runs
 
@@ -221,7 +221,7 @@ def _final(
     return Standing(
         word=NOT_RESOLVED,
         found=result,
-        reason="the interval excludes neither no difference nor one that matters",
+        reason=unresolved_reason(result),
         needed=_needed(contest, result, rules.margin),
     )
 

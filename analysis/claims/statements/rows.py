@@ -130,8 +130,11 @@ def lean(read: Sequence[Reading]) -> str:
     return text
 
 
-def weakest(read: Sequence[Reading], holds: str) -> Reading | None:
-    """The reading that holds least, or fails most: the one nearest to the wrong side of its line."""
+def deciding(read: Sequence[Reading], holds: str, quantifier: str) -> Reading | None:
+    """The reading that a verdict hangs on: where one suffices, the one that holds most; else the one that holds least.
+
+    Where some fail, the one that holds least is the one that fails most.
+    """
     measured = [one for one in read if one.value is not None and one.line is not None]
-    sign = 1 if holds == "above" else -1
+    sign = (1 if holds == "above" else -1) * (-1 if quantifier == "some" else 1)
     return min(measured, key=lambda one: sign * ((one.value or 0.0) - (one.line or 0.0)), default=None)

@@ -9,7 +9,7 @@ from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, 
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
 from analysis.core.formatting import plural
 from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
-from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed
+from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason
 
 SCORES = (
     "SELECT s.variant, s.seed, s.task, s.value, s.run_id, r.config FROM scores s JOIN runs r USING (run_id) "
@@ -98,7 +98,7 @@ def _judged(
         elif held.verdict == "different":
             word = BETTER if result.mean > 0 else WORSE
         else:
-            reason = "the interval excludes neither no difference nor one that matters"
+            reason = unresolved_reason(result)
     text = ""
     if result.n:
         between = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"

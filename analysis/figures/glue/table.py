@@ -114,8 +114,8 @@ def _signs(study: Study) -> str:
     margin = f"{study.margin:g} point{'' if study.margin == 1 else 's'}"
     return (
         f"Compared with {study.name}: {UP} {DOWN} better or worse, after Holm's correction; {SAME} equivalent within "
-        f"{margin}; {TIE} a tie, smaller than these seeds can resolve; {OPEN} not resolved. {NOT_LEARNT} not learnt: "
-        "the interval reaches the majority class."
+        f"{margin}; {TIE} a difference smaller than these seeds can resolve; {OPEN} a larger one that is not "
+        f"significant. {NOT_LEARNT} not learnt: the interval reaches the majority class."
     )
 
 

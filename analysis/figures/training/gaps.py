@@ -319,13 +319,13 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
             f"{claim} Here {own} does not reach {base}'s final validation loss at {len(ratio.censored)} of {seeds}: "
             f"it takes > {end:,.0f} steps."
         )
-    start = f"{claim} Here {own} reaches {base}'s final validation loss in {percent(ratio.ratio)} of its steps"
+    start = f"{claim} Here {own} reaches {base}'s final validation loss in {percent(ratio.ratio)} of {base}'s steps"
     if np.isnan(ratio.low):
         return f"{start} ({seeds}; {ratio.note})."
     ends = f"95 % interval {percent(ratio.low)} to {percent(ratio.high)}, {seeds}"
     if ratio.low <= TUPE_SHARE <= ratio.high:
         return f"{start} ({ends}): {percent(TUPE_SHARE)} lies within the interval."
-    return f"{start} ({ends}), {'fewer' if ratio.high < TUPE_SHARE else 'more'} than claimed."
+    return f"{start} ({ends}), {'fewer' if ratio.high < TUPE_SHARE else 'more'} steps than claimed."
 
 
 # ---- The plateau ----
@@ -417,7 +417,7 @@ def _soonest(steps: pd.DataFrame, baseline: str) -> str:
         return f"No variant reached {title(baseline)}'s final loss at every seed"
     first = there.iloc[0]
     return (
-        f"{first.title} reaches {title(baseline)}'s final loss in {percent(first.ratio)} of its steps; "
+        f"{first.title} reaches {title(baseline)}'s final loss in {percent(first.ratio)} of {title(baseline)}'s steps; "
         f"{len(steps) - len(there)} of {plural(len(steps), 'variant')} did not reach it at every seed"
     )
 

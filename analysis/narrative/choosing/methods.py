@@ -1,6 +1,6 @@
 """The ways to tell a position that an engineer may choose, and the published rows that are about each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.ablation.variants import VARIANTS, Variant
 
@@ -50,6 +50,12 @@ HYBRID = Variant(
     settings={"causal": True, "rotary": True},
 )
 """No variant of ours yet: settings say what it needs."""
+PARTIAL_ROTARY = replace(
+    VARIANTS["causal_partial_25"],
+    title="Rotary in a part of the dimensions",
+    summary="As causal rotary, but only a quarter of each head's dimensions is rotated (in some models half); the "
+    "others compare words alone.",
+)
 
 METHODS = (
     Method(variant="bert_a", pairs=(Pair(HAVIV, "Learned", "Sinusoidal"),), claims=("C08", "C09", "C15")),
@@ -100,6 +106,7 @@ METHODS = (
     ),
     Method(
         variant="causal_partial_25",
+        described=PARTIAL_ROTARY,
         pairs=(
             Pair(PARTIAL, "0.75-RoPE", "RoPE, base 10,000"),
             Pair(FRACTION, "RoPE of 10 % of the dimensions", "RoPE of all dimensions"),

@@ -22,7 +22,7 @@ USED: dict[str, tuple[Used, ...]] = {
         Used("GPT-2", "GPT2Config", "n_positions", 1024),
     ),
     "relative_only": (Used("T5", "T5Config", "relative_attention_num_buckets", 32),),
-    "alibi": (Used("MPT", "MptConfig", "attn_config.alibi", True),),
+    "alibi": (Used("MPT, a causal decoder", "MptConfig", "attn_config.alibi", True),),
     "rotary": (
         Used("Llama 3", "LlamaConfig", "rope_parameters.rope_type", "default"),
         Used("Qwen3", "Qwen3Config", "rope_parameters.rope_type", "default"),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised
 from analysis.figures.training.data import CAUSAL, MASKED, Trained
@@ -82,7 +83,8 @@ Made = list[dict[str, Any]]
 
 
 def _settings(method: Method) -> str:
-    return "what it is" if method.described else f"our training settings of {method.setup.title}"
+    ours = method.variant in VARIANTS
+    return f"our training settings of {VARIANTS[method.variant].title}" if ours else "what it is"
 
 
 def _needs(methods: list[Method], preset: str) -> Made:

@@ -38,7 +38,8 @@ STAGES = (
         "Tie the blocks",
         "Tie",
         "W · word + W · position",
-        "Use one block for both. This is the only step that gives something up: position loses its own matrix.",
+        "Use one block for both, with positions as long as words. Only this step gives something up: position loses "
+        "its own matrix.",
         "≠ another query",
     ),
     Stage(
@@ -54,7 +55,7 @@ STAGES = (
 def after_training(apart: Separated | None) -> Stage:
     """The fifth stage: what was measured of a trained model; in words alone where nothing is stored."""
     return Stage(
-        "What training makes of the sum",
+        "What a trained sum can be cut into",
         "After training",
         "W · [word ; position]",
         f"In a trained MiniLM, keep words out of {apart.rank} of {apart.width} directions and positions inside them, "

@@ -10,17 +10,17 @@ const SVG = "http://www.w3.org/2000/svg";
 const PARTS = {
   wordBlock: [[26, 8, 6], [14, 8, 6], [8, 8, 6], [96, 8, 6], [110, 6, 6]],
   positionBlock: [[26 + 8 * CELL, 4, 6], [222, 4, 6], [222, 8, 6], [96, 8, 6], [110 + 6 * CELL, 2, 6]],
-  word: [[262, 1, 8, MIDDLE - 102], [164, 1, 8], [158, 1, 8], [262, 1, 8], [276, 1, 6, MIDDLE - 68]],
-  position: [[262, 1, 4, MIDDLE - 102 + 8 * CELL], [320, 1, 4], [372, 1, 8], [310, 1, 8], [276, 1, 2, MIDDLE - 68 + 6 * CELL]],
-  query: [[352, 1, 6], [400, 1, 6], [440, 1, 6], [404, 1, 6], [404, 1, 6]],
+  word: [[262, 1, 8, MIDDLE - 102], [164, 1, 8], [158, 1, 8], [258, 1, 8], [276, 1, 6, MIDDLE - 68]],
+  position: [[262, 1, 4, MIDDLE - 102 + 8 * CELL], [320, 1, 4], [372, 1, 8], [322, 1, 8], [276, 1, 2, MIDDLE - 68 + 6 * CELL]],
+  query: [[352, 1, 6], [400, 1, 6], [440, 1, 6], [412, 1, 6], [404, 1, 6]],
 };
 // Signs between the parts: their place and whether they are seen, at each stage.
 const SIGNS = {
-  "·": [[246, 1], [150.5, 0], [144, 0], [248, 0], [260, 1]],
-  "+": [[195, 0], [198, 1], [196, 1], [294, 1], [294, 0]],
-  "=": [[318, 1], [366, 1], [412, 1], [368, 1], [346, 1]],
-  "(": [[250, 0], [150, 0], [150, 0], [250, 1], [270, 0]],
-  ")": [[300, 0], [330, 0], [400, 0], [340, 1], [330, 0]],
+  "·": [[246, 1], [150.5, 0], [144, 0], [240, 0], [260, 1]],
+  "+": [[195, 0], [198, 1], [196, 1], [298, 1], [298, 0]],
+  "=": [[318, 1], [366, 1], [412, 1], [378, 1], [346, 1]],
+  "(": [[250, 0], [150, 0], [150, 0], [249, 1], [270, 0]],
+  ")": [[300, 0], [330, 0], [400, 0], [350, 1], [330, 0]],
 };
 const OWN_BLOCKS = [1, 1, 0, 0, 1]; // whether each part has a block of its own
 
@@ -102,7 +102,8 @@ function draw(root, stages, at) {
   const shown = stages[now];
   label(value("query", 0) + CELL / 2, below, "query", colour("soft"), 1);
   const fill = shown.note.startsWith("=") ? colour("good") : colour("ink");
-  label(value("query", 0) + CELL / 2, below + 6 + size, shown.note, fill, Math.max(0, 1 - 4 * Math.abs(at - now)));
+  // In the last stage the position's name stands where the note would.
+  label(value("query", 0) + CELL / 2, below + 6 + size * (1 + Math.max(0, at - 3)), shown.note, fill, Math.max(0, 1 - 4 * Math.abs(at - now)));
   if (figure.dataset.stage !== String(now)) {
     figure.dataset.stage = now;
     root.querySelector(".stage b").textContent = shown.name;

@@ -86,7 +86,7 @@ register(
         title="What our own trainings say",
         text=(
             "Published comparisons change more than one thing at a time, and few report how much results vary "
-            "between seeds. So we train the same small encoder from scratch with every way of combining word and "
+            "between seeds. So we train the same small encoder from scratch with many ways of combining word and "
             "position, on the same texts in the same order. Answers on Stack Exchange report rumours that "
             "concatenation wins, and expect sinusoids and learned tables to do equally well; the article from Baobao "
             "Algorithm Notes expects models with separate matrices to train faster. Choose a way and compare it with "

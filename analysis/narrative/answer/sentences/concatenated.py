@@ -34,7 +34,7 @@ def _earlier(ask: Ask) -> str:
     rows = ask(EARLIER)
     if not rows or rows[0]["effect"] is None or rows[0]["effect"] >= 0:
         return ""
-    return f" Earlier, shorter trainings pointed the other way ({signed(rows[0]['effect'])} nats)."
+    return f" In earlier, shorter trainings the 80/20 split was ahead ({signed(rows[0]['effect'])} nats)."
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:

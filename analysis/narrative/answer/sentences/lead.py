@@ -10,13 +10,13 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """Each clause depends on its verdicts; what is open is called open."""
     del ask
     room = facts["C10c"].verdict == SUPPORTED
-    first = "Because adding is concatenating, with one matrix shared by word and position"
-    first += ", in a space that has room for both." if room else "."
+    first = "Because adding is concatenating with one matrix that word and position share"
+    first += ", and the space has room for both." if room else "."
     splits = [facts[name].verdict for name in ("C17a", "C17b", "C17c")]
     cheap = "It is cheaper" if facts["C01b"].verdict == SUPPORTED else "It is not much cheaper"
     loses = {
-        CONTRADICTED: "and in small encoders, judged by rules fixed beforehand, no concatenation of the "
-        "same width does better",
+        CONTRADICTED: "and in small encoders, judged by rules fixed beforehand, none of the "
+        f"{len(splits)} concatenations of the same width that we trained does better",
         OPEN: "and whether a concatenation of the same width does better is being measured",
         SUPPORTED: "but some concatenations of the same width do better",
     }

@@ -20,12 +20,12 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     word, place = percent(entries["word"]), percent(entries["position"])
     recovered = facts["C13a"].verdict == SUPPORTED
+    bold = "Both can be read" if recovered else "Not all can be read"
     but = "" if facts["C13b"].verdict == SUPPORTED else " In some small models the position is read less well."
     return ComputedSentence(
-        sentence=f"{'Nothing is lost' if recovered else 'Not all survives'} in the sum: the best of "
-        f"{max(row['decoders'] for row in rows)} simple decoders reads the word from it in {word} of cases and the "
-        f"exact position in {place}.{but}",
-        bold="Nothing is lost" if recovered else "Not all survives",
+        sentence=f"{bold} from the sum of {default_model.NAME}: the best of {max(row['decoders'] for row in rows)} "
+        f"simple decoders reads the word in {word} of cases, and the exact position in {place}.{but}",
+        bold=bold,
         value=entries["position"],
         query=QUERY,
     )

@@ -2,6 +2,7 @@
 
 from analysis.claims.statements.base import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
+from analysis.core.formatting import signed
 from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
@@ -29,8 +30,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if row["intact"] is not None and row["separated"] is not None:
         how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
         sentence += (
-            " Keep its words out of 14 of them and its positions inside, and the sum is a concatenation again: its "
-            f"similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
+            " With words forced out of those 14 and positions into them, the sum is a true concatenation: its sentence "
+            f"similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}"
+            f"{_of_narrow(facts)}."
         )
     return ComputedSentence(
         sentence=sentence,
@@ -46,7 +48,7 @@ def _of_narrow(facts: Facts) -> str:
     one = facts.get("C10h")
     if one is None or one.verdict != CONTRADICTED or one.effect is None:
         return ""
-    return f" (the loss of our own narrow encoders rises by up to {one.effect:.2f} nats)"
+    return f", but the same cut hurts our own narrow encoders (up to {signed(one.effect)} nats)"
 
 
 register(
