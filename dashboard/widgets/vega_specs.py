@@ -6,7 +6,6 @@ from weakref import WeakKeyDictionary
 
 import altair as alt
 import pandas as pd
-from altair.utils.schemapi import debug_mode
 
 from analysis.figures import Figure, drawings
 
@@ -26,9 +25,7 @@ def vega_specs(figure: Figure, look: drawings.Look) -> list[Specification]:
     """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
     looks = _drawn.setdefault(figure, {})
     if look not in looks:
-        # Altair would hold every part against its schema, which takes most of the time; the tests of charts do that.
-        with debug_mode(False):
-            looks[look] = [_specification(panel, look) for panel in drawings.panels(figure, look)]
+        looks[look] = [_specification(panel, look) for panel in drawings.panels(figure, look)]
     return looks[look]
 
 
@@ -41,6 +38,7 @@ def _specification(panel: Any, look: drawings.Look) -> Specification:
         return alt.NamedData(name=known)
 
     drawings.replace_data(panel, name)
+    # Holding it against its schema would take most of the time; the tests of charts do that.
     result = panel.to_dict(validate=False)
     if isinstance(result.get("height"), int | float):
         result["height"] += FRAME_PIXELS + _title_pixels(result) + _legend_pixels(result)

@@ -376,13 +376,22 @@ def test_an_average_of_nothing_is_said(world):
     assert headline(study(without=("cola", "rte")))[0] == "Inconclusive: no task is averaged."
 
 
+@pytest.fixture(scope="module")
+def made_published_alone(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published") / "data"
+    shutil.copytree(ROOT / "data" / "published", folder / "published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADDEND_DATA", str(folder))
+        patch.delenv("ADDEND_STORE", raising=False)
+        store_build.refresh()
+    return folder
+
+
 @pytest.fixture
-def published_alone(tmp_path, monkeypatch):
+def published_alone(made_published_alone, monkeypatch):
     """The published tables, and nothing of our own."""
-    shutil.copytree(ROOT / "data" / "published", tmp_path / "data" / "published")
-    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "store.duckdb"))
-    store_build.refresh()
+    monkeypatch.setenv("ADDEND_DATA", str(made_published_alone))
+    monkeypatch.delenv("ADDEND_STORE", raising=False)
 
 
 @pytest.mark.parametrize("name", FIGURE_NAMES)

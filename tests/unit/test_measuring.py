@@ -1,14 +1,18 @@
 """Proves that many measurements side by side, or over Ray, store what the commands store one by one, each once."""
 
-import shutil
+import csv
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import Result
 from specimens import LONG, save_tiny
+from typer.testing import CliRunner
 
+from analysis.commands import app
 from analysis.commands.measure.plan import MeasurementOptions, plan_measurements
 from analysis.core.errors import AddendError, UnknownName
 
@@ -16,17 +20,30 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own: its workers begin by importing what began it."""
+    """The command in a process of its own."""
     line = [sys.executable, "-m", "analysis", *arguments]
     return subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
+def run_here(*arguments: str) -> Result:
+    """The command in this process, which has imported torch; its workers, if it has any, are processes all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        said = CliRunner().invoke(app, arguments)
+    assert said.exception is None or isinstance(said.exception, SystemExit), said.exception
+    return said
+
+
 @pytest.fixture(autouse=True)
 def probe_set(data: Path) -> None:
-    """The texts that terms are measured on."""
+    """The texts that terms are measured on: some of each file, every text as it is."""
     (data / "probe_set").mkdir()
-    for file in (ROOT / "data/probe_set").iterdir():
-        shutil.copy2(file, data / "probe_set")
+    for path in (ROOT / "data/probe_set").glob("*.csv"):
+        with (
+            path.open(newline="", encoding="utf-8") as whole,
+            (data / "probe_set" / path.name).open("w", newline="", encoding="utf-8") as part,
+        ):
+            csv.writer(part).writerows(islice(csv.reader(whole), 21))
 
 
 @pytest.fixture
@@ -41,8 +58,8 @@ def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str) -> None
     asked = ["measure-models", f"first={one}", two, "--texts", text, "--tokens", "12", "--windows", "16"]
     asked += ["--what", "means,terms,geometry"]
     broken = str(tmp_path / "broken")
-    said = run(*asked, broken, "--jobs", "2")
-    assert said.returncode == 1
+    said = run_here(*asked, broken, "--jobs", "2")
+    assert said.exit_code == 1
     assert "0 of 9 runs are finished, 9 to go" in said.stdout
     assert "geometry of two is done" in said.stdout, said.stderr
     assert "terms of broken failed:" in said.stderr
@@ -52,11 +69,11 @@ def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str) -> None
     assert {f"{kind}/{name}.parquet" for kind in kinds for name in ("first", "two")} <= found
     assert not any("broken" in name for name in found)
     options = ["--model", one, "--called", "alone", "--name", "alone", "--tokens", "12"]
-    assert run("measure", *options).returncode == 0
+    assert run_here("measure", *options).exit_code == 0
     made, alone = (pq.read_table(data / "results" / "terms" / f"{name}.parquet") for name in ("first", "alone"))
     assert made.equals(alone)
     before = (data / "results/terms/first.parquet").stat().st_mtime_ns
-    assert "6 of 6 runs are finished, 0 to go" in run(*asked).stdout
+    assert "6 of 6 runs are finished, 0 to go" in run_here(*asked).stdout
     assert (data / "results/terms/first.parquet").stat().st_mtime_ns == before
 
 

@@ -19,12 +19,14 @@ import pytest
 import torch
 from laboratory import write_glue, write_text
 from safetensors.torch import load_file
+from typer.testing import CliRunner
 
 from analysis.ablation import corpus as corpora
 from analysis.ablation.job import Job, SweepSettings, run, sweep_jobs
 from analysis.ablation.majority import store_majority
 from analysis.ablation.plan import FINETUNING, Finetuning, jobs, scores_id
 from analysis.ablation.presets import preset
+from analysis.commands import app
 from analysis.core.errors import AddendError, UnknownName
 from analysis.engine import run_all
 from analysis.engine.task import ready
@@ -63,6 +65,18 @@ def command(texts: Path, data: Path, out: Path, *more: str) -> tuple[list[str], 
     return [sys.executable, "-m", "analysis", "ablate", *arguments], environment
 
 
+def sweep_here(asked: tuple[list[str], dict[str, str]]) -> str:
+    """A sweep in this process, which has imported torch; what it prints."""
+    line, environment = asked
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        for name in ("ADDEND_DATA", "ADDEND_STORE"):
+            patch.setenv(name, environment[name])
+        said = CliRunner().invoke(app, line[line.index("ablate") :], catch_exceptions=False)
+    assert said.exit_code == 0, said.output
+    return said.output
+
+
 def results(data: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Everything stored, but for what time it took."""
 
@@ -77,8 +91,7 @@ def results(data: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 def alone(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of a sweep that nobody disturbed."""
     folder = tmp_path_factory.mktemp("alone")
-    line, environment = command(texts, folder / "data", folder / "out", "--jobs", "2")
-    subprocess.run(line, env=environment, cwd=ROOT, check=True, capture_output=True, text=True)
+    sweep_here(command(texts, folder / "data", folder / "out", "--jobs", "1"))
     return folder / "data"
 
 
@@ -141,11 +154,11 @@ def test_a_killed_sweep_goes_on_to_the_same_results(alone: Path, texts: Path, tm
     kill(process)
     before = {path: path.stat().st_mtime_ns for path in curves.glob("*.parquet")}
     assert 2 <= len(before) < 4
-    subprocess.run(line, env=environment, cwd=ROOT, check=True, capture_output=True)
+    once = command(texts, data, out, "--jobs", "1")
+    sweep_here(once)
     same(alone, data)
     assert all(path.stat().st_mtime_ns == when for path, when in before.items()), "a finished run was trained again"
-    again = subprocess.run(line, env=environment, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert "4 of 4 runs are finished, 0 to go" in again.stdout
+    assert "4 of 4 runs are finished, 0 to go" in sweep_here(once)
 
 
 def test_two_ray_workers_one_of_them_killed(

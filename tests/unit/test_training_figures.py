@@ -2,6 +2,8 @@
 
 import math
 import shlex
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,26 +43,63 @@ def run(variant: str, seed: int, losses, final: float | None = None, **changes) 
     return trainings.write(variant, seed, rows, **changes)
 
 
-@pytest.fixture
-def three(data):
-    """Three seeds each: BERT-A ends at 5; TUPE-A is there after 150 steps; without position there is a plateau at 7."""
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """Gives a test's own folder results and their store."""
+    made: dict[str, Path] = {}
+
+    def copied(write, data: Path) -> None:
+        """Results as `write` leaves them, and their store, in a test's own folder: each is made once."""
+        if write.__name__ not in made:
+            folder = tmp_path_factory.mktemp(write.__name__) / "data"
+            folder.mkdir()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("ADDEND_DATA", str(folder))
+                patch.delenv("ADDEND_STORE", raising=False)
+                write()
+                store_build.refresh()
+            made[write.__name__] = folder
+        shutil.copytree(made[write.__name__], data, dirs_exist_ok=True)  # keeps the times, so the store is current
+
+    return copied
+
+
+def _nothing():
+    pass
+
+
+def _three():
     for seed in range(3):
         run("bert_a", seed, ADDED, 5.0 + 0.01 * seed)
         run("no_position", seed, (8.0, 7.0, 7.0, 7.0, 7.0), 7.0)
         run("tupe_a", seed, (8.0, 6.0, 4.0, 3.9, 3.8), 3.8 + (0.02, 0.01, 0.03)[seed])
-    store_build.refresh()
 
 
-@pytest.fixture
-def whole(data):
-    """What a sweep leaves behind: many variants, causal ones, scores and costs."""
+def _whole():
     trainings.sweep({**trainings.ENDS, "tupe_a_unscaled": 3.8, "causal_bert_a": 4.2, "causal_no_position": 4.3})
     trainings.sweep({"bert_a_norm": 4.4, "bert_a_d": 3.9, "tupe_a_tie_cls": 3.8})
     for variant in ("bert_a", "tupe_a", "causal_bert_a", "causal_no_position"):
         run(variant, 0, ADDED, learning_rate=5e-4)
         run(variant, 0, ADDED, 4.0 if variant.endswith("bert_a") else 3.9, steps=800)
     trainings.costs()
-    store_build.refresh()
+
+
+@pytest.fixture
+def nothing(data, stores):
+    """A store without results."""
+    stores(_nothing, data)
+
+
+@pytest.fixture
+def three(data, stores):
+    """Three seeds each: BERT-A ends at 5; TUPE-A is there after 150 steps; without position there is a plateau at 7."""
+    stores(_three, data)
+
+
+@pytest.fixture
+def whole(data, stores):
+    """What a sweep leaves behind: many variants, causal ones, scores and costs."""
+    stores(_whole, data)
 
 
 # ---- Which runs ----
@@ -578,8 +617,7 @@ def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, na
 
 
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
-def test_with_no_results_a_sentence_says_how_to_make_them(data, name):
-    store_build.refresh()
+def test_with_no_results_a_sentence_says_how_to_make_them(nothing, name):
     with pytest.raises(NoResults, match=r"python -m analysis (ablate|measure costs)"):
         made(name)
 
