@@ -33,6 +33,15 @@ def test_a_head_that_does_not_exist_is_said_and_head_0_shown():
     assert any("Head 0" in title for title in figures(app))
 
 
+def test_buttons_that_the_browser_sends_unpressed_keep_their_value():
+    """As it does for buttons that were not on the page of an error, and are on the next one."""
+    app = opened("probe", method="mean")
+    app.session_state["probe.method"] = None
+    app.run()
+    assert not app.error
+    assert app.session_state["probe.method"] == "mean"
+
+
 def test_a_head_that_is_no_number_is_said():
     app = opened("terms", head="two")
     assert not app.exception

@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from analysis.narrative.hero import STAGES
+from analysis.narrative.hero import STAGES, after_training
 from tests.browser.conftest import settled
 
 DRAG = """(slider, at) => {
@@ -58,7 +58,7 @@ def test_the_stages_are_reached_with_no_server(page, address):
             seen.add(drawn(page))
         assert len(seen) == len(STAGES), "every stage is another picture"
         page.get_by_role("slider", name="From concatenating to adding").press("ArrowRight")
-        expect(stage(page)).to_have_text("What training makes of the sum")
+        expect(stage(page)).to_have_text(after_training(None).name)
         expect(page.get_by_role("button", name="After training")).to_have_attribute("aria-pressed", "true")
         page.get_by_role("slider", name="From concatenating to adding").press("ArrowLeft")
         expect(stage(page)).to_have_text(STAGES[3].name)
@@ -79,7 +79,7 @@ def test_readers_who_want_no_motion_get_the_last_picture_at_once(browser, addres
     first = drawn(page)
     time.sleep(0.3)
     assert drawn(page) == first, "nothing moves"
-    expect(stage(page)).to_have_text("What training makes of the sum")
+    expect(stage(page)).to_have_text(after_training(None).name)
     assert re.search(r"similarity score: 0\.\d{3} → 0\.\d{3}", first)
     ink = page.locator("figure").evaluate("figure => getComputedStyle(figure).color")
     assert ink == ("rgb(236, 238, 242)" if scheme == "dark" else "rgb(31, 36, 48)")

@@ -429,7 +429,7 @@ def test_convergence_is_a_share_of_the_baselines_own_steps(three):
     assert math.isnan(censored.low)
     (claim,) = figure.sentences
     assert "30 %" in claim
-    assert "38 % of its steps" in claim
+    assert "38 % of BERT-A's steps" in claim
 
 
 def test_runs_of_unlike_pace_are_said_wherever_seconds_are_compared(three):
@@ -476,7 +476,7 @@ def test_any_variant_may_be_held_against(three):
 
 
 @pytest.mark.parametrize(
-    ("crossings", "words"), [((60, 70, 80), "fewer than claimed"), ((100, 120, 140), "lies within the interval")]
+    ("crossings", "words"), [((60, 70, 80), "fewer steps than claimed"), ((100, 120, 140), "lies within the interval")]
 )
 def test_tupes_claim_is_held_against_the_interval(data, crossings, words):
     """BERT-A takes 400 steps; TUPE-A falls from 8 to 2 in twice the steps at which it is at 5."""
