@@ -22,7 +22,7 @@ def sync(
     else:
         console.print(f"{escape(str(report.path))} built.", soft_wrap=True)
         table = Table("table", "rows")
-        for name, rows in report.counts.items():
+        for name, rows in report.counts().items():
             table.add_row(name, f"{rows:,}")
         console.print(table)
     for file, problem in report.problems:

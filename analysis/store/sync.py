@@ -31,8 +31,14 @@ class Report:
 
     path: Path
     rebuilt: bool
-    counts: dict[str, int]
     problems: fill.Problems
+
+    def counts(self) -> dict[str, int]:
+        """Table or view of the store -> its number of rows."""
+        tables = read.query("SHOW TABLES", path=self.path).name
+        every = " UNION ALL ".join(f"SELECT '{table}' AS name, count(*) AS rows FROM \"{table}\"" for table in tables)
+        counted = read.query(every, path=self.path)
+        return dict(zip(counted.name, counted["rows"].astype(int), strict=True))
 
 
 def schema_version() -> int:
@@ -97,7 +103,7 @@ def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild:
             with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
                 if not is_current():
                     return _build(path, dimensions, judge)
-        return Report(path, False, {}, _stored_problems(path))
+        return Report(path, False, _stored_problems(path))
     except Timeout:
         raise StoreError(
             f"Another process has been building the store {path} for {LOCK_SECONDS:.0f} s. Wait, or end that process."
@@ -140,8 +146,6 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
                 "versions": library_versions(),
             }
             fill.insert(connection, "meta", [about])
-            tables = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
-            counts = {table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchall()[0][0] for table in tables}
             # Closing does this too, but says nothing when the disk is full; an empty store would replace the old one.
             connection.execute("CHECKPOINT")
         finally:
@@ -151,7 +155,7 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
                 os.replace(path, f"{path}.unreadable")
             os.replace(built, path)
             Path(f"{path}.wal").unlink(missing_ok=True)
-    return Report(path, True, counts, problems)
+    return Report(path, True, problems)
 
 
 @contextmanager

@@ -117,8 +117,8 @@ def test_it_is_built_from_the_files(data: Path) -> None:
     report = sync(DIMENSIONS)
     assert report.rebuilt
     assert report.path == data / "store" / "addend.duckdb"
-    assert report.counts["scores"] == 2
-    assert report.counts["encodings"] == 1
+    assert report.counts()["scores"] == 2
+    assert report.counts()["encodings"] == 1
     assert read.query("SELECT value FROM own_scores ORDER BY seed").value.tolist() == [0.5, 0.75]
     assert stray(report.path.parent) == []
 
@@ -191,7 +191,7 @@ def test_it_follows_the_registries(data: Path) -> None:
 def test_a_saved_probe_of_a_reader_is_in_the_next_store(data: Path) -> None:
     (data / "probes").mkdir()
     shutil.copy(ROOT / "data/probes/example-order.parquet", data / "probes")
-    assert sync(DIMENSIONS).counts["saved_probes"] == 1
+    assert sync(DIMENSIONS).counts()["saved_probes"] == 1
 
 
 # Whole or not at all
@@ -802,13 +802,13 @@ def test_bad_text_files_are_named_and_cost_nothing_else(data: Path) -> None:
 
 def test_a_published_figure_that_is_no_number_is_named_by_its_line(data: Path) -> None:
     literature(data)
-    whole = sync(DIMENSIONS).counts["published"]
+    whole = sync(DIMENSIONS).counts()["published"]
     path = data / "published/figures/haviv_nopos.csv"
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     table.loc[1, "value"] = "12,5"
     table.to_csv(path, index=False)
     report = sync(DIMENSIONS)
-    assert report.counts["published"] == whole - 1
+    assert report.counts()["published"] == whole - 1
     ((file, problem),) = report.problems
     assert file == "published/figures/haviv_nopos.csv"
     assert problem.startswith("line 3: ")
