@@ -68,7 +68,7 @@ def test_scores_against_distance_are_means_of_diagonals() -> None:
     for away in (-3, 0, 5):
         assert frame["mean"]["total", away] == pytest.approx(np.diagonal(centred, away).mean(), abs=1e-5)
         assert frame.pairs["total", away] == len(made.tokens) - abs(away)
-    assert "turns its queries and keys by position" in figure.caption
+    assert "rotates its queries and keys by position" in figure.caption
     assert len(panels(figure)) == 1
     causal: Any = SPECIMENS["llama"].build()
     made = decompose(causal, tiny_tokenizer(), TEXT)

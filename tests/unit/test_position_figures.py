@@ -78,7 +78,7 @@ def test_a_model_that_adds_positions_has_a_map_and_no_kernels() -> None:
     figure = FIGURES["position_map"].make(VALUES)
     assert "most by added positions" in figure.finding
     assert "Positions are not rotated but added" in figure.caption
-    with pytest.raises(NoResults, match="turns no queries and keys"):
+    with pytest.raises(NoResults, match="does not rotate queries and keys"):
         FIGURES["position_kernels"].make(VALUES)
 
 
@@ -115,7 +115,9 @@ def test_what_is_lost_unturned_is_named_by_its_band(tmp_path: Path) -> None:
     figure = FIGURES["position_unturned"].make(VALUES | {"model": saved(tmp_path / "llama")})
     frame = figure.frame()
     top = frame[frame.band != "all of them"].sort_values("outcome").iloc[-1]
-    assert figure.finding.startswith(f"Most is lost without wavelengths {top.band} tokens in layer {top.layer}: ")
+    assert figure.finding.startswith(
+        f"The model loses most without the rotation at wavelengths {top.band} tokens in layer {top.layer}: "
+    )
     assert len(frame[frame.band == "all of them"]) == 3
     assert len(drawings.panels(figure)) == 1
 
