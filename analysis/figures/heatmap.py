@@ -179,10 +179,14 @@ def picture(url: str, shape: tuple[int, ...], x: alt.X, y: alt.Y, first: float =
     """A picture over all cells of axes that count them."""
     x1, y1, (height, width) = first - 0.5, first - 0.5, shape
     frame = pd.DataFrame({"url": [url], "x": [x1], "x2": [x1 + width], "y": [y1], "y2": [y1 + height]})
-    return alt.Chart(frame).mark_image(aspect=False).encode(x=x, x2="x2", y=y, y2="y2", url="url:N")
+    return (
+        alt.Chart(frame)
+        .mark_image(aspect=False)
+        .encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), url=alt.Url("url:N"))
+    )
 
 
 def unseen_key(color: alt.Color, domain: tuple[float, float], first: int = 0) -> alt.Chart:
     """Two unseen points that carry the legend of `value`: a picture has no scale of colours of its own."""
     points = alt.Chart(pd.DataFrame({"value": domain, "x": first, "y": first})).mark_point(opacity=0)
-    return points.encode(x="x:Q", y="y:Q", color=color)
+    return points.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), color=color)

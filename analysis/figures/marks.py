@@ -202,7 +202,7 @@ def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int 
     layers: list[Chart] = []
     for holds, align, shift in _SIDES:
         if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (holds == "true")).any():
-            text = base.transform_filter(f"datum.{flag} === {holds}").encode(x=place, text="written:N")
+            text = base.transform_filter(f"datum.{flag} === {holds}").encode(x=place, text=alt.Text("written:N"))
             where = {"align": align, "dx": shift, "yOffset": dy, "fontSize": TEXT}
             layers += [
                 text.mark_text(**where, stroke=look.ground, strokeWidth=4, strokeJoin="round"),
@@ -321,7 +321,7 @@ def row_plot(
     if ends is not None and frame[ends[0]].notna().any():
         known = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
         spans = known.mark_rule(strokeWidth=LINE, clip=True, color=plain)
-        layers.append(spans.encode(x=same_axis(x, ends[0]), x2=f"{ends[1]}:Q"))
+        layers.append(spans.encode(x=same_axis(x, ends[0]), x2=alt.X2(f"{ends[1]}:Q")))
     marks = base.mark_point(
         filled=filled,
         fill=alt.Undefined if filled else look.ground,
@@ -358,7 +358,8 @@ def line_plot(
     ends: the columns of the interval's ends, on the axis of `y`, drawn as bars or as a band. dots: the area of a dot;
     0 for dots that are there for the pointer alone. width: of the line in pixels; 0 for dots that no line joins.
     """
-    base = alt.Chart(frame).encode(x=x, color=_by_column(color), detail=detail)
+    lines = alt.Detail(detail) if isinstance(detail, str) else detail
+    base = alt.Chart(frame).encode(x=x, color=_by_column(color), detail=lines)
     plain = _plain(color, look)
     layers: list[Chart] = []
     if ends is not None and frame[ends[0]].notna().any():
@@ -366,7 +367,7 @@ def line_plot(
             base.mark_area(opacity=0.2, color=plain),
             base.mark_rule(strokeWidth=LINE, opacity=0.6, color=plain),
         )
-        layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=f"{ends[1]}:Q"))
+        layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=alt.Y2(f"{ends[1]}:Q")))
     if width:
         layers.append(base.mark_line(strokeWidth=width, color=plain).encode(y=y, strokeDash=dash))
     if dots or tooltip:

@@ -34,7 +34,7 @@ def _terms(figure: Figure[TwoSidesContent], look: Look) -> list[Chart]:
         # A legend as high as that of the dots, so that rows stand level.
         color=marks.hues("what", {"right minus left": look.ink}, key),
     )  # fmt: skip
-    joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2="right:Q"), *dots
+    joined = lines.encode(y=y, x=marks.same_axis(x, "left"), x2=alt.X2("right:Q")), *dots
     return [
         marks.panel(marks.rule(look, x=0), *layers, look=look, width=marks.HALF, height=marks.ROW * len(order))
         for layers in (joined, (bars,))

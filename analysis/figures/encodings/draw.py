@@ -22,7 +22,7 @@ def empty(one: Sized, *lines: str, look: Look, height: int = HEIGHT, number: str
     base = alt.Chart(frame).encode(x=alt.X("x:Q", scale=alt.Scale(domain=[0, 1]), axis=None), y=alt.value(height / 2))
     words = base.mark_text(color=look.ink, fontSize=marks.PANEL_TITLE, lineBreak="\n", dy=14, baseline="top")
     large = base.mark_text(color=look.ink, fontSize=38, dy=-8, baseline="bottom")
-    layers = large.encode(text="number:N"), words.encode(text="words:N")
+    layers = large.encode(text=alt.Text("number:N")), words.encode(text=alt.Text("words:N"))
     return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=one.title, below=one.lines)
 
 

@@ -48,7 +48,7 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
         words = alt.Chart(absent.groupby("title", sort=False).said.agg(" / ".join).reset_index()).mark_text(
             align="left", dx=4, fontSize=marks.TEXT, fontStyle="italic", color=look.ink, opacity=0.7
         )
-        layers.append(words.encode(x=alt.datum(low), y=y, text="said:N"))
+        layers.append(words.encode(x=alt.datum(low), y=y, text=alt.Text("said:N")))
     if shaded := [title for title in own[own.encoding.isin(picked)].title.unique()]:
         band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(color=look.faint, opacity=0.35, height=marks.ROW - 2)
         layers.insert(0, band.encode(x=alt.datum(low), x2=alt.datum(high * 1.03), y=y))

@@ -52,7 +52,7 @@ def _lines(content: Panel, look: Look, width: int) -> Chart:
         padding=alt.Undefined if content.log else 6,
     )  # fmt: skip
     y = marks.number(alt.Y, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None)
-    random = alt.Chart(rows).encode(x=x, detail="series:N")
+    random = alt.Chart(rows).encode(x=x, detail=alt.Detail("series:N"))
     lines = marks.line_plot(
         rows, x=x, y=y, look=look, ends=("low", "high"), band=True,
         color=_series(rows, look),
@@ -61,7 +61,9 @@ def _lines(content: Panel, look: Look, width: int) -> Chart:
         tooltip=(("series", "of"), ("along:Q", content.along), *RANDOM),
     )  # fmt: skip
     return marks.panel(
-        random.mark_area(opacity=0.3, color=GREY).encode(y=marks.same_axis(y, "baseline_low"), y2="baseline_high:Q"),
+        random.mark_area(opacity=0.3, color=GREY).encode(
+            y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")
+        ),
         random.mark_line(strokeDash=marks.DASH, strokeWidth=marks.LINE, color=GREY).encode(
             y=marks.same_axis(y, "baseline")
         ),
@@ -85,7 +87,7 @@ def _dots(content: Panel, look: Look, width: int) -> Chart:
     dots = marks.row_plot(rows, x=x, y=y, look=look, tooltip=(("series", "of"), *RANDOM))
     return marks.panel(
         random.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(
-            x=marks.same_axis(x, "baseline_low"), x2="baseline_high:Q"
+            x=marks.same_axis(x, "baseline_low"), x2=alt.X2("baseline_high:Q")
         ),
         random.mark_tick(thickness=3, size=15, color=GREY).encode(x=marks.same_axis(x, "baseline")),
         *dots,
@@ -141,7 +143,7 @@ def _heads(content: Panel, look: Look) -> Chart:
     random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
     own = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=look.series)
     return marks.panel(
-        random.encode(y=marks.same_axis(y, "baseline_low"), y2="baseline_high:Q"),
+        random.encode(y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
         own.encode(y=y, tooltip=marks.tips("layer:O", "head:O", *RANDOM)),
         look=look,
         width=marks.THIRD,
@@ -236,7 +238,7 @@ def calls(figure: Figure[CallsContent], look: Look) -> list[Chart]:
             *marks.line_plot(
                 picked, x=x, y=y, look=look, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
             ),
-            label.encode(x=x, y=y, text="label:N"),
+            label.encode(x=x, y=y, text=alt.Text("label:N")),
             look=look,
             width=marks.WIDE,
             height=HEIGHT,

@@ -196,7 +196,7 @@ def _panel(
     if relative and frame.examples_low.notna().any():
         thin = alt.Chart(frame[list(USED)]).transform_filter("isValid(datum.examples_low)")
         bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=look.ink, yOffset=APART, clip=True)
-        layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2="examples_high:Q", y=y))
+        layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2=alt.X2("examples_high:Q"), y=y))
     key = marks.legend(place="top") if keyed else None
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
     if relative and frame.probability_better.notna().any():

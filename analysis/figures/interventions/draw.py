@@ -49,7 +49,7 @@ def tokens(figure: Figure[TokensContent], look: Look) -> list[Chart]:
             both, x, y, WHEN, look, "token", ("likeliest_before", "most likely token before"),
             ("likeliest_after", "most likely token after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
         )  # fmt: skip
-        spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2="loss_after:Q")
+        spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2=alt.Y2("loss_after:Q"))
     else:
         y = marks.number(alt.Y, "cosine", "cosine, before and after", domain=(min(0.0, float(frame.cosine.min())), 1))
         dots = marks.line_plot(frame, x=x, y=y, look=look, width=0, tooltip=("token", ("cosine", "", ".4f")))

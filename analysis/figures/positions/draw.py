@@ -71,7 +71,7 @@ def _stacked(frame: pd.DataFrame, x: alt.X, row: str, look: Look, *, columns: in
         x=x,
         y=marks.categories(alt.Y, row, row),
         color=marks.hues("depends", colours, marks.legend(columns=columns)),
-        order="order:Q",
+        order=alt.Order("order:Q"),
         tooltip=marks.tips(row, ("depends", "depends on"), ("share", "", ".1%")),
     )
 

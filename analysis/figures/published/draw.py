@@ -109,7 +109,7 @@ def _columns_down(
 def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
     """A faint line from the least to the largest value of each row."""
     lines = alt.Chart(frame).mark_rule(color=look.faint, strokeWidth=marks.LINE)
-    return lines.encode(x=marks.same_axis(x, "min(value)"), x2="max(value):Q", y=y)
+    return lines.encode(x=marks.same_axis(x, "min(value)"), x2=alt.X2("max(value):Q"), y=y)
 
 
 # ---- Differences ----
@@ -155,7 +155,7 @@ def _cells(cells: pd.DataFrame, title: list[str], reach: float, decimals: int, l
     turned = alt.expr(f"width > 0 && width / {len(heads)} < 38 ? 270 : 0")
     shift = -6 if spread.any() else 0
     text = base.mark_text(fontSize=marks.TEXT, lineBreak="\n", baseline="middle", dy=shift, angle=turned)
-    layers = squares, text.encode(text="written:N", color=look.ink_on_cells("datum.strong"))
+    layers = squares, text.encode(text=alt.Text("written:N"), color=look.ink_on_cells("datum.strong"))
     height = max(marks.row_height(labels, 36), 40 if spread.any() else 0) * len(labels)
     return marks.panel(*layers, look=look, width=max(marks.HALF, 62 * len(heads)), height=height, title=title)
 

@@ -25,7 +25,7 @@ def strips(figure: Figure[SumContent], look: Look) -> list[Chart]:
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
         color=alt.Color("value:Q", scale=look.around_zero(reach), legend=key),
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
@@ -46,12 +46,12 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
                 "word", ("change", "mean change", ".3g"), ("low", "smallest", ".3g"), ("high", "largest", ".3g")
             ),
         )
-        spans = base.mark_rule(color=look.ink).encode(y=marks.same_axis(y, "low"), y2="high:Q")
+        spans = base.mark_rule(color=look.ink).encode(y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"))
         # Beside the line, at the bar's top, where no number can be taken for the end of a line.
         numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=marks.TEXT)
         # A change that is rounding is printed as none.
         printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.1f')"
-        numbers = numbers.transform_calculate(printed=printed).encode(text="printed:N")
+        numbers = numbers.transform_calculate(printed=printed).encode(text=alt.Text("printed:N"))
         bars = base.mark_bar(color=colour)
         results.append(
             marks.panel(
@@ -98,12 +98,12 @@ def orthogonal(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     bars = alt.Chart(frame).mark_bar(color=look.series, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
         y=marks.number(alt.Y, "share", "share of pairs", domain=(0, 1.05 * top), form=".1%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
     )
     ends = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
-    means = ends.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x="at:Q")
+    means = ends.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
     title = f"mean size of the cosine {mean:.3f} (dashed)"
     return [marks.panel(bars, means, look=look, width=marks.WIDE, height=260, title=title)]

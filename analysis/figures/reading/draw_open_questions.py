@@ -30,5 +30,7 @@ def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
     cells = cells.encode(color=marks.hues("verdict", colours, marks.legend(place="top", columns=2)))
     # Upright where the tiles are narrow.
     turned = alt.ExprRef(f"width < {NARROW} ? 270 : 0")
-    names = base.mark_text(angle=turned, fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(text="id:N")
+    names = base.mark_text(angle=turned, fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(
+        text=alt.Text("id:N")
+    )
     return [marks.panel(cells, names, look=look, width=marks.WIDE, height=108 * len(questions))]

@@ -49,7 +49,7 @@ def _heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
     )
     # On a phone the numbers would run into one another; tooltips and the data table still give them.
     numbers = base.mark_text(fontSize=marks.TEXT, opacity=alt.expr("width < 480 ? 0 : 1"))
-    layers = base.mark_rect().encode(color=color), numbers.encode(text="written:N", color=ink)
+    layers = base.mark_rect().encode(color=color), numbers.encode(text=alt.Text("written:N"), color=ink)
     four = alt.Chart(frame[frame.term == FOUR[-1]]).mark_rule(color=look.ink, strokeWidth=1.5)
     end = x.copy()
     end["bandPosition"] = 1

@@ -131,7 +131,7 @@ def names(
         lineHeight=NAME_LINE,
         fontSize=marks.TEXT,
         color=look.ink,
-    ).encode(text="name:N")
+    ).encode(text=alt.Text("name:N"))
     return alt.layer(keys, text)
 
 
@@ -161,7 +161,7 @@ def lines(
     seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
     titled = mean.assign(title=mean.variant.map(title))
     means = marks.line_plot(titled, x=x, y=y, look=look, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip))
-    return alt.layer(seeds.encode(x=x, y=y, color=color, detail="seed:N"), *means)
+    return alt.layer(seeds.encode(x=x, y=y, color=color, detail=alt.Detail("seed:N")), *means)
 
 
 @drawing("training_curves")

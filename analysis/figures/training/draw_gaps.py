@@ -32,7 +32,7 @@ def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Seq
 def words(frame: pd.DataFrame, y: alt.Y, look: Look) -> Chart:
     """What a row says, its `written`, in a column at the right of the plot, clear of every mark."""
     text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=look.ink)
-    return text.encode(x=alt.value("width"), y=y, text="written:N")
+    return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
 
 
 def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]) -> list[Chart]:

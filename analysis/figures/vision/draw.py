@@ -47,7 +47,7 @@ def _outline(query: tuple[int, int] | None) -> list[Chart]:
     row, column = query
     frame = pd.DataFrame({"x": [column - 0.5], "x2": [column + 0.5], "y": [row - 0.5], "y2": [row + 0.5]})
     mark = alt.Chart(frame).mark_rect(fill=None, stroke=QUERY, strokeWidth=2.5)
-    return [mark.encode(x="x:Q", x2="x2", y="y:Q", y2="y2")]
+    return [mark.encode(x=alt.X("x:Q"), x2=alt.X2("x2"), y=alt.Y("y:Q"), y2=alt.Y2("y2"))]
 
 
 def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
@@ -58,8 +58,8 @@ def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
     faint = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
     return [
         picture(png_address(Image.fromarray(pixels)), grid, *index_axes(grid, "row", "column")),
-        across.mark_rule(**faint).encode(y="y:Q"),
-        down.mark_rule(**faint).encode(x="x:Q"),
+        across.mark_rule(**faint).encode(y=alt.Y("y:Q")),
+        down.mark_rule(**faint).encode(x=alt.X("x:Q")),
     ]
 
 
@@ -71,7 +71,7 @@ def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Char
     x, y = index_axes(values.shape, "row", "column")
     cells, tooltip = alt.Chart(frame).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
     color = alt.Color("score:Q", scale=scale, legend=key)
-    return cells.encode(x=x, x2="x2", y=y, y2="y2", color=color, tooltip=tooltip)
+    return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)
 
 
 @drawing("vision_maps", columns=3)
