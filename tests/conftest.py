@@ -21,7 +21,15 @@ import pytest
 ROOT = Path(__file__).parent
 SLOW = ROOT / "slow.txt"
 SLOW_SECONDS = 1.0
-HELPERS = ("specimens", "family_specimens", "laboratory", "tiny_tokenizers", "word_models", "tests.trainings")
+HELPERS = (
+    "specimens",
+    "family_specimens",
+    "laboratory",
+    "tiny_tokenizers",
+    "word_models",
+    "tests.trainings",
+    "tests.app",
+)
 """Modules of the tests that import torch, or import what does."""
 TORCH = re.compile(
     rf"^\s*(?:import|from) (?:torch|transformers|{'|'.join(map(re.escape, HELPERS))})\b"

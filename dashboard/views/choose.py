@@ -37,8 +37,7 @@ with left:
 with right:
     presets = queries.trained_presets()
     if presets:
-        if picked.fresh and JUDGED in presets:
-            picked.set("preset", JUDGED)  # A link that names no preset means the default, cpu, as it always did.
+        picked.begin_with("preset", JUDGED, presets)
         picked.choice(
             "preset",
             "Our trainings with preset",

@@ -87,8 +87,7 @@ show.header(PAGE, "The same small encoder, trained from scratch with many ways o
 every = queries.trainings()
 picked = Pickers(PAGE)
 judged = training_rules().preset
-if picked.fresh and judged in set(every.preset):
-    picked.set("preset", judged)  # A link that names no preset means the default, cpu, as it always did.
+picked.begin_with("preset", judged, set(every.preset))
 if every.empty:
     for name in (field.name for field in picked.view.fields):
         picked.get(name)

@@ -4,7 +4,7 @@ Streamlit's own `bind="query-params"` puts the labels on screen into the URL and
 not know without a word. Ours puts ids there, so that links outlive wording, and says what it dropped.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -228,6 +228,11 @@ class Pickers:
         """A value that no picker of ours holds (a form's text, a saved probe's id)."""
         self._values[name] = value
         st.session_state[self._key(name)] = value
+
+    def begin_with(self, name: str, value: Value, offered: Collection[Any]) -> None:
+        """The value of a reader who comes by no link, where it is offered: a link without it means the default."""
+        if self.fresh and value in offered:
+            self.set(name, value)
 
     def get(self, name: str) -> Any:
         """The value a link or an earlier `set` gave."""

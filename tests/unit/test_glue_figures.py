@@ -28,17 +28,21 @@ FIGURE_NAMES = ("glue_average", "glue_difference", "glue_scores")
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The small world, with the published tables beside it."""
-    folder = tmp_path_factory.mktemp("own") / "data"
+def beside_published(folder, write=lambda: None):
+    """A folder of data with the published tables, what `write` adds to them, and the store of both."""
     shutil.copytree(ROOT / "data" / "published", folder / "published")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADDEND_DATA", str(folder))
         patch.delenv("ADDEND_STORE", raising=False)
-        own_results.world()
+        write()
         assert store_build.refresh().problems == []
     return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The small world, with the published tables beside it."""
+    return beside_published(tmp_path_factory.mktemp("own") / "data", own_results.world)
 
 
 @pytest.fixture
@@ -378,13 +382,7 @@ def test_an_average_of_nothing_is_said(world):
 
 @pytest.fixture(scope="module")
 def made_published_alone(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("published") / "data"
-    shutil.copytree(ROOT / "data" / "published", folder / "published")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ADDEND_DATA", str(folder))
-        patch.delenv("ADDEND_STORE", raising=False)
-        store_build.refresh()
-    return folder
+    return beside_published(tmp_path_factory.mktemp("published") / "data")
 
 
 @pytest.fixture

@@ -261,8 +261,7 @@ def _counted(
     if extreme is not None and extreme.value is not None and extreme.line is not None:
         if one["kind"] == "published":
             return f"{text} The largest difference: {extreme.source}, {extreme.note}."
-        case = "clearest" if one["quantifier"] == "some" else "hardest"
-        text += f" The {case} case is {extreme.source}: {significant(extreme.value)}"
+        text += f" The {rows.deciding_word(one['quantifier'])} case is {extreme.source}: {significant(extreme.value)}"
         text += (
             f"{interval_text(extreme.low, extreme.high, '.3g')}, compared with a line at {significant(extreme.line)}."
         )

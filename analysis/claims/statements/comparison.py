@@ -11,6 +11,7 @@ from typing import Any
 from analysis.ablation.variants import title
 from analysis.claims.statements.base import OPEN, Judgement
 from analysis.claims.statements.contests import ALLOWED
+from analysis.claims.statements.rows import deciding_word
 from analysis.core.formatting import join_names, plural, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import TrainingRules, decoder_rules, rule_files, surgery_rules, training_rules
@@ -71,7 +72,7 @@ def shown_reading(one: Judgement) -> str:
     """Which of a statement's readings its number is: the hardest, the clearest where one suffices, or the largest."""
     if one.kind == "published":
         return "Largest"
-    return "Clearest" if _rules().get(one.id, {}).get("quantifier") == "some" else "Hardest"
+    return deciding_word(_rules().get(one.id, {}).get("quantifier", "")).capitalize()
 
 
 def trained_pair(one: Judgement) -> str:

@@ -130,6 +130,11 @@ def lean(read: Sequence[Reading]) -> str:
     return text
 
 
+def deciding_word(quantifier: str) -> str:
+    """What `deciding` gives, in a word."""
+    return "clearest" if quantifier == "some" else "hardest"
+
+
 def deciding(read: Sequence[Reading], holds: str, quantifier: str) -> Reading | None:
     """The reading that a verdict hangs on: where one suffices, the one that holds most; else the one that holds least.
 

@@ -25,7 +25,7 @@ class Pair:
 class Method:
     """One way.
 
-    variant: ours, whose settings say what it needs. described: what it is, where none of our variants is it. pairs:
+    variant: ours, whose settings say what it needs. described: what it is, where no variant of ours is that. pairs:
     published comparisons with added positions, or with rotary ones of all dimensions. longer: published rows (table,
     row) on texts longer than in training. claims: those of the ledger that are about it.
     """

@@ -30,9 +30,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     if row["intact"] is not None and row["separated"] is not None:
         how = {SUPPORTED: "changes only", CONTRADICTED: "falls"}.get(verdict, "goes")
         sentence += (
-            " With words forced out of those 14 and positions into them, the sum is a true concatenation: its sentence "
-            f"similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}"
-            f"{_of_narrow(facts)}."
+            " With words forced out of 14 directions and positions into them, the sum is a true concatenation: its "
+            f"sentence similarity {how} from {row['intact']:.3f} to {row['separated']:.3f}{_of_narrow(facts)}."
         )
     return ComputedSentence(
         sentence=sentence,
