@@ -54,7 +54,7 @@ def printable(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Look:
+class Theme:
     """Light or dark ground, on screen or in an export; exports are light."""
 
     dark: bool = False
@@ -125,7 +125,7 @@ def colour_scale(stops: Sequence[str], domain: tuple[float, float]) -> alt.Scale
 
 
 ContentT = TypeVar("ContentT")
-Draw = Callable[[Figure[ContentT], Look], Sequence[Chart]]
+Draw = Callable[[Figure[ContentT], Theme], Sequence[Chart]]
 """A figure's panels, in the order in which they stand."""
 
 
@@ -141,7 +141,7 @@ CHARTS: Registry[Drawing] = Registry("drawing")
 
 
 def drawing(*names: str, columns: int = 1) -> Callable[[Draw[ContentT]], Draw[ContentT]]:
-    """Registers a function (figure, look) -> panels under the name of a figure, or of several that look alike."""
+    """Registers a function (figure, theme) -> panels under the name of a figure, or of several that are drawn alike."""
 
     def register(draw: Draw[ContentT]) -> Draw[ContentT]:
         for name in names:
@@ -151,9 +151,9 @@ def drawing(*names: str, columns: int = 1) -> Callable[[Draw[ContentT]], Draw[Co
     return register
 
 
-def panels(figure: Figure, look: Look | None = None) -> Sequence[Chart]:
+def panels(figure: Figure, theme: Theme | None = None) -> Sequence[Chart]:
     """The panels of a figure."""
-    return CHARTS[figure.name].draw(figure, look or Look())
+    return CHARTS[figure.name].draw(figure, theme or Theme())
 
 
 def columns(figure: Figure) -> int:
@@ -176,28 +176,28 @@ def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> No
         replace_data(inner, replacement)
 
 
-def themed(chart: Chart, look: Look) -> Chart:
+def themed(chart: Chart, theme: Theme) -> Chart:
     """A picture with the letters, axes and legends of all that leaves the page as a file."""
     return (
         chart.configure(font=FONT)
         .configure_axis(
             labelFontSize=12,
             titleFontSize=12,
-            labelColor=look.ink,
-            titleColor=look.ink,
-            gridColor=look.grid,
+            labelColor=theme.ink,
+            titleColor=theme.ink,
+            gridColor=theme.grid,
             titleFontWeight="normal",
         )
         .configure_legend(
             labelFontSize=12,
             titleFontSize=12,
-            labelColor=look.ink,
-            titleColor=look.ink,
+            labelColor=theme.ink,
+            titleColor=theme.ink,
             titleLimit=400,
             labelLimit=320,
             titleFontWeight="normal",
         )
-        .configure_title(color=look.ink, subtitleColor=look.ink)
+        .configure_title(color=theme.ink, subtitleColor=theme.ink)
         .configure_view(strokeWidth=0)
         .configure_rule(aria=False)
     )
@@ -220,4 +220,4 @@ def compose(figure: Figure) -> Chart:
         ),
         background="white",
     )
-    return themed(titled, Look())
+    return themed(titled, Theme())

@@ -5,9 +5,9 @@ export they are one picture.
 """
 
 from analysis.core.registry import import_all, subpackages
-from analysis.figures.drawing import CHARTS, Look, columns, compose, panels, replace_data
+from analysis.figures.drawing import CHARTS, Theme, columns, compose, panels, replace_data
 
-__all__ = ["CHARTS", "Look", "columns", "compose", "panels", "replace_data"]
+__all__ = ["CHARTS", "Theme", "columns", "compose", "panels", "replace_data"]
 
 for topic in subpackages("analysis.figures"):
     import_all(topic, wanted=lambda name: name.startswith("draw"))

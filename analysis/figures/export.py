@@ -23,7 +23,7 @@ from analysis import __version__
 from analysis.core import csv_export
 from analysis.core.provenance import git_sha, library_versions, now
 from analysis.figures import Figure, fonts
-from analysis.figures.drawing import Chart, Look, printable, themed
+from analysis.figures.drawing import Chart, Theme, printable, themed
 from analysis.figures.drawings import compose, panels, replace_data
 
 vlc.register_font_directory(str(fonts.FOLDER))
@@ -101,16 +101,16 @@ def svg(figure: Figure, about: Manifest) -> str:
     return drawn[:start] + inside + drawn[start:]
 
 
-def panel_svgs(figure: Figure, look: Look, width: int | None = None) -> list[str]:
+def panel_svgs(figure: Figure, theme: Theme, width: int | None = None) -> list[str]:
     """Each panel as an SVG element on no ground, for a page that has the typeface and describes the picture itself.
 
     width: of the plot in pixels, in place of the panel's own.
     """
     drawn = []
-    for panel in panels(figure, look):
+    for panel in panels(figure, theme):
         if width:
             panel.width = width
-        drawn.append(vlc.vegalite_to_svg(_specification(themed(panel.properties(background="transparent"), look))))
+        drawn.append(vlc.vegalite_to_svg(_specification(themed(panel.properties(background="transparent"), theme))))
     return drawn
 
 

@@ -12,7 +12,7 @@ from numpy import ndarray
 from PIL import Image
 
 from analysis.figures import marks
-from analysis.figures.drawing import Chart, Look, colour_scale, printable
+from analysis.figures.drawing import Chart, Theme, colour_scale, printable
 
 LEGEND_PIXELS = 62
 MOST_LABELS = 20
@@ -44,7 +44,7 @@ def heatmap(
     height: int | None = None,
     first: int = 0,
     level: bool = False,
-    look: Look | None = None,
+    theme: Theme | None = None,
 ) -> Chart:
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
 
@@ -53,10 +53,10 @@ def heatmap(
     middle of the domain. first: what the counting of rows and columns begins with, where they are too many to be named.
     level: whether the columns' names have room to stand level.
     """
-    look = look or Look()
+    theme = theme or Theme()
     if diverging is None:
         diverging = -domain[0] == domain[1] > 0
-    stops = look.diverging if diverging else look.sequential
+    stops = theme.diverging if diverging else theme.sequential
     bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100) if legend else None
     color = alt.Color("value:Q", scale=colour_scale(stops, domain), legend=bar)
     if is_image(values):
@@ -67,9 +67,9 @@ def heatmap(
         down, across = _names(rows, values.shape[0]), _names(columns, values.shape[1])
         chart = _cells(values, down, across, color, (row_title, column_title, value_title), level)
     # On screen all panels get the same height for axes and legend; without a legend that would stretch the map.
-    stretch = LEGEND_PIXELS if look.screen and not legend else 0
+    stretch = LEGEND_PIXELS if theme.screen and not legend else 0
     chart = chart.properties(width=side, height=(height or side) - stretch)
-    return chart.properties(title=marks.heading(title, *below, look=look)) if title else chart
+    return chart.properties(title=marks.heading(title, *below, theme=theme)) if title else chart
 
 
 def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:

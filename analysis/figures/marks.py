@@ -12,7 +12,7 @@ import altair as alt
 import pandas as pd
 from altair.utils.schemapi import UndefinedType
 
-from analysis.figures.drawing import Chart, Look
+from analysis.figures.drawing import Chart, Theme
 
 ROW = 24
 """Pixels of a row of a row plot."""
@@ -197,7 +197,7 @@ def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False
     return alt.Y("label:N", sort=list(labels), axis=axis, scale=alt.Scale(type="band", padding=gap))
 
 
-def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int = 0) -> list[Chart]:
+def values_beside(base: alt.Chart, theme: Theme, flag: str, place: alt.X, dy: int = 0) -> list[Chart]:
     """`written` left of the mark where `flag` holds, else right of it, on a halo that keeps lines off the digits."""
     layers: list[Chart] = []
     for holds, align, shift in _SIDES:
@@ -205,8 +205,8 @@ def values_beside(base: alt.Chart, look: Look, flag: str, place: alt.X, dy: int 
             text = base.transform_filter(f"datum.{flag} === {holds}").encode(x=place, text=alt.Text("written:N"))
             where = {"align": align, "dx": shift, "yOffset": dy, "fontSize": TEXT}
             layers += [
-                text.mark_text(**where, stroke=look.ground, strokeWidth=4, strokeJoin="round"),
-                text.mark_text(**where, color=look.ink),
+                text.mark_text(**where, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
+                text.mark_text(**where, color=theme.ink),
             ]
     return layers
 
@@ -238,15 +238,15 @@ def hues(field: str, colours: Mapping[str, str], key: alt.Legend | None = None) 
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=key)
 
 
-def series(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+def series(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | None = None) -> alt.Color:
     """The colours of names that have no meaning of their own, such as two models."""
-    return hues(field, dict(zip(names, look.many(len(names)), strict=True)), key)
+    return hues(field, dict(zip(names, theme.many(len(names)), strict=True)), key)
 
 
-def sequential_hues(field: str, names: Sequence[str], look: Look, key: alt.Legend | None = None) -> alt.Color:
+def sequential_hues(field: str, names: Sequence[str], theme: Theme, key: alt.Legend | None = None) -> alt.Color:
     """The colours of names that have an order, such as wavelengths: from dark to light. One alone has a series's."""
     domain = list(names)
-    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[look.series])
+    several, single = alt.Scale(domain=domain, scheme="viridis"), alt.Scale(domain=domain, range=[theme.series])
     return alt.Color(f"{field}:N", scale=several if len(domain) > 1 else single, legend=key)
 
 
@@ -263,32 +263,32 @@ def dashes(field: str, patterns: Mapping[str, Sequence[int]], key: alt.Legend | 
     return alt.StrokeDash(f"{field}:N", scale=scale, legend=key)
 
 
-def rule(look: Look, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:
+def rule(theme: Theme, *, x: float | None = None, y: float | None = None, dash: Sequence[int] = ()) -> Chart:
     """A reference line at a value of one axis: zero, a baseline, chance. Dashed where it is given and not measured."""
     mark = alt.Chart(pd.DataFrame({"at": [x if x is not None else y]})).mark_rule(
-        color=look.ink, opacity=0.7, strokeDash=list(dash) or [1, 0]
+        color=theme.ink, opacity=0.7, strokeDash=list(dash) or [1, 0]
     )
     return mark.encode(x=alt.X("at:Q")) if x is not None else mark.encode(y=alt.Y("at:Q"))
 
 
-def heading(title: str | Sequence[str], *below: str, look: Look) -> alt.TitleParams:
+def heading(title: str | Sequence[str], *below: str, theme: Theme) -> alt.TitleParams:
     """A panel's title, and lines below it that explain its marks."""
     return alt.TitleParams(
         title if isinstance(title, str) else list(title),
         subtitle=list(below) or alt.Undefined,
         fontSize=PANEL_TITLE,
         subtitleFontSize=TEXT,
-        subtitleColor=look.ink,
+        subtitleColor=theme.ink,
         anchor="start",
     )
 
 
 def panel(
-    *layers: Chart, look: Look, width: int, height: float, title: str | Sequence[str] = "", below: Sequence[str] = ()
+    *layers: Chart, theme: Theme, width: int, height: float, title: str | Sequence[str] = "", below: Sequence[str] = ()
 ) -> Chart:
     """Layers as one panel of a size, under a title."""
     sized = alt.layer(*layers).properties(width=width, height=height)
-    return sized.properties(title=heading(title, *below, look=look)) if title else sized
+    return sized.properties(title=heading(title, *below, theme=theme)) if title else sized
 
 
 def row_plot(
@@ -296,7 +296,7 @@ def row_plot(
     *,
     x: alt.X,
     y: alt.Y,
-    look: Look,
+    theme: Theme,
     tooltip: Sequence[Tip] = (),
     ends: tuple[str, str] | None = ("low", "high"),
     color: alt.Color | str | UndefinedType = alt.Undefined,
@@ -316,7 +316,7 @@ def row_plot(
     offset: the column by which they do. bars: whether a pale bar leads from zero to each dot.
     """
     base = alt.Chart(frame).encode(y=y, color=_by_column(color), yOffset=offset)
-    plain = _plain(color, look)
+    plain = _plain(color, theme)
     layers: list[Chart] = [base.mark_bar(opacity=0.45, height=BAR, color=plain).encode(x=x)] if bars else []
     if ends is not None and frame[ends[0]].notna().any():
         known = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
@@ -324,7 +324,7 @@ def row_plot(
         layers.append(spans.encode(x=same_axis(x, ends[0]), x2=alt.X2(f"{ends[1]}:Q")))
     marks = base.mark_point(
         filled=filled,
-        fill=alt.Undefined if filled else look.ground,
+        fill=alt.Undefined if filled else theme.ground,
         strokeWidth=alt.Undefined if filled else LINE,
         # With its outline a hollow dot is as large as a filled one.
         size=size if filled else (size**0.5 - LINE) ** 2,
@@ -342,7 +342,7 @@ def line_plot(
     *,
     x: alt.X,
     y: alt.Y,
-    look: Look,
+    theme: Theme,
     tooltip: Sequence[Tip] = (),
     ends: tuple[str, str] | None = None,
     band: bool = False,
@@ -360,7 +360,7 @@ def line_plot(
     """
     lines = alt.Detail(detail) if isinstance(detail, str) else detail
     base = alt.Chart(frame).encode(x=x, color=_by_column(color), detail=lines)
-    plain = _plain(color, look)
+    plain = _plain(color, theme)
     layers: list[Chart] = []
     if ends is not None and frame[ends[0]].notna().any():
         area, bars = (
@@ -382,11 +382,11 @@ def line_plot(
     return layers
 
 
-def _plain(color: alt.Color | str | UndefinedType, look: Look) -> str | UndefinedType:
+def _plain(color: alt.Color | str | UndefinedType, theme: Theme) -> str | UndefinedType:
     """The colour of marks that no column colours."""
     if isinstance(color, str):
         return color
-    return look.series if color is alt.Undefined else alt.Undefined
+    return theme.series if color is alt.Undefined else alt.Undefined
 
 
 def _by_column(style: EncodingT | str | UndefinedType) -> EncodingT | UndefinedType:

@@ -38,7 +38,7 @@ show.header(
     "far tokens attend, the mean hidden state at each position, and the terms of the attention scores.",
 )
 picked = Pickers(PAGE)
-part = picked.segments("part", "Look at", list(PARTS), PARTS)
+part = picked.segments("part", "Theme at", list(PARTS), PARTS)
 # Images have a page of their own.
 TEXTS = "corpus IN (SELECT corpus FROM corpora)"
 where = f"WHERE {TEXTS}" if part == "terms" else ""

@@ -43,7 +43,7 @@ if not known:
     st.stop()
 with st.container(width=360):
     model = picked.choice("model", "Model", known, readable)
-part = picked.segments("part", "Look at", list(PARTS), PARTS)
+part = picked.segments("part", "Theme at", list(PARTS), PARTS)
 if part == "angles":
     picked.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))
 elif part == "words":

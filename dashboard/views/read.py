@@ -78,7 +78,7 @@ def flip(step: Step, one: Touch) -> None:
         lambda number: figure_of(step, {**values, one.field: values_of_slider[number]}),
         lambda number: picked.set(one.field, values_of_slider[number]),
         request=tuple(sorted({**values, one.field: tuple(values_of_slider)}.items())),
-        dark=show.look().dark,
+        dark=show.theme().dark,
     )
 
 
@@ -107,7 +107,7 @@ def moving(step: Step) -> None:
         picture = step.moving(values)
     except AddendError:
         return
-    moving_pictures.show_shift(picture, dark=show.look().dark)
+    moving_pictures.show_shift(picture, dark=show.theme().dark)
 
 
 def measured(step: Step) -> None:

@@ -58,10 +58,10 @@ def parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:
 
 def drawn_effect(entry: Entry) -> None:
     """The effect with its interval and the rule's threshold, as a small picture."""
-    text, ink = effect_in_words(entry), show.look().ink
+    text, ink = effect_in_words(entry), show.theme().ink
     st.image(
         effect_sparkline(
-            entry.effect, entry.low, entry.high, entry.threshold, text=text, ink=ink, hue=show.look().series
+            entry.effect, entry.low, entry.high, entry.threshold, text=text, ink=ink, hue=show.theme().series
         ),
         alt=text,
     )

@@ -50,9 +50,9 @@ FORMAT_NAMES = {
 }
 
 
-def look() -> drawings.Look:
+def theme() -> drawings.Theme:
     """Light or dark, as the reader's browser has it."""
-    return drawings.Look(dark=is_dark(), screen=True)
+    return drawings.Theme(dark=is_dark(), screen=True)
 
 
 def begin() -> None:
@@ -204,7 +204,7 @@ def charts(
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """The panels of a figure, in its columns."""
-    drawn = vega_specs(figure, look())
+    drawn = vega_specs(figure, theme())
     columns = drawings.columns(figure)
     for start in range(0, len(drawn), columns):
         row = drawn[start : start + columns]
@@ -348,8 +348,8 @@ def _sources(figure: Figure, page: str, link: str) -> None:
 
 def embedded_frame(figure: Figure, link: str) -> str:
     """The HTML that shows a figure alone, in a frame of its size, in another page."""
-    rows = -(-len(vega_specs(figure, look())) // drawings.columns(figure))
-    tallest = max((panel.get("height", 0) for panel in vega_specs(figure, look())), default=0)
+    rows = -(-len(vega_specs(figure, theme())) // drawings.columns(figure))
+    tallest = max((panel.get("height", 0) for panel in vega_specs(figure, theme())), default=0)
     height = 150 + rows * (int(tallest) if isinstance(tallest, int | float) else 400)
     address = f"{link}{'&' if '?' in link else '?'}{ONLY}={figure.name}&embed=true"
     title = escape(figure.heading, quote=True)

@@ -58,15 +58,15 @@ def show_statements(statements: Iterable[Judgement], *, linked: bool = True) -> 
 
 def table(statements: Iterable[Judgement], *, linked: bool = True) -> str:
     """The rows as HTML; every text in them is escaped."""
-    look = show.look()
+    theme = show.theme()
     rows = "".join(_row(one, linked=linked) for one in statements)
-    style = css_variables(dark=look.dark)
+    style = css_variables(dark=theme.dark)
     return f'{STYLE}<table class="statements" style="{style}"><tbody>{rows}</tbody></table>'
 
 
 def _row(one: Judgement, *, linked: bool) -> str:
-    look = show.look()
-    hue = look.colour(VERDICTS[one.verdict])
+    theme = show.theme()
+    hue = theme.colour(VERDICTS[one.verdict])
     sentence = f"{one.id}: {one.sentence}"
     supports, others = comparison.region(one), _others(one)
     drawn = effect_sparkline(
@@ -75,8 +75,8 @@ def _row(one: Judgement, *, linked: bool) -> str:
         one.high,
         one.line,
         text=sentence,
-        ink=look.ink,
-        hue=look.series,
+        ink=theme.ink,
+        hue=theme.series,
         region=(supports.least, supports.most) if supports else None,
         neutral=supports.neutral if supports else None,
         others=others,

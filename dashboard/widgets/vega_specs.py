@@ -18,18 +18,18 @@ LEGEND_ROW, LEGEND_GAP = 30, 24
 
 Specification = dict[str, Any]
 
-_drawn: WeakKeyDictionary[Figure, dict[drawings.Look, list[Specification]]] = WeakKeyDictionary()
+_drawn: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specification]]] = WeakKeyDictionary()
 
 
-def vega_specs(figure: Figure, look: drawings.Look) -> list[Specification]:
+def vega_specs(figure: Figure, theme: drawings.Theme) -> list[Specification]:
     """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
-    looks = _drawn.setdefault(figure, {})
-    if look not in looks:
-        looks[look] = [_specification(panel, look) for panel in drawings.panels(figure, look)]
-    return looks[look]
+    by_theme = _drawn.setdefault(figure, {})
+    if theme not in by_theme:
+        by_theme[theme] = [_specification(panel, theme) for panel in drawings.panels(figure, theme)]
+    return by_theme[theme]
 
 
-def _specification(panel: Any, look: drawings.Look) -> Specification:
+def _specification(panel: Any, theme: drawings.Theme) -> Specification:
     frames: dict[str, pd.DataFrame] = {}
 
     def name(frame: pd.DataFrame) -> alt.NamedData:
@@ -44,7 +44,7 @@ def _specification(panel: Any, look: drawings.Look) -> Specification:
         result["height"] += FRAME_PIXELS + _title_pixels(result) + _legend_pixels(result)
     # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's looks these are mended: grey
     # text, names cut at 100 pixels, and the first and last name of an axis moved off their rows.
-    ink = {"labelColor": look.ink, "titleColor": look.ink}
+    ink = {"labelColor": theme.ink, "titleColor": theme.ink}
     result["config"] = {
         "axis": {**ink, "labelLimit": 180, "labelFlush": False, "labelFontSize": 12},
         "legend": {**ink, "titleLimit": 400, "labelFontSize": 12},

@@ -22,7 +22,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from analysis.core import default_model
 from analysis.figures import FIGURES
-from analysis.figures.drawings import Look
+from analysis.figures.drawings import Theme
 from analysis.links import VIEWS
 from analysis.measurements.terms import Decomposition
 from analysis.measurements.terms.run import decompose
@@ -47,7 +47,7 @@ def sent(panel: Mapping[str, Any]) -> int:
 def ours(made: Decomposition, name: str) -> int:
     """Bytes of a figure's panels."""
     figure = FIGURES[name].of(VIEWS["probe"].defaults(), made)
-    return sum(sent(panel) for panel in vega_specs(figure, Look(screen=True)))
+    return sum(sent(panel) for panel in vega_specs(figure, Theme(screen=True)))
 
 
 def theirs(attentions: Any, tokens: list[str]) -> int:

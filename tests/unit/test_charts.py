@@ -30,7 +30,7 @@ from pypdf import PdfReader
 
 from analysis import __version__
 from analysis.figures import Figure, drawing, drawings, export, fonts
-from analysis.figures.drawings import CHARTS, Look
+from analysis.figures.drawings import CHARTS, Theme
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.heatmap import MOST_CELLS, heatmap
 from analysis.figures.terms.data import TermTable
@@ -52,7 +52,7 @@ def _own_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
 def drawn(*panels: Any, columns: int = 1, **more: Any) -> Figure:
     """A figure named "made_up" with these panels."""
     CHARTS._entries.pop("made_up", None)
-    drawing.drawing("made_up", columns=columns)(lambda figure, look: list(panels))
+    drawing.drawing("made_up", columns=columns)(lambda figure, theme: list(panels))
     given: dict[str, Any] = {
         "name": "made_up",
         "title": "Word → position",
@@ -140,14 +140,14 @@ def test_cells_hold_the_values_where_they_belong() -> None:
 @pytest.mark.parametrize("diverging", [True, False])
 def test_an_images_colours_are_those_of_the_scale(diverging: bool, dark: bool) -> None:
     """At the stops theirs to half of one of 254 steps, halfway between two their mean, beyond the ends the ends'."""
-    look = drawing.Look(dark=dark)
-    stops = look.diverging if diverging else look.sequential
+    theme = drawing.Theme(dark=dark)
+    stops = theme.diverging if diverging else theme.sequential
     values = np.zeros((65, 65))
     knots = np.linspace(-2, 2, len(stops))
     values[0, : len(stops)] = knots
     values[1, :2] = -9, 9
     values[2, 0] = (knots[0] + knots[1]) / 2
-    chart = square(values, domain=(-2, 2), diverging=diverging, look=look)
+    chart = square(values, domain=(-2, 2), diverging=diverging, theme=theme)
     pixels = image_of(chart)[..., :3]
     assert pixels.shape == (65, 65, 3)
     step = np.abs(np.diff([rgb(stop) for stop in stops], axis=0)).max() * (len(stops) - 1) / 254
@@ -163,11 +163,11 @@ def test_an_images_colours_are_those_of_the_scale(diverging: bool, dark: bool) -
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_zero_is_the_ground_of_the_page(dark: bool) -> None:
-    look = drawing.Look(dark=dark)
-    assert len(look.diverging) % 2 == 1
-    assert look.diverging[len(look.diverging) // 2] == look.sequential[0] == look.ground
-    zeros = image_of(square(np.zeros((65, 65)), look=look))
-    assert zeros.reshape(-1, 4).tolist() == [[*rgb(look.ground), 255]] * 65**2
+    theme = drawing.Theme(dark=dark)
+    assert len(theme.diverging) % 2 == 1
+    assert theme.diverging[len(theme.diverging) // 2] == theme.sequential[0] == theme.ground
+    zeros = image_of(square(np.zeros((65, 65)), theme=theme))
+    assert zeros.reshape(-1, 4).tolist() == [[*rgb(theme.ground), 255]] * 65**2
 
 
 def test_no_value_has_no_colour() -> None:
@@ -200,7 +200,7 @@ def test_an_image_is_drawn_in_the_colours_of_cells() -> None:
     assert 32 * 32 <= MOST_CELLS < 128 * 128
     np.testing.assert_allclose(colours[0], colours[1], atol=2)
     np.testing.assert_allclose(
-        colours[0][[0, -1], [0, -1]], [rgb(drawing.Look().diverging[0]), rgb(drawing.Look().diverging[-1])], atol=2
+        colours[0][[0, -1], [0, -1]], [rgb(drawing.Theme().diverging[0]), rgb(drawing.Theme().diverging[-1])], atol=2
     )
 
 
@@ -217,8 +217,8 @@ def test_a_map_of_one_value_is_drawn() -> None:
 
 
 def test_on_screen_a_map_without_a_legend_stays_as_large_as_one_with() -> None:
-    screen = Look(screen=True)
-    with_legend, without = (square(np.eye(3), legend=legend, look=screen) for legend in (True, False))
+    screen = Theme(screen=True)
+    with_legend, without = (square(np.eye(3), legend=legend, theme=screen) for legend in (True, False))
     assert without.height < with_legend.height
     assert square(np.eye(3), legend=False).height == square(np.eye(3)).height
 
@@ -430,7 +430,8 @@ def test_panels_keep_their_own_colour_scale() -> None:
     root = ET.fromstring(export.render(drawn(left, right, columns=2), "svg", LINK))
     colours = {node.attrib["fill"] for node in root.iter(f"{SVG}path") if node.attrib.get("fill", "").startswith("rgb")}
     wanted = {
-        f"rgb({', '.join(map(str, rgb(stops[-1])))})" for stops in (drawing.Look().diverging, drawing.Look().sequential)
+        f"rgb({', '.join(map(str, rgb(stops[-1])))})"
+        for stops in (drawing.Theme().diverging, drawing.Theme().sequential)
     }
     assert wanted <= colours
 
@@ -442,7 +443,7 @@ def test_the_content_of_a_figure_may_say_how_many_panels_stand_abreast() -> None
     assert drawings.columns(replace(figure, columns=4)) == 4
 
 
-def scatter(figure: Figure, look: Look) -> list[Any]:
+def scatter(figure: Figure, theme: Theme) -> list[Any]:
     frame = pd.DataFrame({"x": np.arange(6_000), "y": np.arange(6_000) % 7})
     dots = alt.Chart(frame).mark_point().encode(x="x:Q", y="y:Q")
     line = alt.Chart().mark_rule().encode(y=alt.datum(3))
@@ -483,10 +484,10 @@ def test_an_export_holds_its_data_whatever_another_thread_does_to_altair() -> No
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_names_on_screen_are_in_ink_and_whole(dark: bool) -> None:
-    look = Look(dark=dark, screen=True)
+    theme = Theme(dark=dark, screen=True)
     panel = alt.Chart(pd.DataFrame({"x": [1], "y": ["a name of a row"]})).mark_point().encode(x="x:Q", y="y:N")
-    config = vega_specs(drawn(panel), look)[0]["config"]
-    assert config["axis"]["labelColor"] == config["axis"]["titleColor"] == config["legend"]["labelColor"] == look.ink
+    config = vega_specs(drawn(panel), theme)[0]["config"]
+    assert config["axis"]["labelColor"] == config["axis"]["titleColor"] == config["legend"]["labelColor"] == theme.ink
     assert config["axis"]["labelLimit"] > 100, "Streamlit's own limit cuts names off"
 
 
@@ -495,7 +496,7 @@ def test_what_rounds_to_nothing_has_no_sign() -> None:
         {"word_to_word": [-0.001], "position_to_position": [-0.25]}, index=pd.Index([0], name="head")
     ).rename_axis(columns="term")
     made = drawn(name="terms_heads", content=TermTable(table=table, measure="share", label="share"))
-    panel = vega_specs(made, Look(screen=True))[0]
+    panel = vega_specs(made, Theme(screen=True))[0]
     written = {name for frame in panel["datasets"].values() for name in getattr(frame, "written", ())}
     assert {"0.00", "−0.25"} <= written
     assert "−0.00" not in written
@@ -510,7 +511,7 @@ def kept(value: float, series: str) -> pd.DataFrame:
 def test_lines_of_geometry_stay_on_the_axis_given_and_show_through_one_another() -> None:
     rows = pd.concat([kept(1.0, "one"), kept(1.0, "other")])
     content = PanelsContent([Panel("", "share", rows, "position", domain=(0.95, 1.0))])
-    layers = vega_specs(drawn(name="geometry_kept", content=content), Look(screen=True))[0]["layer"]
+    layers = vega_specs(drawn(name="geometry_kept", content=content), Theme(screen=True))[0]["layer"]
     # Vega-Lite would begin the axis at 0 for any band that does not say where it begins.
     assert [layer["encoding"]["y"]["scale"]["domain"] for layer in layers] == [[0.95, 1.0]] * len(layers)
     (dashes,) = [layer["encoding"]["strokeDash"]["scale"] for layer in layers if "strokeDash" in layer["encoding"]]

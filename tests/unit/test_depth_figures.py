@@ -12,7 +12,7 @@ from analysis.core.term_names import TERMS
 from analysis.figures import FIGURES, Figure, drawings
 from analysis.figures.depth.basis import MEASURES
 from analysis.figures.depth.data import READINGS
-from analysis.figures.drawings import Look
+from analysis.figures.drawings import Theme
 from analysis.links import VIEWS
 from analysis.measurements.decoding.measure import HELD_BACK
 from analysis.store import files
@@ -95,8 +95,8 @@ def test_decoding_shows_the_newest_of_the_models_asked_for(data: Any) -> None:
     assert "two: ridge regression reads the position to within 0.5 tokens" in figure.caption
     assert "and 0.9 after the last" in figure.caption
     assert figure.command == "make decoding of two\nmake decoding of one"
-    for look in (Look(), Look(dark=True, screen=True)):
-        assert len(drawings.panels(figure, look)) == len(READINGS)
+    for theme in (Theme(), Theme(dark=True, screen=True)):
+        assert len(drawings.panels(figure, theme)) == len(READINGS)
 
 
 def test_what_is_not_stored_is_said_with_its_command(data: Any) -> None:
@@ -146,7 +146,7 @@ def test_order_and_distance_are_held_against_their_baselines(data: Any) -> None:
         figure.caption
     )
     assert "two: the last layer's output moves by 0.4" in figure.caption
-    assert [len(drawings.panels(figure, look)) for look in (Look(), Look(dark=True, screen=True))] == [2, 2]
+    assert [len(drawings.panels(figure, theme)) for theme in (Theme(), Theme(dark=True, screen=True))] == [2, 2]
     figure = made("depth_locality", models=("one", "two"))
     assert "one, mean over layers (smallest to largest): [CLS] 0.5 (0.5 to 0.5), Words 1 (1 to 1)" in figure.caption
     bins = figure.content.at.query("model == 'one' and query == 'cls'")
@@ -189,7 +189,7 @@ def test_the_basis_says_what_sampling_alone_would_give(data: Any) -> None:
     assert rows.noise[rows.measure == "position_share"].tolist() == [0.002] * 3
     assert rows.noise[rows.measure != "position_share"].isna().all()
     assert len(rows[rows.measure == "cosine_to_next"]) == 2
-    assert len(drawings.panels(figure, Look())) == len(MEASURES)
+    assert len(drawings.panels(figure, Theme())) == len(MEASURES)
 
 
 def test_every_layer_and_head_has_its_cell(data: Any) -> None:
@@ -200,7 +200,7 @@ def test_every_layer_and_head_has_its_cell(data: Any) -> None:
     assert "largest in layer 0, head 0: 1.00" in figure.caption
     assert "frozen" in figure.caption
     assert made("depth_heads", measure="effect").content.table.iloc[1, 1] == pytest.approx(0.5)
-    assert len(drawings.panels(figure, Look())) == 1
+    assert len(drawings.panels(figure, Theme())) == 1
 
 
 def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data: Any) -> None:
@@ -210,8 +210,8 @@ def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data:
     assert list(figure.content.panels) == ["mean_over_heads", "pooled_over_heads"]
     assert len(figure.frame()) == 2 * 2 * 4
     assert "layer 0: position → position; layer 1: position → position" in figure.caption
-    assert len(drawings.panels(figure, Look())) == 2
-    assert len(drawings.panels(made("depth_terms", measure="effect"), Look(dark=True))) == 1
+    assert len(drawings.panels(figure, Theme())) == 2
+    assert len(drawings.panels(made("depth_terms", measure="effect"), Theme(dark=True))) == 1
 
 
 def test_an_unknown_term_or_measure_is_said(data: Any) -> None:

@@ -43,7 +43,7 @@ def made(name: str, **changed):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_figure_of_every_encoding_is_drawn_and_described(name, encoding):
     figure = made(name, encoding=encoding, other="sinusoidal", length=64, dim=48)
-    for panel in drawings.panels(figure, drawings.Look(dark=True)):
+    for panel in drawings.panels(figure, drawings.Theme(dark=True)):
         panel.to_dict()
     assert len(figure.frame()) > 0
     assert figure.caption.endswith(".")

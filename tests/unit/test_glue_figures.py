@@ -13,7 +13,7 @@ import pytest
 from analysis import store_build
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawings
-from analysis.figures.drawings import Look
+from analysis.figures.drawings import Theme
 from analysis.figures.glue.data import GlueParameters, study_and_table, study_of
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.table import table
@@ -362,7 +362,7 @@ def test_every_figure_says_what_it_rests_on_and_is_drawn(world, name, asked_for)
     assert "without WNLI" in figure.caption or "including" in asked_for
     assert figure.alt
     assert drawings.compose(figure).to_dict()
-    assert all(panel.to_dict() for panel in drawings.panels(figure, Look(dark=True, screen=True)))
+    assert all(panel.to_dict() for panel in drawings.panels(figure, Theme(dark=True, screen=True)))
 
 
 def test_the_frame_of_a_figure_holds_what_is_drawn(world):

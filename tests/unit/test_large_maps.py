@@ -16,7 +16,7 @@ from specimens import embedded_loaded
 
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, Figure, export
-from analysis.figures.drawings import Look
+from analysis.figures.drawings import Theme
 from analysis.figures.heatmap import MOST_NAMES
 from analysis.links import VIEWS
 from analysis.measurements.terms import FOUR, Decomposition
@@ -49,7 +49,7 @@ def sent(panel: Mapping[str, Any]) -> int:
 @pytest.mark.parametrize("head", range(12))
 def test_four_terms_of_512_tokens_stay_under_a_megabyte(head: int) -> None:
     assert len(long().tokens) == TOKENS
-    panels = vega_specs(built("probe_maps", head=head), Look(screen=True))
+    panels = vega_specs(built("probe_maps", head=head), Theme(screen=True))
     assert len(panels) >= len(FOUR)
     assert sum(map(sent, panels)) < MOST_BYTES
 
@@ -89,12 +89,12 @@ def test_a_part_is_the_same_cells_on_the_same_scale() -> None:
     assert "rows and columns" not in whole.caption
     # So few have names, and tooltips with the value.
     assert MOST_NAMES == 64
-    panel = vega_specs(part, Look(screen=True))[0]
+    panel = vega_specs(part, Theme(screen=True))[0]
     assert "tooltip" in json.dumps({key: value for key, value in panel.items() if key != "datasets"})
 
 
 def test_a_part_too_large_for_names_counts_from_its_first_row() -> None:
-    panel = vega_specs(built("probe_maps", **{"from": 200, "to": 399}), Look(screen=True))[0]
+    panel = vega_specs(built("probe_maps", **{"from": 200, "to": 399}), Theme(screen=True))[0]
     frame = next(frame for frame in panel["datasets"].values() if "url" in frame)
     assert frame[["x", "x2", "y", "y2"]].to_numpy().tolist() == [[199.5, 399.5, 199.5, 399.5]]
 

@@ -12,7 +12,7 @@ from analysis import store_build
 from analysis.core import formatting
 from analysis.core.errors import LinkError
 from analysis.figures import FIGURES, drawings
-from analysis.figures.drawings import Look
+from analysis.figures.drawings import Theme
 from analysis.figures.literature.data import COMPARISONS
 from analysis.figures.published import data as figures
 from analysis.literature import tables as published
@@ -225,8 +225,8 @@ def test_every_figure_is_drawn_or_says_why_not(name, id):
             FIGURES[name].of(params)
         return
     figure = FIGURES[name].of(params)
-    for look in (Look(), Look(dark=True)):
-        for panel in drawings.panels(figure, look):
+    for theme in (Theme(), Theme(dark=True)):
+        for panel in drawings.panels(figure, theme):
             panel.to_dict()
     assert set(figure.citation_keys) == {id.partition("|")[0]}
     assert len(figure.frame()) > 0

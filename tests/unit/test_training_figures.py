@@ -597,8 +597,8 @@ def test_a_small_difference_in_size_is_not_printed_as_none(share, written):
 @pytest.mark.parametrize("name", [*NAMES, "runs_curve"])
 def test_every_figure_is_drawn_described_and_made_again_by_its_command(whole, name):
     figure = made(name)
-    for look in (drawings.Look(), drawings.Look(dark=True, screen=True)):
-        for panel in drawings.panels(figure, look):
+    for theme in (drawings.Theme(), drawings.Theme(dark=True, screen=True)):
+        for panel in drawings.panels(figure, theme):
             panel.to_dict()
     rows = sum(
         len(panel["datasets"][key]) for panel in [drawings.compose(figure).to_dict()] for key in panel["datasets"]

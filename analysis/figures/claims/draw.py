@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.core import colours, frames
 from analysis.figures import Figure, marks
 from analysis.figures.claims.data import SIDES, EvidenceContent, VerdictsContent
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 
 VERDICTS = {
     "supported": (colours.VERDICTS["supported"], "circle"),
@@ -28,7 +28,7 @@ LETTERS, LINES = 34, 3
 
 
 @drawing("claims_statements", "claims_verdicts")
-def verdicts(figure: Figure[VerdictsContent], look: Look) -> list[Chart]:
+def verdicts(figure: Figure[VerdictsContent], theme: Theme) -> list[Chart]:
     """One row a claim, one column a verdict; the mark's shape says the verdict again."""
     frame, words = figure.frame(), figure.content.words
     lines = [textwrap.wrap(claim, LETTERS, max_lines=LINES, placeholder=" …") for claim in frame.claim]
@@ -38,23 +38,23 @@ def verdicts(figure: Figure[VerdictsContent], look: Look) -> list[Chart]:
     table = dots.encode(
         x=marks.columns_across("verdict", list(words)),
         y=marks.labelled_rows(labels, grid=True),
-        color=marks.hues("verdict", {word: look.colour(VERDICTS[word][0]) for word in words}),
+        color=marks.hues("verdict", {word: theme.colour(VERDICTS[word][0]) for word in words}),
         shape=marks.shapes("verdict", {word: VERDICTS[word][1] for word in words}),
         tooltip=marks.tips("claim", "verdict", "for:Q", "against:Q", "sentence"),
     )
-    return [marks.panel(table, look=look, width=marks.HALF, height=marks.row_height(labels) * len(labels))]
+    return [marks.panel(table, theme=theme, width=marks.HALF, height=marks.row_height(labels) * len(labels))]
 
 
 @drawing("claim_evidence")
-def evidence(figure: Figure[EvidenceContent], look: Look) -> list[Chart]:
+def evidence(figure: Figure[EvidenceContent], theme: Theme) -> list[Chart]:
     """One panel a unit; rows are numbered as in the tables."""
     drawn = figure.content.drawn
     # What the rule judges by comes first.
     units = sorted(dict.fromkeys(drawn.unit), key=lambda unit: unit != figure.content.unit)
-    return [_panel(drawn[drawn.unit == unit], unit, figure.content, look) for unit in units]
+    return [_panel(drawn[drawn.unit == unit], unit, figure.content, theme) for unit in units]
 
 
-def _panel(rows: pd.DataFrame, unit: str, content: EvidenceContent, look: Look) -> Chart:
+def _panel(rows: pd.DataFrame, unit: str, content: EvidenceContent, theme: Theme) -> Chart:
     shown = rows[["number", "says", "source", "value", "low", "high", "kind"]].assign(
         label=[f"{row.number}  {row.source}" for row in frames.rows(rows)], bears=rows.side.map(SIDES)
     )
@@ -64,14 +64,14 @@ def _panel(rows: pd.DataFrame, unit: str, content: EvidenceContent, look: Look) 
         shown,
         x=marks.number(alt.X, "value", unit, padding=14, ticks=7),
         y=marks.rows_down("label", shown.label.tolist()),
-        look=look,
-        color=marks.hues("bears", {SIDES[side]: look.colour(STYLES[side][0]) for side in sides}, key),
+        theme=theme,
+        color=marks.hues("bears", {SIDES[side]: theme.colour(STYLES[side][0]) for side in sides}, key),
         shape=marks.shapes("bears", {SIDES[side]: STYLES[side][1] for side in sides}, key),
         size=marks.LARGE_DOT,
         tooltip=("number:Q", "says", "source", "value:Q", "low:Q", "high:Q", "kind"),
     )
     if content.threshold is not None and unit == content.unit:
-        layers.insert(0, marks.rule(look, x=content.threshold, dash=marks.DASH))
+        layers.insert(0, marks.rule(theme, x=content.threshold, dash=marks.DASH))
     # A page takes the legend's room from the height.
     height = marks.ROW * (len(rows) + len(sides)) + 20
-    return marks.panel(*layers, look=look, width=430, height=height, title=unit or "value")
+    return marks.panel(*layers, theme=theme, width=430, height=height, title=unit or "value")

@@ -7,7 +7,7 @@ import altair as alt
 from analysis.figures import Figure, marks
 from analysis.figures.depth.basis import BasisContent
 from analysis.figures.depth.data import DecodingContent
-from analysis.figures.drawing import GREY, Chart, Look, drawing
+from analysis.figures.drawing import GREY, Chart, Theme, drawing
 
 HIGH = 190
 DEPTH = marks.number(
@@ -16,21 +16,21 @@ DEPTH = marks.number(
 TIPS: tuple[marks.Tip, ...] = ("model", ("layer:Q", "hidden states entering layer"))
 
 
-def colour(models: Sequence[str], look: Look, *, named: int, grey: Sequence[str] = ()) -> alt.Color:
+def colour(models: Sequence[str], theme: Theme, *, named: int, grey: Sequence[str] = ()) -> alt.Color:
     """One hue a model; published ones are grey. named: how many names the panel's legend has."""
-    hue = dict(zip(models, look.many(len(models)), strict=True)) | dict.fromkeys(grey, GREY)
+    hue = dict(zip(models, theme.many(len(models)), strict=True)) | dict.fromkeys(grey, GREY)
     return marks.hues("model", hue, marks.legend() if named else None)
 
 
 @drawing("depth_decoding", columns=3)
-def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
+def decoding(figure: Figure[DecodingContent], theme: Theme) -> list[Chart]:
     """Scores of the decoders with intervals, and chance as a dashed line."""
     models, panels = figure.content.models, figure.content.panels
     drawn = []
     for place, title in enumerate(panels):
         rows = figure.content.rows[figure.content.rows.panel == title]
         named = len(models) if place >= len(panels) - 3 and len(models) > 1 else 0
-        hue = colour(models, look, named=named)
+        hue = colour(models, theme, named=named)
         y = marks.number(alt.Y, "value", None, domain=(min(0.0, float(rows.low.min())), 1), padding=6)
         dashed = alt.Chart(rows).mark_line(strokeDash=marks.DASH, opacity=0.8)
         chance = dashed.encode(x=DEPTH, y=marks.same_axis(y, "chance"), color=hue)
@@ -38,7 +38,7 @@ def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
             rows,
             x=DEPTH,
             y=y,
-            look=look,
+            theme=theme,
             color=hue,
             ends=("low", "high"),
             dots=marks.SEED,
@@ -47,7 +47,7 @@ def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
         panel = marks.panel(
             chance,
             *lines,
-            look=look,
+            theme=theme,
             width=marks.THIRD,
             height=HIGH,
             title=title,
@@ -58,7 +58,7 @@ def decoding(figure: Figure[DecodingContent], look: Look) -> list[Chart]:
 
 
 @drawing("depth_basis", columns=3)
-def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
+def basis(figure: Figure[BasisContent], theme: Theme) -> list[Chart]:
     """Measures of the position basis; published models are grey, told apart by their marks."""
     models, panels, published = figure.content.models, figure.content.panels, figure.content.published
     signs = dict.fromkeys(models, "circle") | dict(zip(published, ("square", "triangle-up"), strict=True))
@@ -67,7 +67,7 @@ def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
     for place, (name, title) in enumerate(panels.items()):
         rows = figure.content.rows[figure.content.rows.measure == name]
         named = len(signs) if place >= len(panels) - 3 else 0
-        hue = colour(models, look, named=named, grey=published)
+        hue = colour(models, theme, named=named, grey=published)
         dashed = alt.Chart(rows.loc[rows.noise.notna(), ["model", "depth", "noise"]])
         noise = dashed.mark_line(strokeDash=marks.DASH, opacity=0.8).encode(
             x=DEPTH, y=marks.same_axis(y, "noise"), color=hue
@@ -76,12 +76,12 @@ def basis(figure: Figure[BasisContent], look: Look) -> list[Chart]:
             rows[["model", "layer", "depth", "value"]],
             x=DEPTH,
             y=y,
-            look=look,
+            theme=theme,
             color=hue,
             dots=marks.SEED,
             shape=marks.shapes("model", signs, marks.legend() if named else None),
             tooltip=(*TIPS, ("value", "", ".4~g")),
         )
         below = ["dashed: what noise alone would give"] if rows.noise.notna().any() else []
-        drawn.append(marks.panel(noise, *lines, look=look, width=marks.THIRD, height=HIGH, title=title, below=below))
+        drawn.append(marks.panel(noise, *lines, theme=theme, width=marks.THIRD, height=HIGH, title=title, below=below))
     return drawn

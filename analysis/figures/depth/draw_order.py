@@ -5,11 +5,11 @@ import altair as alt
 from analysis.figures import Figure, marks
 from analysis.figures.depth.draw import DEPTH, HIGH, TIPS, colour
 from analysis.figures.depth.order import EquivarianceContent, LocalityContent
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 
 
 @drawing("depth_equivariance", columns=2)
-def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]:
+def equivariance(figure: Figure[EquivarianceContent], theme: Theme) -> list[Chart]:
     """Errors with intervals; positions off dashed."""
     rows, models, panels = figure.content.rows, figure.content.models, figure.content.panels
     y = marks.number(alt.Y, "value", None, domain=(0, max(1.0, float(rows.high.max()))), padding=6)
@@ -20,8 +20,8 @@ def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]
             rows[rows.tokens == tokens],
             x=DEPTH,
             y=y,
-            look=look,
-            color=colour(models, look, named=named),
+            theme=theme,
+            color=colour(models, theme, named=named),
             ends=("low", "high"),
             dash=marks.dashes("positions", {"as trained": [1, 0], "off": marks.DASH}),
             dots=marks.SEED,
@@ -33,24 +33,24 @@ def equivariance(figure: Figure[EquivarianceContent], look: Look) -> list[Chart]
                 ("largest", "largest change of one number", ".2~g"),
             ),
         )
-        drawn.append(marks.panel(*lines, look=look, width=marks.HALF, height=HIGH, title=title))
+        drawn.append(marks.panel(*lines, theme=theme, width=marks.HALF, height=HIGH, title=title))
     return drawn
 
 
 @drawing("depth_locality", columns=2)
-def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
+def locality(figure: Figure[LocalityContent], theme: Theme) -> list[Chart]:
     """Mean distance by layer above, attention against distance below; a column a kind of query."""
     content = figure.content
     titles = list(content.queries.items())
-    even = marks.rule(look, y=1, dash=marks.DASH)
+    even = marks.rule(theme, y=1, dash=marks.DASH)
     by_layer, by_distance = [], []
     for place, (query, title) in enumerate(titles):
         lines = marks.line_plot(
             content.reach[content.reach["query"] == query],
             x=marks.number(alt.X, "depth", "layer (0: first, 1: last)", domain=(0, 1), padding=8, ticks=5, grid=False),
             y=marks.number(alt.Y, "ratio", None),
-            look=look,
-            color=colour(content.models, look, named=0),
+            theme=theme,
+            color=colour(content.models, theme, named=0),
             ends=("ratio_low", "ratio_high"),
             dots=marks.SEED,
             tooltip=(
@@ -62,15 +62,15 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
             ),
         )
         above = f"{title}: mean distance relative to even attention"
-        by_layer.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=HIGH, title=above))
+        by_layer.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HIGH, title=above))
         named = len(content.models) if place == len(titles) - 1 else 0
         lines = marks.line_plot(
             content.at[content.at["query"] == query],
             x=marks.number(alt.X, "distance", "distance, tokens", log=2, nice=False, padding=8, ticks=6, grid=False),
             # By ratio: ten times as much and a tenth are as far from even.
             y=marks.number(alt.Y, "ratio", None, log=2, ticks=6),
-            look=look,
-            color=colour(content.models, look, named=named),
+            theme=theme,
+            color=colour(content.models, theme, named=named),
             dots=marks.SEED,
             tooltip=(
                 "model",
@@ -80,6 +80,6 @@ def locality(figure: Figure[LocalityContent], look: Look) -> list[Chart]:
             ),
         )
         below = f"{title}: attention at each distance, relative to even"
-        by_distance.append(marks.panel(even, *lines, look=look, width=marks.HALF, height=HIGH, title=below))
+        by_distance.append(marks.panel(even, *lines, theme=theme, width=marks.HALF, height=HIGH, title=below))
     # A column each; where there is but one kind, its two panels stand abreast.
     return by_layer + by_distance

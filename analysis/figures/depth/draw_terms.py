@@ -6,7 +6,7 @@ import numpy as np
 from analysis.core.colours import of_term
 from analysis.figures import Figure, marks
 from analysis.figures.depth.terms import TermsContent
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.terms.data import FOUR, TermTable
 from analysis.figures.terms.draw import measured_colours
 
@@ -15,11 +15,11 @@ CELL, NUMBER = 30, 34
 
 
 @drawing("depth_heads")
-def heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
+def heads(figure: Figure[TermTable], theme: Theme) -> list[Chart]:
     """Layers down, heads across, the number in every cell."""
     table, label = figure.content.table, figure.content.label
     reach = float(np.nanmax(np.abs(table.to_numpy(dtype=float)))) or 1.0
-    colour, ink = measured_colours(reach, figure.content.measure, label, look)
+    colour, ink = measured_colours(reach, figure.content.measure, label, theme)
     base = alt.Chart(table.reset_index().melt("layer", var_name="head", value_name="value")).encode(
         x=marks.categories(alt.X, "head", "head", place="top"),
         y=marks.categories(alt.Y, "layer", "layer"),
@@ -31,14 +31,14 @@ def heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
         text=alt.Text("value:Q", format=".2f"), color=ink
     )
     cells = base.mark_rect().encode(color=colour)
-    return [marks.panel(cells, numbers, look=look, width=marks.WIDE, height=CELL * len(table))]
+    return [marks.panel(cells, numbers, theme=theme, width=marks.WIDE, height=CELL * len(table))]
 
 
 @drawing("depth_terms", columns=2)
-def terms(figure: Figure[TermsContent], look: Look) -> list[Chart]:
+def terms(figure: Figure[TermsContent], theme: Theme) -> list[Chart]:
     """A line a term; one panel an aggregation, all on one scale."""
     rows, order = figure.content.rows, figure.content.order
-    colours = {label: look.colour(of_term(term)) for label, term in zip(order, FOUR, strict=True)}
+    colours = {label: theme.colour(of_term(term)) for label, term in zip(order, FOUR, strict=True)}
     reach = (min(0.0, float(rows.low.min())), float(rows.high.max()))
     drawn = []
     for name, title in figure.content.panels.items():
@@ -46,7 +46,7 @@ def terms(figure: Figure[TermsContent], look: Look) -> list[Chart]:
             rows[rows.aggregation == name],
             x=marks.whole_numbers(alt.X, "layer", "layer", grid=False),
             y=marks.number(alt.Y, "value", figure.content.label, domain=reach, nice=True),
-            look=look,
+            theme=theme,
             color=marks.hues("label", colours, marks.legend(columns=2)),
             ends=("low", "high"),
             tooltip=(
@@ -57,5 +57,7 @@ def terms(figure: Figure[TermsContent], look: Look) -> list[Chart]:
                 "method",
             ),
         )
-        drawn.append(marks.panel(marks.rule(look, y=0), *lines, look=look, width=marks.HALF, height=300, title=title))
+        drawn.append(
+            marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.HALF, height=300, title=title)
+        )
     return drawn

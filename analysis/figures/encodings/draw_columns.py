@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.encodings.columns import MovementContent, SpectrumContent
 from analysis.figures.encodings.data import Sized
 from analysis.figures.encodings.draw import HEIGHT, colours, empty
@@ -17,14 +17,14 @@ FREQUENCIES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @drawing("encoding_movement", columns=3)
-def movement(figure: Figure[MovementContent], look: Look) -> list[Chart]:
+def movement(figure: Figure[MovementContent], theme: Theme) -> list[Chart]:
     """Range and deviation by column, one panel an encoding; then the share of variance that the top columns hold."""
     frame, shown, held = figure.frame(), figure.content.shown, figure.content.held
     panels = []
-    for one, highest, colour in zip(shown, figure.content.highest, colours(look), strict=False):
+    for one, highest, colour in zip(shown, figure.content.highest, colours(theme), strict=False):
         own = frame.loc[frame.encoding == one.name]
         if not own["range"].to_numpy().any():
-            panels.append(empty(one, f"No {one.column} moves.", look=look))
+            panels.append(empty(one, f"No {one.column} moves.", theme=theme))
             continue
         x = marks.number(alt.X, "column", one.column, domain=(0, one.dim - 1), form="d")
         y = marks.number(alt.Y, "range", one.unit, domain=(0, highest * 1.04))
@@ -32,44 +32,44 @@ def movement(figure: Figure[MovementContent], look: Look) -> list[Chart]:
         # Dots, not a line: sines and cosines take turns, and a line between them fills the space.
         size = 10 if one.dim > 64 else marks.SEED
         layers = [
-            *marks.line_plot(own, x=x, y=y, look=look, color=colour, width=0, dots=size, tooltip=tooltip),
+            *marks.line_plot(own, x=x, y=y, theme=theme, color=colour, width=0, dots=size, tooltip=tooltip),
             *marks.line_plot(
-                own, x=x, y=marks.same_axis(y, "sd"), look=look, color=look.ink, width=0, dots=0.6 * size,
+                own, x=x, y=marks.same_axis(y, "sd"), theme=theme, color=theme.ink, width=0, dots=0.6 * size,
                 tooltip=tooltip,
             ),
         ]  # fmt: skip
-        below = (*one.lines, f"coloured: range; {'white' if look.dark else 'black'}: standard deviation")
-        panels.append(marks.panel(*layers, look=look, width=marks.THIRD, height=HEIGHT, title=one.title, below=below))
+        below = (*one.lines, f"coloured: range; {'white' if theme.dark else 'black'}: standard deviation")
+        panels.append(marks.panel(*layers, theme=theme, width=marks.THIRD, height=HEIGHT, title=one.title, below=below))
     if len(held):
-        panels.append(_held(held, shown, look))
+        panels.append(_held(held, shown, theme))
     return panels
 
 
-def _held(held: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
+def _held(held: pd.DataFrame, shown: Sequence[Sized], theme: Theme) -> Chart:
     lines = marks.line_plot(
-        held, look=look, color=_by_title(shown, look), dots=0,
+        held, theme=theme, color=_by_title(shown, theme), dots=0,
         x=marks.number(alt.X, "columns", "share of columns, most variable first", zero=True, form="%", ticks=5),
         y=marks.number(alt.Y, "variance", "share of variance", domain=(0, 1), form="%", ticks=5),
         tooltip=(("title", "encoding"), ("columns", "", ".1%"), ("variance", "", ".1%")),
     )  # fmt: skip
-    half = marks.rule(look, x=0.5, dash=marks.DASH)
+    half = marks.rule(theme, x=0.5, dash=marks.DASH)
     return marks.panel(
-        half, *lines, look=look, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance"
+        half, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="How many columns hold the variance"
     )
 
 
-def _by_title(shown: Sequence[Sized], look: Look) -> alt.Color:
-    return marks.series("title", [one.title for one in shown], look, marks.legend(lines=True))
+def _by_title(shown: Sequence[Sized], theme: Theme) -> alt.Color:
+    return marks.series("title", [one.title for one in shown], theme, marks.legend(lines=True))
 
 
 @drawing("encoding_spectrum", columns=3)
-def spectrum(figure: Figure[SpectrumContent], look: Look) -> list[Chart]:
+def spectrum(figure: Figure[SpectrumContent], theme: Theme) -> list[Chart]:
     """Every column's spectrum, one map an encoding on one scale; then the mean spectra on one pair of axes."""
     shown, top, mean = figure.content.shown, figure.content.top, figure.content.mean.dropna()
     panels = []
     for one, power in zip(shown, figure.content.power, strict=True):
         if np.isnan(power).all():
-            panels.append(empty(one, "Constant: it has no frequencies.", look=look))
+            panels.append(empty(one, "Constant: it has no frequencies.", theme=theme))
             continue
         # A row for frequency 0, the mean that was removed, so that row numbers are numbers of cycles.
         panels.append(
@@ -77,21 +77,21 @@ def spectrum(figure: Figure[SpectrumContent], look: Look) -> list[Chart]:
                 np.vstack([np.zeros(power.shape[1]), np.nan_to_num(power)]), domain=(0, top),
                 row_title=f"cycles in {one.length} tokens", column_title=one.column,
                 value_title="share of the column's variance", title=one.title, below=one.lines, side=marks.THIRD,
-                height=HEIGHT, look=look,
+                height=HEIGHT, theme=theme,
             )
         )  # fmt: skip
-    return [*panels, _mean(mean, shown, look)] if len(mean) else panels
+    return [*panels, _mean(mean, shown, theme)] if len(mean) else panels
 
 
-def _mean(mean: pd.DataFrame, shown: Sequence[Sized], look: Look) -> Chart:
+def _mean(mean: pd.DataFrame, shown: Sequence[Sized], theme: Theme) -> Chart:
     seen = mean[mean.share > 0]
     domain = (float(seen.frequency.min()), 0.5)
     lines = marks.line_plot(
-        seen, look=look, color=_by_title(shown, look), dots=0,
+        seen, theme=theme, color=_by_title(shown, theme), dots=0,
         x=marks.number(alt.X, "frequency", "cycles per token", domain=domain, log=10, form="~g", values=FREQUENCIES),
         y=marks.number(alt.Y, "share", "mean share of variance", log=10, nice=False, form="~%", ticks=4),
         tooltip=(
             ("title", "encoding"), ("frequency", "cycles per token", ".3~g"), ("share", "mean share", ".2~%"),
         ),
     )  # fmt: skip
-    return marks.panel(*lines, look=look, width=marks.THIRD, height=HEIGHT, title="Mean over the columns")
+    return marks.panel(*lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="Mean over the columns")

@@ -5,12 +5,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.encodings.measures import MEASURES, MeasuresContent, in_words
 
 
 @drawing("encoding_measures", columns=3)
-def scalar_measures(figure: Figure[MeasuresContent], look: Look) -> list[Chart]:
+def scalar_measures(figure: Figure[MeasuresContent], theme: Theme) -> list[Chart]:
     """One panel a measure, one row an encoding, one dot a size; the picked encodings' rows are shaded."""
     rows = figure.content.rows
     sizes = [f"about {about} rows" for about in sorted(rows.about.unique())]
@@ -19,11 +19,11 @@ def scalar_measures(figure: Figure[MeasuresContent], look: Look) -> list[Chart]:
     for name in MEASURES:
         own = rows.loc[rows.measure == name]
         if len(own):
-            panels.append(_panel(name, own, sizes, figure.content.order, figure.content.picked, look))
+            panels.append(_panel(name, own, sizes, figure.content.order, figure.content.picked, theme))
     return panels
 
 
-def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], picked: list[str], look: Look) -> Chart:
+def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], picked: list[str], theme: Theme) -> Chart:
     measure = MEASURES[name]
     own = own.assign(said=[in_words(name, value) for value in own.value])
     drawn = own.loc[np.isfinite(own.value)]
@@ -35,8 +35,8 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
     present = [title for title in order if title in set(own.title)]
     y = marks.rows_down("title", present, limit=190)
     layers = marks.row_plot(
-        drawn, x=x, y=y, look=look, ends=None, opacity=0.9,
-        color=marks.series("size", sizes, look),
+        drawn, x=x, y=y, theme=theme, ends=None, opacity=0.9,
+        color=marks.series("size", sizes, theme),
         shape=marks.shapes("size", sizes),
         tooltip=(
             ("title", "encoding"), ("length:Q", "rows"), ("dim:Q", "columns"), ("value", measure.title, ".4~g"),
@@ -46,14 +46,16 @@ def _panel(name: str, own: pd.DataFrame, sizes: list[str], order: list[str], pic
     if len(absent):
         # One word a row, not one a size.
         words = alt.Chart(absent.groupby("title", sort=False).said.agg(" / ".join).reset_index()).mark_text(
-            align="left", dx=4, fontSize=marks.TEXT, fontStyle="italic", color=look.ink, opacity=0.7
+            align="left", dx=4, fontSize=marks.TEXT, fontStyle="italic", color=theme.ink, opacity=0.7
         )
         layers.append(words.encode(x=alt.datum(low), y=y, text=alt.Text("said:N")))
     if shaded := [title for title in own[own.encoding.isin(picked)].title.unique()]:
-        band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(color=look.faint, opacity=0.35, height=marks.ROW - 2)
+        band = alt.Chart(pd.DataFrame({"title": shaded})).mark_bar(
+            color=theme.faint, opacity=0.35, height=marks.ROW - 2
+        )
         layers.insert(0, band.encode(x=alt.datum(low), x2=alt.datum(high * 1.03), y=y))
     signs = ", ".join(f"{sign} {size}" for sign, size in zip("●◆", sizes, strict=False))
     return marks.panel(
-        *layers, look=look, width=marks.THIRD, height=marks.ROW * len(present), title=measure.title,
+        *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(present), title=measure.title,
         below=[measure.short, signs],
     )  # fmt: skip

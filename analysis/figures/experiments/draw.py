@@ -4,7 +4,7 @@ import altair as alt
 
 from analysis.core import colours
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.experiments.data import MEASURES, BoardContent
 from analysis.figures.training.draw_curves import WAYS
 from analysis.figures.training.draw_gaps import VARIANT
@@ -14,11 +14,11 @@ NEUTRAL = {"loss": 0.0, "glue": 0.0, "published": 0.0, "time": 1.0, "parameters"
 
 
 @drawing("experiments_board", columns=3)
-def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
+def board(figure: Figure[BoardContent], theme: Theme) -> list[Chart]:
     """A dot with its interval for each variant that was measured."""
     every, titles = figure.frame(), figure.content.titles
     every = every.assign(way=every.combines.map(WAYS))
-    colour = {way: look.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
+    colour = {way: theme.colour(meaning) for way, meaning in colours.WAYS.items() if way in set(every.way)}
     y = marks.rows_down("title", titles)
     panels = []
     for place, (measure, name) in enumerate(MEASURES.items()):
@@ -26,17 +26,17 @@ def board(figure: Figure[BoardContent], look: Look) -> list[Chart]:
         if frame.empty:
             continue
         dots = marks.row_plot(
-            frame, x=marks.number(alt.X, "value", None, padding=8, ticks=4), y=y, look=look,
+            frame, x=marks.number(alt.X, "value", None, padding=8, ticks=4), y=y, theme=theme,
             color=marks.hues("way", colour, marks.legend(columns=2) if place == 0 else None),
             tooltip=(
                 VARIANT, ("value", name, ",.4~g"), *marks.interval_tips(",.4~g"), "seeds:Q", ("word", "verdict")
             ),
         )  # fmt: skip
-        layers = [marks.rule(look, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
+        layers = [marks.rule(theme, x=NEUTRAL[measure]), *dots] if measure in NEUTRAL else dots
         panels.append(
             marks.panel(
                 *layers,
-                look=look,
+                theme=theme,
                 width=marks.THIRD,
                 height=marks.ROW * len(titles),
                 title=[name, figure.content.origins[measure]],

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
+from analysis.figures.drawing import GREY, VERMILION, Chart, Theme, drawing
 from analysis.figures.geometry.cosines import PAIRS, RANDOM_PAIRS, CosinesContent, DimensionContent
 from analysis.figures.geometry.data import Panel, PanelsContent
 from analysis.figures.geometry.tables import EnergiesContent
@@ -29,18 +29,18 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.reindex(columns=[*NUMBERS, "series", "layer", "head"]).astype(dict.fromkeys(NUMBERS, float))
 
 
-def _series(rows: pd.DataFrame, look: Look) -> alt.Color:
+def _series(rows: pd.DataFrame, theme: Theme) -> alt.Color:
     """A hue for each series, and a legend where there are several."""
     names = list(dict.fromkeys(rows.series))
     key = marks.legend(lines=True) if len(names) > 1 else None
     # A pair of words or positions has one hue in every chart of the page.
     pairs = [*PAIRS.values(), RANDOM_PAIRS]
     known = pairs if set(names) <= set(pairs) else names
-    colour = dict(zip(known, look.many(len(known)), strict=True)) | {RANDOM_PAIRS: GREY}
+    colour = dict(zip(known, theme.many(len(known)), strict=True)) | {RANDOM_PAIRS: GREY}
     return marks.hues("series", {name: colour[name] for name in names}, key)
 
 
-def _lines(content: Panel, look: Look, width: int) -> Chart:
+def _lines(content: Panel, theme: Theme, width: int) -> Chart:
     """Value along an axis; the baseline's range as a band and its mean dashed.
 
     Lines after the first have gaps, through which one that it lies on is seen.
@@ -54,8 +54,8 @@ def _lines(content: Panel, look: Look, width: int) -> Chart:
     y = marks.number(alt.Y, "value", content.value, domain=content.domain or alt.Undefined, zero=content.domain is None)
     random = alt.Chart(rows).encode(x=x, detail=alt.Detail("series:N"))
     lines = marks.line_plot(
-        rows, x=x, y=y, look=look, ends=("low", "high"), band=True,
-        color=_series(rows, look),
+        rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True,
+        color=_series(rows, theme),
         dash=marks.dashes("series", {name: [9, 9 * place] if place else [1, 0] for place, name in enumerate(names)}),
         dots=marks.SEED if len(rows) <= MOST_DOTS else 0,
         tooltip=(("series", "of"), ("along:Q", content.along), *RANDOM),
@@ -68,14 +68,14 @@ def _lines(content: Panel, look: Look, width: int) -> Chart:
             y=marks.same_axis(y, "baseline")
         ),
         *lines,
-        look=look,
+        theme=theme,
         width=width,
         height=HEIGHT,
         title=content.title,
     )
 
 
-def _dots(content: Panel, look: Look, width: int) -> Chart:
+def _dots(content: Panel, theme: Theme, width: int) -> Chart:
     """One row a series, its value and interval; the baseline as a grey tick with its range."""
     rows = _shown(content.rows)
     names = list(dict.fromkeys(rows.series))
@@ -84,14 +84,14 @@ def _dots(content: Panel, look: Look, width: int) -> Chart:
     )
     y = marks.rows_down("series", names)
     random = alt.Chart(rows).encode(y=y)
-    dots = marks.row_plot(rows, x=x, y=y, look=look, tooltip=(("series", "of"), *RANDOM))
+    dots = marks.row_plot(rows, x=x, y=y, theme=theme, tooltip=(("series", "of"), *RANDOM))
     return marks.panel(
         random.mark_rule(strokeWidth=7, opacity=0.4, color=GREY).encode(
             x=marks.same_axis(x, "baseline_low"), x2=alt.X2("baseline_high:Q")
         ),
         random.mark_tick(thickness=3, size=15, color=GREY).encode(x=marks.same_axis(x, "baseline")),
         *dots,
-        look=look,
+        theme=theme,
         width=width,
         height=marks.ROW * len(names),
         title=content.title,
@@ -99,53 +99,53 @@ def _dots(content: Panel, look: Look, width: int) -> Chart:
 
 
 @drawing("geometry_kept", "geometry_collisions")
-def wide_lines(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+def wide_lines(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
     """Panels of lines below one another."""
-    return [_lines(content, look, marks.WIDE) for content in figure.content.panels]
+    return [_lines(content, theme, marks.WIDE) for content in figure.content.panels]
 
 
 @drawing("geometry_spectra", "geometry_subspaces", columns=2)
-def lines(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+def lines(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
     """Panels of lines, two abreast."""
-    return [_lines(content, look, marks.HALF) for content in figure.content.panels]
+    return [_lines(content, theme, marks.HALF) for content in figure.content.panels]
 
 
 @drawing("geometry_layers", columns=3)
-def layers(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+def layers(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
     """Panels of lines, three abreast."""
-    return [_lines(content, look, marks.THIRD) for content in figure.content.panels]
+    return [_lines(content, theme, marks.THIRD) for content in figure.content.panels]
 
 
 @drawing("geometry_decoded")
-def wide_dots(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+def wide_dots(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
     """Panels of dots below one another."""
-    return [_dots(content, look, marks.WIDE) for content in figure.content.panels]
+    return [_dots(content, theme, marks.WIDE) for content in figure.content.panels]
 
 
 @drawing("geometry_ranks", "geometry_order", columns=2)
-def dots(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+def dots(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
     """Panels of dots, two abreast."""
-    return [_dots(content, look, marks.HALF) for content in figure.content.panels]
+    return [_dots(content, theme, marks.HALF) for content in figure.content.panels]
 
 
 @drawing("geometry_heads", columns=3)
-def heads(figure: Figure[PanelsContent], look: Look) -> list[Chart]:
+def heads(figure: Figure[PanelsContent], theme: Theme) -> list[Chart]:
     """A dot a head, layer by layer; random heads as grey bars beside them."""
-    return [_heads(content, look) for content in figure.content.panels]
+    return [_heads(content, theme) for content in figure.content.panels]
 
 
-def _heads(content: Panel, look: Look) -> Chart:
+def _heads(content: Panel, theme: Theme) -> Chart:
     # From zero, and below it: what is removed may have worked against the rest.
     y = marks.number(alt.Y, "value", content.value, zero=True)
     base = alt.Chart(_shown(content.rows)).encode(
         x=marks.categories(alt.X, "layer", "layer"), xOffset=alt.XOffset("head:O")
     )
     random = base.mark_rule(strokeWidth=4, opacity=0.45, color=GREY)
-    own = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=look.series)
+    own = base.mark_point(filled=True, size=marks.SEED, opacity=1, color=theme.series)
     return marks.panel(
         random.encode(y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
         own.encode(y=y, tooltip=marks.tips("layer:O", "head:O", *RANDOM)),
-        look=look,
+        theme=theme,
         width=marks.THIRD,
         height=HEIGHT,
         title=content.title,
@@ -153,24 +153,24 @@ def _heads(content: Panel, look: Look) -> Chart:
 
 
 @drawing("geometry_energies")
-def energies(figure: Figure[EnergiesContent], look: Look) -> list[Chart]:
+def energies(figure: Figure[EnergiesContent], theme: Theme) -> list[Chart]:
     """A dot a dimension, both axes logarithmic; the share of a random table's dimensions dashed."""
     dots, chance = figure.content.dots, figure.content.chance
     points = marks.line_plot(
         dots[(dots.word > 0) & (dots.position > 0)],
         x=marks.number(alt.X, "position", "share of the positions' variance", log=10, ticks=5),
         y=marks.number(alt.Y, "word", "share of the words' variance", log=10, ticks=5),
-        look=look,
+        theme=theme,
         width=0,
         dots=marks.SEED,
         tooltip=("dimension:Q", ("position", "", ".3~g"), ("word", "", ".3~g")),
     )
-    given = (marks.rule(look, x=chance, dash=marks.DASH), marks.rule(look, y=chance, dash=marks.DASH))
-    return [marks.panel(*given, *points, look=look, width=marks.WIDE, height=TALL)]
+    given = (marks.rule(theme, x=chance, dash=marks.DASH), marks.rule(theme, y=chance, dash=marks.DASH))
+    return [marks.panel(*given, *points, theme=theme, width=marks.WIDE, height=TALL)]
 
 
 @drawing("geometry_cosines")
-def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
+def cosines(figure: Figure[CosinesContent], theme: Theme) -> list[Chart]:
     """Shares of pairs by cosine: random ones as a grey area, the model's as lines."""
     content = figure.content
     rows = _shown(content.rows)
@@ -181,8 +181,8 @@ def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     return [
         marks.panel(
             area.encode(x=x, y=y, tooltip=marks.tips(*tooltip)),
-            *marks.line_plot(rows, x=x, y=y, look=look, color=_series(rows, look), dots=0, tooltip=tooltip),
-            look=look,
+            *marks.line_plot(rows, x=x, y=y, theme=theme, color=_series(rows, theme), dots=0, tooltip=tooltip),
+            theme=theme,
             width=marks.WIDE,
             height=TALL,
             title=f"Grey: {content.random_name}",
@@ -191,22 +191,22 @@ def cosines(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
 
 
 @drawing("geometry_dimension")
-def dimension(figure: Figure[DimensionContent], look: Look) -> list[Chart]:
+def dimension(figure: Figure[DimensionContent], theme: Theme) -> list[Chart]:
     """Mean |cosine| against dimension, both logarithmic; the exact formula in grey, the slider upright."""
     rows = _shown(figure.content.rows)
     x = marks.number(alt.X, "along", "dimension", domain=(2, 1024), log=10, values=LOG_DIMENSIONS)
     y = marks.number(alt.Y, "value", "mean |cosine|", log=10, values=LOG_COSINES)
     exact = alt.Chart(rows[rows.series == "random, measured"]).mark_line(strokeWidth=5, opacity=0.5, color=GREY)
     means = marks.line_plot(
-        rows, x=x, y=y, look=look, ends=("low", "high"), color=_series(rows, look), dots=marks.SEED,
+        rows, x=x, y=y, theme=theme, ends=("low", "high"), color=_series(rows, theme), dots=marks.SEED,
         tooltip=(("series", "of"), ("along:Q", "dimension"), *RANDOM[:2]),
     )  # fmt: skip
     return [
         marks.panel(
-            marks.rule(look, x=figure.content.dim, dash=marks.DASH),
+            marks.rule(theme, x=figure.content.dim, dash=marks.DASH),
             exact.encode(x=x, y=marks.same_axis(y, "baseline")),
             *means,
-            look=look,
+            theme=theme,
             width=marks.WIDE,
             height=TALL,
             title=f"Grey: random vectors; dashed: {figure.content.dim} dimensions",
@@ -215,7 +215,7 @@ def dimension(figure: Figure[DimensionContent], look: Look) -> list[Chart]:
 
 
 @drawing("geometry_calls")
-def calls(figure: Figure[CallsContent], look: Look) -> list[Chart]:
+def calls(figure: Figure[CallsContent], theme: Theme) -> list[Chart]:
     """Every word's margin in order, the picked one marked; below the line a word is lost."""
     rows = figure.frame()
     picked = rows[rows.word == figure.content.picked].assign(label=lambda row: row.word + " → " + row.other_word)
@@ -229,17 +229,17 @@ def calls(figure: Figure[CallsContent], look: Look) -> list[Chart]:
         dx=12 if left else -12,
         fontSize=marks.PANEL_TITLE,
         fontWeight="bold",
-        color=look.ink,
+        color=theme.ink,
     )
     return [
         marks.panel(
-            marks.rule(look, y=0, dash=marks.DASH),
-            *marks.line_plot(rows, x=x, y=y, look=look, width=0, dots=marks.SEED, tooltip=tooltip),
+            marks.rule(theme, y=0, dash=marks.DASH),
+            *marks.line_plot(rows, x=x, y=y, theme=theme, width=0, dots=marks.SEED, tooltip=tooltip),
             *marks.line_plot(
-                picked, x=x, y=y, look=look, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
+                picked, x=x, y=y, theme=theme, width=0, dots=marks.LARGE_DOT, color=VERMILION, tooltip=tooltip
             ),
             label.encode(x=x, y=y, text=alt.Text("label:N")),
-            look=look,
+            theme=theme,
             width=marks.WIDE,
             height=HEIGHT,
         )

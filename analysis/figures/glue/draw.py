@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.core.colours import SOURCES, Colour
 from analysis.core.formatting import signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import GREEN, GREY, Chart, Look, drawing
+from analysis.figures.drawing import GREEN, GREY, Chart, Theme, drawing
 from analysis.figures.glue.data import PUBLISHED, GlueContent
 from analysis.glue_comparison import AVERAGE
 
@@ -47,7 +47,7 @@ USED = (
 
 
 @drawing("glue_average", columns=2)
-def average(figure: Figure[GlueContent], look: Look) -> list[Chart]:
+def average(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
     """Differences of averages, and the averages: ours, or where there are none of ours the published ones."""
     rows, content = figure.frame(), figure.content
     against = rows[rows.difference.notna() & (rows.variant != rows.baseline)]
@@ -56,13 +56,13 @@ def average(figure: Figure[GlueContent], look: Look) -> list[Chart]:
     shown = ours if len(ours) else rows
     title = "Our average" if len(ours) else "Published average"
     return [
-        _panel(content, against, "difference", (f"Difference to {content.baseline}", ""), look, wide=True),
-        _panel(content, shown, "value", (title, _majority(shown)), look, wide=True),
+        _panel(content, against, "difference", (f"Difference to {content.baseline}", ""), theme, wide=True),
+        _panel(content, shown, "value", (title, _majority(shown)), theme, wide=True),
     ]
 
 
 @drawing("glue_difference", columns=3)
-def difference(figure: Figure[GlueContent], look: Look) -> list[Chart]:
+def difference(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
     """A panel a task. Those of GLUE share one axis; our own task, of another size altogether, has its own."""
     rows, content = figure.frame(), figure.content
     own_tasks = set(content.study.tasks) - set(content.study.glue)
@@ -73,16 +73,16 @@ def difference(figure: Figure[GlueContent], look: Look) -> list[Chart]:
             frame,
             "difference",
             _heading(content, task, frame),
-            look,
+            theme,
             reach=_reach(frame) if task in own_tasks else shared,
-            keyed=not place and not look.screen,  # On screen there is no room; the caption says it.
+            keyed=not place and not theme.screen,  # On screen there is no room; the caption says it.
         )
         for place, (task, frame) in enumerate(_by_task(content, rows))
     ]
 
 
 @drawing("glue_scores", columns=3)
-def scores(figure: Figure[GlueContent], look: Look) -> list[Chart]:
+def scores(figure: Figure[GlueContent], theme: Theme) -> list[Chart]:
     """A panel a task and source; those of GLUE span as many points each, so that bars can be compared."""
     panels = []
     every, content = figure.frame(), figure.content
@@ -96,7 +96,7 @@ def scores(figure: Figure[GlueContent], look: Look) -> list[Chart]:
             half = 0.54 * ((high - low if task in own_tasks else shared) or 1.0)
             name = str(rows.source.iloc[0]) if published else _majority(rows)
             reach = ((low + high) / 2 - half, (low + high) / 2 + half)
-            panels.append(_panel(content, rows, "value", _heading(content, task, rows, name), look, reach=reach))
+            panels.append(_panel(content, rows, "value", _heading(content, task, rows, name), theme, reach=reach))
     return panels
 
 
@@ -159,7 +159,7 @@ def _panel(
     rows: pd.DataFrame,
     column: str,
     titles: tuple[str, str],
-    look: Look,
+    theme: Theme,
     *,
     reach: tuple[float, float] | None = None,
     wide: bool = False,
@@ -190,12 +190,12 @@ def _panel(
         ticks=5,
     )
     y = marks.labelled_rows(labels, gap=0.05)
-    layers: list[Chart] = [marks.rule(look, x=0)] if relative else []
+    layers: list[Chart] = [marks.rule(theme, x=0)] if relative else []
     if not relative and reach and (known := [at for at in rows.majority.dropna() if reach[0] <= at <= reach[1]]):
-        layers.append(marks.rule(look, x=known[0], dash=marks.DASH))
+        layers.append(marks.rule(theme, x=known[0], dash=marks.DASH))
     if relative and frame.examples_low.notna().any():
         thin = alt.Chart(frame[list(USED)]).transform_filter("isValid(datum.examples_low)")
-        bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=look.ink, yOffset=APART, clip=True)
+        bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=theme.ink, yOffset=APART, clip=True)
         layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2=alt.X2("examples_high:Q"), y=y))
     key = marks.legend(place="top") if keyed else None
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
@@ -206,14 +206,14 @@ def _panel(
     for some, offset in ((frame[~above], 0), (frame[above], -APART)):
         if len(some):
             layers += marks.row_plot(
-                some[list(USED)], x=x, y=y, look=look, ends=(low, high), below=offset, tooltip=tooltip,
-                color=marks.hues("kind", {title: look.colour(LOOKS[kind][0]) for kind, title in named.items()}, key),
+                some[list(USED)], x=x, y=y, theme=theme, ends=(low, high), below=offset, tooltip=tooltip,
+                color=marks.hues("kind", {title: theme.colour(LOOKS[kind][0]) for kind, title in named.items()}, key),
                 shape=marks.shapes("kind", {title: LOOKS[kind][1] for kind, title in named.items()}, key),
             )  # fmt: skip
     title, below = titles
     return marks.panel(
         *layers,
-        look=look,
+        theme=theme,
         width=marks.HALF if wide else marks.THIRD,
         height=len(labels) * marks.row_height(labels, marks.ROW),
         title=title,

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.heatmap import heatmap, token_axis
 from analysis.figures.interventions.data import (
     EffectsContent,
@@ -28,74 +28,74 @@ def _places(labels: list[str]) -> alt.X:
 
 
 def _dots(
-    frame: pd.DataFrame, x: alt.X, y: alt.Y, kinds: tuple[str, ...], look: Look, *tooltip: marks.Tip, title: str = ""
+    frame: pd.DataFrame, x: alt.X, y: alt.Y, kinds: tuple[str, ...], theme: Theme, *tooltip: marks.Tip, title: str = ""
 ) -> list[Chart]:
     """Dots over tokens, two a token, whose `kind` has a colour and a shape. title: of the legend."""
     key = marks.legend(title or None, place="top", columns=2)
-    color, shape = marks.series("kind", kinds, look, key), marks.shapes("kind", kinds, key)
-    return marks.line_plot(frame, x=x, y=y, look=look, color=color, shape=shape, width=0, tooltip=tooltip)
+    color, shape = marks.series("kind", kinds, theme, key), marks.shapes("kind", kinds, key)
+    return marks.line_plot(frame, x=x, y=y, theme=theme, color=color, shape=shape, width=0, tooltip=tooltip)
 
 
 @drawing("intervention_tokens")
-def tokens(figure: Figure[TokensContent], look: Look) -> list[Chart]:
+def tokens(figure: Figure[TokensContent], theme: Theme) -> list[Chart]:
     """Losses before and after joined by a line; or a cosine's distance from 1."""
     frame, x = figure.frame(), _places(figure.content.labels)
     frame = frame.assign(order=range(len(frame)))
-    lines = alt.Chart(frame).mark_rule(strokeWidth=marks.LINE, color=look.faint)
+    lines = alt.Chart(frame).mark_rule(strokeWidth=marks.LINE, color=theme.faint)
     if figure.content.losses:
         both = pd.concat([frame.assign(kind=when, loss=frame[f"loss_{when}"]) for when in WHEN])
         y = marks.number(alt.Y, "loss", "cross-entropy (nats)", zero=True)
         dots = _dots(
-            both, x, y, WHEN, look, "token", ("likeliest_before", "most likely token before"),
+            both, x, y, WHEN, theme, "token", ("likeliest_before", "most likely token before"),
             ("likeliest_after", "most likely token after"), ("loss_before", "", ".3f"), ("loss_after", "", ".3f"),
         )  # fmt: skip
         spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2=alt.Y2("loss_after:Q"))
     else:
         y = marks.number(alt.Y, "cosine", "cosine, before and after", domain=(min(0.0, float(frame.cosine.min())), 1))
-        dots = marks.line_plot(frame, x=x, y=y, look=look, width=0, tooltip=("token", ("cosine", "", ".4f")))
+        dots = marks.line_plot(frame, x=x, y=y, theme=theme, width=0, tooltip=("token", ("cosine", "", ".4f")))
         spans = lines.encode(x=x, y=y, y2=alt.datum(1))
-    return [marks.panel(spans, *dots, look=look, width=marks.WIDE, height=HEIGHT)]
+    return [marks.panel(spans, *dots, theme=theme, width=marks.WIDE, height=HEIGHT)]
 
 
 @drawing("intervention_kl", "vision_kl")
-def kl(figure: Figure[PatternChangeContent], look: Look) -> list[Chart]:
+def kl(figure: Figure[PatternChangeContent], theme: Theme) -> list[Chart]:
     """Layers down, heads across."""
     values = figure.content.kl
     return [
         heatmap(
             values, domain=(0, float(values.max()) or 1.0), row_title="layer", column_title="head",
-            value_title="KL (nats)", side=600, height=max(120, 26 * len(values)), look=look,
+            value_title="KL (nats)", side=600, height=max(120, 26 * len(values)), theme=theme,
         )
     ]  # fmt: skip
 
 
 @drawing("vision_moved")
-def moved(figure: Figure[MovedContent], look: Look) -> list[Chart]:
+def moved(figure: Figure[MovedContent], theme: Theme) -> list[Chart]:
     """Patches where they stand; those that were hidden are left out."""
     values = figure.content.values
     return [
         heatmap(
             values, domain=(min(0.0, float(np.nanmin(values))), 1), row_title="row of the patch",
             column_title="column of the patch", value_title="cosine, before and after", diverging=False, side=380,
-            height=360, look=look,
+            height=360, theme=theme,
         )
     ]  # fmt: skip
 
 
 @drawing("intervention_maps", columns=3)
-def maps(figure: Figure[PatternsContent], look: Look) -> list[Chart]:
+def maps(figure: Figure[PatternsContent], theme: Theme) -> list[Chart]:
     """Before, after and the difference; one scale, which the difference has on both sides of zero."""
     labels, reach = figure.content.labels, figure.content.reach
     return [
-        token_map(values, labels, reach, look, value="difference", title=name)
+        token_map(values, labels, reach, theme, value="difference", title=name)
         if "−" in name
-        else pattern_map(values, labels, look, reach, title=name)
+        else pattern_map(values, labels, theme, reach, title=name)
         for name, values in figure.content.maps.items()
     ]
 
 
 @drawing("intervention_permutation")
-def permutation(figure: Figure[PermutationContent], look: Look) -> list[Chart]:
+def permutation(figure: Figure[PermutationContent], theme: Theme) -> list[Chart]:
     """Each token's error, positions off and on, on a logarithmic scale."""
     wide = figure.frame()
     frame = wide.assign(order=range(len(wide))).melt(["order", "token"], list(POSITIONS), "kind", "error")
@@ -103,14 +103,14 @@ def permutation(figure: Figure[PermutationContent], look: Look) -> list[Chart]:
     smallest = float(frame.error[frame.error > 0].min()) if (frame.error > 0).any() else 1e-17
     y = marks.number(alt.Y, "drawn", "largest difference of the output", log=10, form=".0e", ticks=8)
     dots = _dots(
-        frame.assign(drawn=np.maximum(frame.error, smallest)), _places(figure.content.labels), y, POSITIONS, look,
+        frame.assign(drawn=np.maximum(frame.error, smallest)), _places(figure.content.labels), y, POSITIONS, theme,
         "token", ("kind", "positions"), ("error", "difference", ".2e"), title="positions",
     )  # fmt: skip
-    return [marks.panel(*dots, look=look, width=marks.WIDE, height=HEIGHT)]
+    return [marks.panel(*dots, theme=theme, width=marks.WIDE, height=HEIGHT)]
 
 
 @drawing("intervention_effects", columns=2)
-def effects(figure: Figure[EffectsContent], look: Look) -> list[Chart]:
+def effects(figure: Figure[EffectsContent], theme: Theme) -> list[Chart]:
     """One panel an outcome: a dot and an interval for each intervention."""
     frame, order = figure.frame(), figure.content.order
     y = marks.rows_down("done", order, grid=False)
@@ -119,6 +119,6 @@ def effects(figure: Figure[EffectsContent], look: Look) -> list[Chart]:
         # A title of two lines: a narrow screen has no room for both side by side under the bars.
         x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=5)
         tooltip = ("done", ("value", label, ".4f"), *marks.interval_tips(".4f"), "texts:Q")
-        dots = marks.row_plot(frame[frame.outcome == outcome], x=x, y=y, look=look, bars=True, tooltip=tooltip)
-        panels.append(marks.panel(*dots, look=look, width=marks.HALF, height=marks.ROW * len(order)))
+        dots = marks.row_plot(frame[frame.outcome == outcome], x=x, y=y, theme=theme, bars=True, tooltip=tooltip)
+        panels.append(marks.panel(*dots, theme=theme, width=marks.HALF, height=marks.ROW * len(order)))
     return panels

@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import GREY, Chart, Look, drawing
+from analysis.figures.drawing import GREY, Chart, Theme, drawing
 from analysis.figures.literature.data import LiteratureContent
 
 CHARACTERS = 33
@@ -16,18 +16,18 @@ ABOVE, BELOW = -9, 6
 
 
 @drawing("published_literature", columns=2)
-def literature(figure: Figure[LiteratureContent], look: Look) -> list[Chart]:
+def literature(figure: Figure[LiteratureContent], theme: Theme) -> list[Chart]:
     """Comparisons down; small marks are columns, large ones their mean. Panels of one unit share their axis."""
     content = figure.content
     rows, means = content.rows, content.means
     reach = {
         str(unit): (min(0.0, float(of.gain.min())), max(0.0, float(of.gain.max()))) for unit, of in rows.groupby("unit")
     }
-    return [_panel(name, rows[rows.panel == name], means[means.panel == name], reach, look) for name in content.panels]
+    return [_panel(name, rows[rows.panel == name], means[means.panel == name], reach, theme) for name in content.panels]
 
 
 def _panel(
-    name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict[str, tuple[float, float]], look: Look
+    name: str, rows: pd.DataFrame, means: pd.DataFrame, reach: dict[str, tuple[float, float]], theme: Theme
 ) -> Chart:
     unit = str(means.unit.iloc[0])
     wrapped = {row.comparison: _label(row.comparison, row.paper, row.read_in) for row in frames.rows(means)}
@@ -40,10 +40,10 @@ def _panel(
     small = small.assign(label=small.comparison.map(names), difference=[signed(gain, 3) for gain in small.gain])
     large = _marks(means, unit).assign(label=lambda result: result.comparison.map(names))
     y = marks.labelled_rows(labels)
-    layers: list[Chart] = [marks.rule(look, x=0)]
+    layers: list[Chart] = [marks.rule(theme, x=0)]
     if len(small):
         layers += marks.row_plot(
-            small, x=place, y=y, look=look, ends=None, color=GREY, size=marks.SEED, opacity=0.65, below=ABOVE,
+            small, x=place, y=y, theme=theme, ends=None, color=GREY, size=marks.SEED, opacity=0.65, below=ABOVE,
             tooltip=(
                 "paper", ("table_name", "table"), "variant", "baseline", "column", ("difference", f"gain, {unit}"),
                 ("tip", "printed"), "read_in",
@@ -52,13 +52,13 @@ def _panel(
     kinds = list(dict.fromkeys(large.which))
     key = marks.legend(place="top") if len(kinds) > 1 else None
     layers += marks.row_plot(
-        large, x=place, y=y, look=look, ends=None, shape="diamond", size=marks.LARGE_DOT, below=BELOW,
-        color=marks.series("which", kinds, look, key),
+        large, x=place, y=y, theme=theme, ends=None, shape="diamond", size=marks.LARGE_DOT, below=BELOW,
+        color=marks.series("which", kinds, theme, key),
         tooltip=("comparison", ("which", "mean of"), ("written", unit)),
     )  # fmt: skip
-    layers += marks.values_beside(alt.Chart(large).encode(y=y), look, "left", place, dy=BELOW)
+    layers += marks.values_beside(alt.Chart(large).encode(y=y), theme, "left", place, dy=BELOW)
     height = len(labels) * marks.row_height(labels, 44)
-    return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=name)
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=name)
 
 
 def _label(comparison: str, paper: str, read_in: str) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.core.colours import of_term
 from analysis.core.wavelengths import BANDS
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing, printable
+from analysis.figures.drawing import Chart, Theme, drawing, printable
 from analysis.figures.heatmap import heatmap, token_axis
 from analysis.figures.positions.cell import CellContent
 from analysis.figures.positions.data import DEPENDS, KernelsContent, MapContent, UnturnedContent
@@ -19,7 +19,7 @@ HIGH = 240
 
 
 @drawing("position_map", columns=2)
-def position_map(figure: Figure[MapContent], look: Look) -> list[Chart]:
+def position_map(figure: Figure[MapContent], theme: Theme) -> list[Chart]:
     """For each run a map of what depends on position, and bars of everything; one scale for all maps."""
     frame, columns, layers = figure.content.frame, figure.content.sources, figure.content.layers
     by_position = frame[frame.part != "content"].groupby(["of", "layer", "source"]).share.sum()
@@ -45,7 +45,7 @@ def position_map(figure: Figure[MapContent], look: Look) -> list[Chart]:
                 level=len(columns) <= 4,
                 side=marks.HALF,
                 height=height,
-                look=look,
+                theme=theme,
             )
         )
         totals = frame[frame.of == name].groupby(["layer", "part"], as_index=False).agg(share=("share", "sum"))
@@ -57,15 +57,15 @@ def position_map(figure: Figure[MapContent], look: Look) -> list[Chart]:
             form=".0%",
             domain=(0, 1) if (totals.share >= 0).all() else alt.Undefined,
         )
-        bars = _stacked(totals, x, "layer", look, columns=2)
-        panels.append(marks.panel(bars, look=look, width=marks.HALF, height=height, title=f"{name}, everything"))
+        bars = _stacked(totals, x, "layer", theme, columns=2)
+        panels.append(marks.panel(bars, theme=theme, width=marks.HALF, height=height, title=f"{name}, everything"))
     return panels
 
 
-def _stacked(frame: pd.DataFrame, x: alt.X, row: str, look: Look, *, columns: int) -> Chart:
+def _stacked(frame: pd.DataFrame, x: alt.X, row: str, theme: Theme, *, columns: int) -> Chart:
     """A bar for each layer or head, made of the share of each part. columns: of the legend."""
     frame = frame.assign(depends=frame.part.map(DEPENDS), order=frame.part.map(list(DEPENDS).index))
-    colours = {name: look.colour(of_term(TERMS[part])) for part, name in DEPENDS.items()}
+    colours = {name: theme.colour(of_term(TERMS[part])) for part, name in DEPENDS.items()}
     bars = alt.Chart(frame).mark_bar()
     return bars.encode(
         x=x,
@@ -77,23 +77,23 @@ def _stacked(frame: pd.DataFrame, x: alt.X, row: str, look: Look, *, columns: in
 
 
 @drawing("position_kernels")
-def kernels(figure: Figure[KernelsContent], look: Look) -> list[Chart]:
+def kernels(figure: Figure[KernelsContent], theme: Theme) -> list[Chart]:
     """A line a band."""
     key = marks.legend("wavelength (tokens)", "right", lines=True)
     lines = marks.line_plot(
         figure.content.frame,
         x=marks.whole_numbers(alt.X, "distance", DISTANCE),
         y=marks.number(alt.Y, "score", "mean score minus its mean over distances"),
-        look=look,
-        color=marks.sequential_hues("band", figure.content.bands, look, key),
+        theme=theme,
+        color=marks.sequential_hues("band", figure.content.bands, theme, key),
         dots=0,
         tooltip=(("band", "wavelength (tokens)"), "distance", ("score", "", ".4f")),
     )
-    return [marks.panel(marks.rule(look, y=0), *lines, look=look, width=marks.WIDE, height=280)]
+    return [marks.panel(marks.rule(theme, y=0), *lines, theme=theme, width=marks.WIDE, height=280)]
 
 
 @drawing("position_unturned")
-def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
+def unturned(figure: Figure[UnturnedContent], theme: Theme) -> list[Chart]:
     """Layers down, bands across; empty where a layer has none."""
     frame, bands = figure.content.frame, figure.content.bands
     layers = int(frame.layer.max()) + 1
@@ -111,20 +111,20 @@ def unturned(figure: Figure[UnturnedContent], look: Look) -> list[Chart]:
             level=True,
             side=marks.WIDE,
             height=max(160, 24 * layers),
-            look=look,
+            theme=theme,
         )
     ]
 
 
 @drawing("position_cell", columns=3)
-def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
+def cell(figure: Figure[CellContent], theme: Theme) -> list[Chart]:
     """Heads as stacked bars, the band's kernel in every head, and the pairs of tokens with its highest scores."""
     kernel, pairs = figure.content.kernel, figure.content.pairs
     shares = figure.content.heads.dropna(subset="value").rename(columns={"value": "share"})
     x = marks.number(alt.X, "share", "share of the head's variation", zero=True, ticks=5, form=".0%")
     panels = [
         marks.panel(
-            _stacked(shares, x, "head", look, columns=1), look=look, width=marks.THIRD, height=HIGH, title="Heads"
+            _stacked(shares, x, "head", theme, columns=1), theme=theme, width=marks.THIRD, height=HIGH, title="Heads"
         )
     ]
     if len(kernel):
@@ -133,28 +133,32 @@ def cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
             kernel,
             x=marks.whole_numbers(alt.X, "distance", DISTANCE),
             y=marks.number(alt.Y, "value", "mean score minus its mean"),
-            look=look,
-            color=marks.sequential_hues("head", sorted(kernel["head"].unique()), look, key),
+            theme=theme,
+            color=marks.sequential_hues("head", sorted(kernel["head"].unique()), theme, key),
             dots=0,
             tooltip=("head", "distance", ("value", "mean score", ".4f")),
         )
-        panels.append(marks.panel(*lines, look=look, width=marks.THIRD, height=HIGH, title="Kernel over distance"))
+        panels.append(marks.panel(*lines, theme=theme, width=marks.THIRD, height=HIGH, title="Kernel over distance"))
     if len(pairs):
         panels.append(
             marks.panel(
-                _joined(pairs, look), look=look, width=marks.THIRD, height=HIGH, title="Pairs with the highest scores"
+                _joined(pairs, theme),
+                theme=theme,
+                width=marks.THIRD,
+                height=HIGH,
+                title="Pairs with the highest scores",
             )
         )
     return panels
 
 
-def _joined(pairs: pd.DataFrame, look: Look) -> Chart:
+def _joined(pairs: pd.DataFrame, theme: Theme) -> Chart:
     labels = [
         f"{query} {printable(asks)} \u2192 {key} {printable(answers)}"
         for query, asks, key, answers in pairs[["query", "query_token", "key", "key_token"]].itertuples(index=False)
     ]
     axis = token_axis(labels, "query \u2192 key, with their token numbers", angle=0, limit=140)
-    bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=look.series)
+    bars = alt.Chart(pairs.assign(rank=range(len(pairs)))).mark_bar(color=theme.series)
     return bars.encode(
         x=marks.number(alt.X, "value", "key-centred score", zero=True, ticks=5),
         y=alt.Y("rank:O", axis=axis),

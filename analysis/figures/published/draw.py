@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.core.colours import SOURCES
 from analysis.core.formatting import signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import SERIES, Chart, Look, drawing
+from analysis.figures.drawing import SERIES, Chart, Theme, drawing
 from analysis.figures.published.data import AverageContent, DifferenceContent, ScoresContent
 
 SHAPES = ("circle", "square", "triangle-up", "diamond")
@@ -51,16 +51,16 @@ def _direction(cells: pd.DataFrame) -> str:
 
 
 @drawing("published_scores", columns=2)
-def scores(figure: Figure[ScoresContent], look: Look) -> list[Chart]:
+def scores(figure: Figure[ScoresContent], theme: Theme) -> list[Chart]:
     """Columns down and a colour a variant; where there is one column, variants down."""
     cells, variants = figure.content.cells, figure.content.variants
     spread = cells.sd.fillna(0)
     ends = cells.assign(low=cells.value - spread, high=cells.value + spread).groupby("unit")
     reach = {unit: (float(result.low.min()), float(result.high.max())) for unit, result in ends}
     return [
-        _variants_down(rows, _title(setting), reach[unit], look)
+        _variants_down(rows, _title(setting), reach[unit], theme)
         if rows.column.nunique() == 1
-        else _columns_down(rows, _title(setting), reach[unit], variants, look)
+        else _columns_down(rows, _title(setting), reach[unit], variants, theme)
         for setting, unit, rows in _panels(cells)
     ]
 
@@ -75,18 +75,18 @@ def _score_axis(cells: pd.DataFrame, reach: tuple[float, float], name: str) -> a
     )  # fmt: skip
 
 
-def _variants_down(cells: pd.DataFrame, title: list[str], reach: tuple[float, float], look: Look) -> Chart:
+def _variants_down(cells: pd.DataFrame, title: list[str], reach: tuple[float, float], theme: Theme) -> Chart:
     frame, labels = _labelled(cells.assign(low=cells.value - cells.sd, high=cells.value + cells.sd), cells.row)
     column, unit = str(cells.column.iloc[0]), str(cells.unit.iloc[0])
     dots = marks.row_plot(
         frame, x=_score_axis(cells, reach, "" if column == unit else f"{column}: "), y=marks.labelled_rows(labels),
-        look=look, color=look.colour(SOURCES["published"]), tooltip=(*VARIANT, SD, *SOURCE),
+        theme=theme, color=theme.colour(SOURCES["published"]), tooltip=(*VARIANT, SD, *SOURCE),
     )  # fmt: skip
-    return marks.panel(*dots, look=look, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title)
+    return marks.panel(*dots, theme=theme, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title)
 
 
 def _columns_down(
-    cells: pd.DataFrame, title: list[str], reach: tuple[float, float], variants: list[str], look: Look
+    cells: pd.DataFrame, title: list[str], reach: tuple[float, float], variants: list[str], theme: Theme
 ) -> Chart:
     frame, labels = _labelled(cells, cells.column)
     keys = int(max(1, min(4, PHONE // (max(map(len, variants)) * 6.6 + 34))))
@@ -94,21 +94,21 @@ def _columns_down(
     signs = {name: SHAPES[place // len(SERIES)] for place, name in enumerate(variants)}
     x, y = _score_axis(cells, reach, ""), marks.labelled_rows(labels, gap=0.15)
     dots = marks.row_plot(
-        frame, x=x, y=y, look=look, ends=None,
+        frame, x=x, y=y, theme=theme, ends=None,
         offset=alt.YOffset("row:N", sort=variants, scale=alt.Scale(domain=variants, padding=0.5)),
-        color=marks.series("row", variants, look, key),
+        color=marks.series("row", variants, theme, key),
         shape=marks.shapes("row", signs, key) if len(variants) > len(SERIES) else alt.Undefined,
         tooltip=(*VARIANT, SD, *SOURCE),
     )  # fmt: skip
     # Dots of one row stand below one another, each in full.
     height = max(marks.row_height(labels), 8 * len(variants) + 8)
-    layers = _spans(frame, x, y, look), *dots
-    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * height, title=title)
+    layers = _spans(frame, x, y, theme), *dots
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=len(labels) * height, title=title)
 
 
-def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
+def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme) -> Chart:
     """A faint line from the least to the largest value of each row."""
-    lines = alt.Chart(frame).mark_rule(color=look.faint, strokeWidth=marks.LINE)
+    lines = alt.Chart(frame).mark_rule(color=theme.faint, strokeWidth=marks.LINE)
     return lines.encode(x=marks.same_axis(x, "min(value)"), x2=alt.X2("max(value):Q"), y=y)
 
 
@@ -116,14 +116,14 @@ def _spans(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look) -> Chart:
 
 
 @drawing("published_difference")
-def difference(figure: Figure[DifferenceContent], look: Look) -> list[Chart]:
+def difference(figure: Figure[DifferenceContent], theme: Theme) -> list[Chart]:
     """Variants down, columns across, the difference written in each cell; one column is drawn as bars."""
     cells, decimals = figure.content.cells, figure.content.decimals
     reach = {unit: float(result.difference.abs().max()) or 1.0 for unit, result in cells.groupby("unit")}
     return [
-        _bars(rows, _title(setting), decimals, look)
+        _bars(rows, _title(setting), decimals, theme)
         if rows.column.nunique() == 1
-        else _cells(rows, _title(setting), reach[unit], decimals, look)
+        else _cells(rows, _title(setting), reach[unit], decimals, theme)
         for setting, unit, rows in _panels(cells)
     ]
 
@@ -133,14 +133,14 @@ def _minus(cells: pd.DataFrame, width: int) -> list[str]:
     return marks.wrap_lines(text, width)
 
 
-def _cells(cells: pd.DataFrame, title: list[str], reach: float, decimals: int, look: Look) -> Chart:
+def _cells(cells: pd.DataFrame, title: list[str], reach: float, decimals: int, theme: Theme) -> Chart:
     spread = cells.sd.notna() & cells.sd_baseline.notna()
     written = [
         signed(value, decimals) + (f"\nsd {a}; {b}" if known else "")
         for value, a, b, known in zip(cells.difference, cells.sd_text, cells.sd_text_baseline, spread, strict=True)
     ]
     frame, labels = _labelled(
-        cells.assign(written=written, strong=cells.difference.abs() > look.strong * reach), cells.row
+        cells.assign(written=written, strong=cells.difference.abs() > theme.strong * reach), cells.row
     )
     heads = list(dict.fromkeys(frame.column))
     base = alt.Chart(frame).encode(
@@ -148,19 +148,19 @@ def _cells(cells: pd.DataFrame, title: list[str], reach: float, decimals: int, l
         y=marks.labelled_rows(labels, gap=0.03),
         tooltip=marks.tips(*VARIANT, "baseline", BASELINE, ("written", "difference"), *SOURCE),
     )
-    squares = base.mark_rect(stroke=look.ground, strokeWidth=1).encode(
-        color=alt.Color("difference:Q", scale=look.around_zero(reach), legend=None)
+    squares = base.mark_rect(stroke=theme.ground, strokeWidth=1).encode(
+        color=alt.Color("difference:Q", scale=theme.around_zero(reach), legend=None)
     )
     # On a phone the cells are too narrow for digits side by side: there they are turned.
     turned = alt.expr(f"width > 0 && width / {len(heads)} < 38 ? 270 : 0")
     shift = -6 if spread.any() else 0
     text = base.mark_text(fontSize=marks.TEXT, lineBreak="\n", baseline="middle", dy=shift, angle=turned)
-    layers = squares, text.encode(text=alt.Text("written:N"), color=look.ink_on_cells("datum.strong"))
+    layers = squares, text.encode(text=alt.Text("written:N"), color=theme.ink_on_cells("datum.strong"))
     height = max(marks.row_height(labels, 36), 40 if spread.any() else 0) * len(labels)
-    return marks.panel(*layers, look=look, width=max(marks.HALF, 62 * len(heads)), height=height, title=title)
+    return marks.panel(*layers, theme=theme, width=max(marks.HALF, 62 * len(heads)), height=height, title=title)
 
 
-def _bars(cells: pd.DataFrame, title: list[str], decimals: int, look: Look) -> Chart:
+def _bars(cells: pd.DataFrame, title: list[str], decimals: int, theme: Theme) -> Chart:
     written = [signed(value, decimals) for value in cells.difference]
     frame, labels = _labelled(cells.assign(written=written, below=cells.difference < 0), cells.row)
     place = marks.number(
@@ -170,23 +170,25 @@ def _bars(cells: pd.DataFrame, title: list[str], decimals: int, look: Look) -> C
     base = alt.Chart(frame).encode(y=marks.labelled_rows(labels))
     bars = base.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
         x=place,
-        color=alt.condition("datum.below", alt.value(look.diverging[1]), alt.value(look.diverging[5])),
+        color=alt.condition("datum.below", alt.value(theme.diverging[1]), alt.value(theme.diverging[5])),
         tooltip=marks.tips(*VARIANT, SD, BASELINE, *SOURCE),
     )
-    layers = (bars, marks.rule(look, x=0), *marks.values_beside(base, look, "below", place))
-    return marks.panel(*layers, look=look, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title)
+    layers = (bars, marks.rule(theme, x=0), *marks.values_beside(base, theme, "below", place))
+    return marks.panel(
+        *layers, theme=theme, width=marks.HALF, height=len(labels) * marks.row_height(labels), title=title
+    )
 
 
 # ---- Averages ----
 
 
 @drawing("published_average", columns=2)
-def averages(figure: Figure[AverageContent], look: Look) -> list[Chart]:
+def averages(figure: Figure[AverageContent], theme: Theme) -> list[Chart]:
     """Differences of averages to the baseline, and the averages themselves."""
-    return [_dumbbells(figure, look, relative=True), _dumbbells(figure, look, relative=False)]
+    return [_dumbbells(figure, theme, relative=True), _dumbbells(figure, theme, relative=False)]
 
 
-def _dumbbells(figure: Figure[AverageContent], look: Look, *, relative: bool) -> Chart:
+def _dumbbells(figure: Figure[AverageContent], theme: Theme, *, relative: bool) -> Chart:
     means, names, baseline = figure.frame(), figure.content.names, figure.content.baseline
     columns = {"all": "all_columns", "ticked": "ticked"}
     kinds = {name: f"difference_{kind}" if relative else columns[kind] for kind, name in names.items() if name}
@@ -208,18 +210,18 @@ def _dumbbells(figure: Figure[AverageContent], look: Look, *, relative: bool) ->
         alt.X, "value", marks.wrap_lines(title, 44), nice=False, padding=46, ticks=5, grid=not relative
     )
     y = marks.labelled_rows(labels)
-    layers: list[Chart] = [marks.rule(look, x=0)] if relative else []
-    layers.append(_spans(frame, place, y, look))
+    layers: list[Chart] = [marks.rule(theme, x=0)] if relative else []
+    layers.append(_spans(frame, place, y, theme))
     printed = frame[frame.printed.notna()].drop_duplicates("variant")
     if not relative and len(printed):
-        tick = alt.Chart(printed).mark_tick(color=look.ink, thickness=1.5, size=20)
+        tick = alt.Chart(printed).mark_tick(color=theme.ink, thickness=1.5, size=20)
         layers.append(tick.encode(x=marks.same_axis(place, "printed"), y=y, tooltip=marks.tips("printed:Q")))
     layers += marks.row_plot(
-        frame, x=place, y=y, look=look, ends=None, size=marks.LARGE_DOT,
-        color=marks.series("set", list(kinds), look, marks.legend(place="top")),
+        frame, x=place, y=y, theme=theme, ends=None, size=marks.LARGE_DOT,
+        color=marks.series("set", list(kinds), theme, marks.legend(place="top")),
         tooltip=("variant", ("set", "average over"), ("written", "points")),
     )  # fmt: skip
-    layers += marks.values_beside(alt.Chart(frame).encode(y=y), look, "left", place)
+    layers += marks.values_beside(alt.Chart(frame).encode(y=y), theme, "left", place)
     height = len(labels) * marks.row_height(labels, 30)
     heading = f"Difference to {baseline}" if relative else "Average"
-    return marks.panel(*layers, look=look, width=marks.HALF, height=height, title=_title(heading))
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=_title(heading))

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.core.colours import TERMS
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import VERMILION, Chart, Look, drawing
+from analysis.figures.drawing import VERMILION, Chart, Theme, drawing
 from analysis.figures.reading.order import ROUNDING, SEEDS, OrderContent
 from analysis.figures.reading.orthogonal import CosinesContent
 from analysis.figures.reading.shift import ShiftContent
@@ -14,7 +14,7 @@ from analysis.figures.reading.sum import SumContent
 
 
 @drawing("reading_sum")
-def strips(figure: Figure[SumContent], look: Look) -> list[Chart]:
+def strips(figure: Figure[SumContent], theme: Theme) -> list[Chart]:
     """A strip a summand, one for the sum, on one scale."""
     values, names, reach = figure.content.values, figure.content.names, figure.content.reach
     row, column = (index.ravel() for index in np.indices(values.shape))
@@ -27,18 +27,18 @@ def strips(figure: Figure[SumContent], look: Look) -> list[Chart]:
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
         x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
-        color=alt.Color("value:Q", scale=look.around_zero(reach), legend=key),
+        color=alt.Color("value:Q", scale=theme.around_zero(reach), legend=key),
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
-    return [marks.panel(cells, look=look, width=marks.WIDE, height=200)]
+    return [marks.panel(cells, theme=theme, width=marks.WIDE, height=200)]
 
 
 @drawing("reading_order", columns=2)
-def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
+def order(figure: Figure[OrderContent], theme: Theme) -> list[Chart]:
     """A bar a word; a panel with every word in sight, and one with those before alone."""
     content, results = figure.content, []
     y = marks.number(alt.Y, "change", "change of the output (share of its length)", domain=(0, 1.05 * content.top))
-    for mask, colour in zip(content.masks, look.many(2), strict=True):
+    for mask, colour in zip(content.masks, theme.many(2), strict=True):
         base = alt.Chart(content.frame[content.frame["mask"] == mask]).encode(
             x=marks.categories(alt.X, "word", "word, in the first order", content.words),
             y=y,
@@ -46,9 +46,9 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
                 "word", ("change", "mean change", ".3g"), ("low", "smallest", ".3g"), ("high", "largest", ".3g")
             ),
         )
-        spans = base.mark_rule(color=look.ink).encode(y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"))
+        spans = base.mark_rule(color=theme.ink).encode(y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q"))
         # Beside the line, at the bar's top, where no number can be taken for the end of a line.
-        numbers = base.mark_text(dx=-11, dy=-6, color=look.ink, fontSize=marks.TEXT)
+        numbers = base.mark_text(dx=-11, dy=-6, color=theme.ink, fontSize=marks.TEXT)
         # A change that is rounding is printed as none.
         printed = f"datum.change < {ROUNDING} ? '0' : format(datum.change, '.1f')"
         numbers = numbers.transform_calculate(printed=printed).encode(text=alt.Text("printed:N"))
@@ -58,8 +58,8 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
                 bars,
                 spans,
                 numbers,
-                marks.rule(look, y=0),
-                look=look,
+                marks.rule(theme, y=0),
+                theme=theme,
                 width=marks.HALF,
                 height=240,
                 title=mask,
@@ -70,7 +70,7 @@ def order(figure: Figure[OrderContent], look: Look) -> list[Chart]:
 
 
 @drawing("reading_shift")
-def shift(figure: Figure[ShiftContent], look: Look) -> list[Chart]:
+def shift(figure: Figure[ShiftContent], theme: Theme) -> list[Chart]:
     """A line a head; the chosen one stands out and is named at its end."""
     frame, head = figure.content.frame, figure.content.head
     x = marks.number(alt.X, "shift", "positions that the sentence is moved by", nice=False)
@@ -79,23 +79,23 @@ def shift(figure: Figure[ShiftContent], look: Look) -> list[Chart]:
     chosen = frame[frame["head"] == head]
     layers = [
         *marks.line_plot(
-            frame[frame["head"] != head], x=x, y=y, look=look, color=look.faint, detail="head:N", width=1, dots=0,
+            frame[frame["head"] != head], x=x, y=y, theme=theme, color=theme.faint, detail="head:N", width=1, dots=0,
             tooltip=tooltip,
         ),
         *marks.line_plot(
-            chosen, x=x, y=y, look=look, color=look.colour(TERMS["position"]), width=3, dots=0, tooltip=tooltip
+            chosen, x=x, y=y, theme=theme, color=theme.colour(TERMS["position"]), width=3, dots=0, tooltip=tooltip
         ),
     ]  # fmt: skip
-    end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=look.ink, fontSize=marks.TEXT)
+    end = alt.Chart(chosen.nlargest(1, "shift")).mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
     name = end.encode(x=x, y=y, text=alt.value(f"head {head}"))
-    return [marks.panel(*layers, name, look=look, width=marks.WIDE, height=260)]
+    return [marks.panel(*layers, name, theme=theme, width=marks.WIDE, height=260)]
 
 
 @drawing("reading_orthogonal")
-def orthogonal(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
+def orthogonal(figure: Figure[CosinesContent], theme: Theme) -> list[Chart]:
     """Bars of the cosine's distribution, and the mean of its size on both sides."""
     frame, mean, top = figure.content.frame, figure.content.mean, figure.content.top
-    bars = alt.Chart(frame).mark_bar(color=look.series, binSpacing=0)
+    bars = alt.Chart(frame).mark_bar(color=theme.series, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
         x2=alt.X2("high:Q"),
@@ -106,4 +106,4 @@ def orthogonal(figure: Figure[CosinesContent], look: Look) -> list[Chart]:
     ends = alt.Chart(pd.DataFrame({"at": [-mean, mean]}))
     means = ends.mark_rule(color=VERMILION, strokeWidth=marks.LINE, strokeDash=marks.DASH).encode(x=alt.X("at:Q"))
     title = f"mean size of the cosine {mean:.3f} (dashed)"
-    return [marks.panel(bars, means, look=look, width=marks.WIDE, height=260, title=title)]
+    return [marks.panel(bars, means, theme=theme, width=marks.WIDE, height=260, title=title)]

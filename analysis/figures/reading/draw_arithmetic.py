@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.core.colours import TERMS
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.reading.arithmetic import ConcatenationContent, PlaneContent
 
@@ -14,7 +14,7 @@ HIGH = 300
 
 
 @drawing("reading_plane")
-def plane(figure: Figure[PlaneContent], look: Look) -> list[Chart]:
+def plane(figure: Figure[PlaneContent], theme: Theme) -> list[Chart]:
     """One dot a sum, larger and of another colour where several pairs meet."""
     reach = figure.content.reach
     kinds = ["one pair: its parts are known", "several pairs: the parts cannot be recovered"]
@@ -30,19 +30,19 @@ def plane(figure: Figure[PlaneContent], look: Look) -> list[Chart]:
         x=marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, reach + 0.5)),
         y=marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, reach / 2 + 0.5)),
         size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[marks.DOT, 7 * marks.DOT]), legend=None),
-        color=marks.hues("kind", dict(zip(kinds, look.many(2), strict=True)), marks.legend(place="top")),
+        color=marks.hues("kind", dict(zip(kinds, theme.many(2), strict=True)), marks.legend(place="top")),
         tooltip=marks.tips(("both", "word + position"), ("pairs", "pairs with this sum")),
     )
-    return [marks.panel(dots, look=look, width=620, height=310)]
+    return [marks.panel(dots, theme=theme, width=620, height=310)]
 
 
 @drawing("reading_concatenation", columns=2)
-def concatenation(figure: Figure[ConcatenationContent], look: Look) -> list[Chart]:
+def concatenation(figure: Figure[ConcatenationContent], theme: Theme) -> list[Chart]:
     """The vector and the matrix as cells; and bars of the parts with dots of the whole."""
-    return [_cells(figure.content, look), _bars(figure.content.frame, look)]
+    return [_cells(figure.content, theme), _bars(figure.content.frame, theme)]
 
 
-def _cells(content: ConcatenationContent, look: Look) -> Chart:
+def _cells(content: ConcatenationContent, theme: Theme) -> Chart:
     table = np.column_stack([content.made.both, content.made.matrix])
     reach = float(np.abs(table).max())
     cells = heatmap(
@@ -56,21 +56,23 @@ def _cells(content: ConcatenationContent, look: Look) -> Chart:
         level=True,
         side=marks.HALF,
         height=HIGH,
-        look=look,
+        theme=theme,
     )
     cut = alt.Chart(pd.DataFrame({"row": [len(content.rows) - content.split]}))
-    line = cut.mark_rule(color=look.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
+    line = cut.mark_rule(color=theme.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
         y=alt.Y("row:O", bandPosition=0)
     )
-    return marks.panel(cells, line, look=look, width=marks.HALF, height=HIGH, title="[word ; position] and the matrix")
+    return marks.panel(
+        cells, line, theme=theme, width=marks.HALF, height=HIGH, title="[word ; position] and the matrix"
+    )
 
 
-def _bars(frame: pd.DataFrame, look: Look) -> Chart:
+def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
     parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
     whole = "[word ; position] × matrix"
     # Parts of unlike sign are drawn either side of zero, so that bars end where their sum does.
     long = frame.melt("output", list(parts), var_name="part", value_name="value")
-    colours = {name: look.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
+    colours = {name: theme.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
     x, y = marks.categories(alt.X, "output", "output"), marks.number(alt.Y, "value", "value", zero=True)
     bars = alt.Chart(long.assign(part=long.part.map(parts))).mark_bar()
     bars = bars.encode(
@@ -80,11 +82,13 @@ def _bars(frame: pd.DataFrame, look: Look) -> Chart:
         color=marks.hues("part", colours, marks.legend(place="top")),
         tooltip=marks.tips("output", "part", ("value", "", ".3f")),
     )
-    sums = alt.Chart(frame).mark_tick(thickness=3, color=look.ink)
+    sums = alt.Chart(frame).mark_tick(thickness=3, color=theme.ink)
     sums = sums.encode(
         x=x, y=marks.same_axis(y, "sum"), tooltip=marks.tips("output", ("sum", "sum of the two parts", ".3f"))
     )
     y, tooltip = marks.same_axis(y, "concatenated"), ("output", ("concatenated", whole, ".3f"))
-    dots = marks.row_plot(frame, x=x, y=y, look=look, ends=None, color=look.ink, tooltip=tooltip)
+    dots = marks.row_plot(frame, x=x, y=y, theme=theme, ends=None, color=theme.ink, tooltip=tooltip)
     below = [f"line: both bars added; dot: {whole}"]
-    return marks.panel(bars, sums, *dots, look=look, width=marks.HALF, height=HIGH, title="What comes out", below=below)
+    return marks.panel(
+        bars, sums, *dots, theme=theme, width=marks.HALF, height=HIGH, title="What comes out", below=below
+    )

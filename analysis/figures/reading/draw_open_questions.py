@@ -4,7 +4,7 @@ import altair as alt
 
 from analysis.figures import Figure, marks
 from analysis.figures.claims.draw import VERDICTS
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.reading.open_questions import StatementsContent
 
 LETTERS = 17
@@ -14,7 +14,7 @@ NARROW = 400
 
 
 @drawing("reading_open")
-def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
+def tiles(figure: Figure[StatementsContent], theme: Theme) -> list[Chart]:
     """A tile a statement with its id on it."""
     frame, questions, verdicts = figure.content.frame, figure.content.questions, figure.content.verdicts
     labels = marks.wrapped_labels(questions, LETTERS)
@@ -25,12 +25,12 @@ def tiles(figure: Figure[StatementsContent], look: Look) -> list[Chart]:
         opacity=alt.condition("datum.shown", alt.value(1), alt.value(0.18)),
         tooltip=marks.tips("id", "statement", "verdict", ("sentence", "why")),
     )
-    colours = {word: look.colour(VERDICTS[word][0]) for word in verdicts}
-    cells = base.mark_rect(stroke=look.ground, strokeWidth=3, cornerRadius=4)
+    colours = {word: theme.colour(VERDICTS[word][0]) for word in verdicts}
+    cells = base.mark_rect(stroke=theme.ground, strokeWidth=3, cornerRadius=4)
     cells = cells.encode(color=marks.hues("verdict", colours, marks.legend(place="top", columns=2)))
     # Upright where the tiles are narrow.
     turned = alt.ExprRef(f"width < {NARROW} ? 270 : 0")
-    names = base.mark_text(angle=turned, fontSize=marks.TEXT, fontWeight="bold", color=look.ground).encode(
+    names = base.mark_text(angle=turned, fontSize=marks.TEXT, fontWeight="bold", color=theme.ground).encode(
         text=alt.Text("id:N")
     )
-    return [marks.panel(cells, names, look=look, width=marks.WIDE, height=108 * len(questions))]
+    return [marks.panel(cells, names, theme=theme, width=marks.WIDE, height=108 * len(questions))]

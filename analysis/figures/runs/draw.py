@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.runs.data import LOSSES, RunContent
 
 EVALUATION = 18
@@ -11,18 +11,18 @@ EVALUATION = 18
 
 
 @drawing("runs_curve")
-def run_curve(figure: Figure[RunContent], look: Look) -> list[Chart]:
+def run_curve(figure: Figure[RunContent], theme: Theme) -> list[Chart]:
     """Validation and training loss of one run; what was measured on training texts is dashed."""
     rows = figure.content.rows
     kinds = [name for name in LOSSES.values() if name in set(rows.loss)]
-    colour = dict(zip(kinds, [look.ink, *look.many(len(kinds) - 1)], strict=True))
+    colour = dict(zip(kinds, [theme.ink, *theme.many(len(kinds) - 1)], strict=True))
     dash = {name: [1, 0] if place % 2 == 0 else [5, 3] for place, name in enumerate(kinds)}
     lines = marks.line_plot(
-        rows, look=look, dots=EVALUATION,
+        rows, theme=theme, dots=EVALUATION,
         x=marks.number(alt.X, "step", "steps", form=",d", nice=False),
         y=marks.number(alt.Y, "value", figure.content.label),
         color=marks.hues("loss", colour, marks.legend(place="top", columns=2, lines=True)),
         dash=marks.dashes("loss", dash),
         tooltip=("loss", ("step", "", ","), ("value", "", ".3f")),
     )  # fmt: skip
-    return [marks.panel(*lines, look=look, width=marks.WIDE, height=280)]
+    return [marks.panel(*lines, theme=theme, width=marks.WIDE, height=280)]

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import SERIES, Chart, Look, drawing
+from analysis.figures.drawing import SERIES, Chart, Theme, drawing
 from analysis.figures.sql.data import ChartContent
 from analysis.figures.training.draw_curves import DASHES
 
@@ -13,14 +13,14 @@ KEY_COLUMNS = 2
 
 
 @drawing("sql_chart")
-def sql_chart(figure: Figure[ChartContent], look: Look) -> list[Chart]:
+def sql_chart(figure: Figure[ChartContent], theme: Theme) -> list[Chart]:
     """One panel. Bars begin at zero; lines and points where the values do."""
     content = figure.content
     rows, names = content.rows, list(dict.fromkeys(content.rows.colour))
     x = _across(content)
     y = marks.number(alt.Y, "y", content.y, zero=content.mark == "bar")
     key = marks.legend(content.colour, columns=KEY_COLUMNS, lines=content.mark == "line") if content.colour else None
-    color = marks.series("colour", names, look, key)
+    color = marks.series("colour", names, theme, key)
     tooltip: tuple[marks.Tip, ...] = ((f"x:{content.kind[0].upper()}", content.x), ("y", content.y, ".4~g"))
     if content.colour:
         tooltip = (*tooltip, ("colour", content.colour))
@@ -33,10 +33,10 @@ def sql_chart(figure: Figure[ChartContent], look: Look) -> list[Chart]:
         line = content.mark == "line"
         patterns = {name: DASHES[place // len(SERIES) % len(DASHES)] for place, name in enumerate(names)}
         layers = marks.line_plot(
-            rows, x=x, y=y, look=look, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
+            rows, x=x, y=y, theme=theme, color=color, tooltip=tooltip, dash=marks.dashes("colour", patterns),
             dots=marks.SEED if line else marks.DOT, width=marks.LINE if line else 0,
         )  # fmt: skip
-    return [marks.panel(*layers, look=look, width=marks.WIDE, height=HEIGHT)]
+    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)]
 
 
 def _across(content: ChartContent) -> alt.X:

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.surgery.data import MaskedSurgeryContent, SurgeryContent
 
 LABEL = "Spearman's correlation"
@@ -20,17 +20,17 @@ TIPS: tuple[marks.Tip, ...] = (
 
 
 @drawing("surgery", columns=2)
-def surgery(figure: Figure[SurgeryContent], look: Look) -> list[Chart]:
+def surgery(figure: Figure[SurgeryContent], theme: Theme) -> list[Chart]:
     """A row for each operation; and separation by the number of directions."""
     frame = figure.frame()
-    return [_operations(figure.content, look, frame), _by_rank(figure.content, look, frame)]
+    return [_operations(figure.content, theme, frame), _by_rank(figure.content, theme, frame)]
 
 
 def _reach(shown: pd.DataFrame) -> tuple[float, float]:
     return float(shown.low.min()) - ROOM, float(shown.high.max()) + ROOM
 
 
-def _operations(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Chart:
+def _operations(content: SurgeryContent, theme: Theme, frame: pd.DataFrame) -> Chart:
     shown = frame[frame["rank"].isna() | (frame["rank"] == content.rank)]
     order = [name for name in content.order if name in set(shown.done)]
     # Several random draws share a row: their intervals would cover one another.
@@ -40,32 +40,32 @@ def _operations(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Cha
         shown.assign(label=shown.done.map(labels)),
         x=marks.number(alt.X, "value", LABEL, domain=_reach(frame), ticks=6),
         y=marks.labelled_rows(list(labels.values()), grid=True),
-        look=look,
+        theme=theme,
         size=marks.SEED,
         tooltip=(("done", "operation"), "draw", *TIPS),
     )
     height = marks.row_height(list(labels.values()), marks.ROW) * len(order)
-    return marks.panel(marks.rule(look, x=content.intact), *dots, look=look, width=marks.HALF, height=height)
+    return marks.panel(marks.rule(theme, x=content.intact), *dots, theme=theme, width=marks.HALF, height=height)
 
 
-def _by_rank(content: SurgeryContent, look: Look, frame: pd.DataFrame) -> Chart:
+def _by_rank(content: SurgeryContent, theme: Theme, frame: pd.DataFrame) -> Chart:
     shown = frame[frame.operation.isin(list(content.curves))]
     shown = shown.assign(along=shown.operation.map(content.curves))
     own, random = content.curves.values()
     x = marks.number(alt.X, "rank", "directions of the positions", log=2)
     y = marks.number(alt.Y, "value", LABEL, domain=_reach(shown))
-    color = marks.series("along", (own, random), look, marks.legend("directions reserved for positions"))
+    color = marks.series("along", (own, random), theme, marks.legend("directions reserved for positions"))
     lines = marks.line_plot(
-        shown[shown.along == own], x=x, y=y, look=look, color=color, ends=("low", "high"), dots=marks.SEED,
+        shown[shown.along == own], x=x, y=y, theme=theme, color=color, ends=("low", "high"), dots=marks.SEED,
         tooltip=("along", ("rank:Q", "directions"), *TIPS),
     )  # fmt: skip
     draws = alt.Chart(shown[shown.along == random]).mark_point(filled=True, size=marks.SEED, opacity=0.75)
-    layers = marks.rule(look, y=content.intact, dash=marks.DASH), *lines, draws.encode(x=x, y=y, color=color)
-    return marks.panel(*layers, look=look, width=marks.HALF, height=300)
+    layers = marks.rule(theme, y=content.intact, dash=marks.DASH), *lines, draws.encode(x=x, y=y, color=color)
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=300)
 
 
 @drawing("masked_surgery")
-def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Chart]:
+def masked_surgery(figure: Figure[MaskedSurgeryContent], theme: Theme) -> list[Chart]:
     """A row for each operation: the change in loss of every encoder, from the one as trained at zero."""
     frame = figure.frame()
     order = [name for name in figure.content.order if name in set(frame.done)]
@@ -75,9 +75,9 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
         frame[frame.operation != "intact"].assign(label=lambda rows: rows.done.map(labels)),
         x=marks.number(alt.X, "difference", "change in loss (nats)"),
         y=marks.labelled_rows(list(labels.values()), grid=True),
-        look=look,
+        theme=theme,
         ends=("difference_low", "difference_high"),
-        color=marks.series("encoder", encoders, look, marks.legend()),
+        color=marks.series("encoder", encoders, theme, marks.legend()),
         size=marks.SEED,
         opacity=0.75,
         tooltip=(
@@ -90,4 +90,4 @@ def masked_surgery(figure: Figure[MaskedSurgeryContent], look: Look) -> list[Cha
         ),
     )
     height = marks.row_height(list(labels.values()), marks.ROW) * len(order)
-    return [marks.panel(marks.rule(look, x=0), *dots, look=look, width=430, height=height)]
+    return [marks.panel(marks.rule(theme, x=0), *dots, theme=theme, width=430, height=height)]

@@ -10,7 +10,7 @@ from numpy import ndarray
 from analysis.core.colours import of_term
 from analysis.core.formatting import UNDEFINED, fixed, signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, colour_scale, drawing
+from analysis.figures.drawing import Chart, Theme, colour_scale, drawing
 from analysis.figures.heatmap import heatmap
 from analysis.figures.terms.cell import CellContent
 from analysis.figures.terms.data import FOUR, AggregatesContent, TermTable, term_label
@@ -22,21 +22,21 @@ OVER = ("mean over heads", "pooled over heads")
 MAP_SIDE = 330
 
 
-def measured_colours(reach: float, measure: str, label: str, look: Look) -> tuple[alt.Color, Any]:
+def measured_colours(reach: float, measure: str, label: str, theme: Theme) -> tuple[alt.Color, Any]:
     """The colours of cells that hold a term's share or effect, up to `reach`, and of the numbers upon them."""
     share = measure == "share"
     reach = min(reach, 1.0) if share else reach
-    scale = look.around_zero(reach) if share else colour_scale(look.sequential, (0, reach))
+    scale = theme.around_zero(reach) if share else colour_scale(theme.sequential, (0, reach))
     color = alt.Color("value:Q", scale=scale, legend=marks.colour_bar(label, form=".2~f"))
-    return color, look.ink_on_cells(f"abs(datum.value) > {look.strong * reach}")
+    return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * reach}")
 
 
 @drawing("terms_heads", "probe_heads", "vision_heads")
-def _heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
+def _heads(figure: Figure[TermTable], theme: Theme) -> list[Chart]:
     """Heads by terms, the number in every cell."""
     table, label = figure.content.table, figure.content.label
     reach = float(np.abs(np.nan_to_num(table.to_numpy())).max()) or 1.0
-    color, ink = measured_colours(reach, figure.content.measure, label, look)
+    color, ink = measured_colours(reach, figure.content.measure, label, theme)
     frame = table.reset_index().melt("head", var_name="term", value_name="value")
     frame = frame.assign(
         label=frame.term.map(term_label), written=["–" if value != value else fixed(value) for value in frame.value]
@@ -50,36 +50,36 @@ def _heads(figure: Figure[TermTable], look: Look) -> list[Chart]:
     # On a phone the numbers would run into one another; tooltips and the data table still give them.
     numbers = base.mark_text(fontSize=marks.TEXT, opacity=alt.expr("width < 480 ? 0 : 1"))
     layers = base.mark_rect().encode(color=color), numbers.encode(text=alt.Text("written:N"), color=ink)
-    four = alt.Chart(frame[frame.term == FOUR[-1]]).mark_rule(color=look.ink, strokeWidth=1.5)
+    four = alt.Chart(frame[frame.term == FOUR[-1]]).mark_rule(color=theme.ink, strokeWidth=1.5)
     end = x.copy()
     end["bandPosition"] = 1
     # On screen the slanted names take their room from the height given, which few heads have none to spare of.
-    names = 60 if look.screen and len(table) < 8 else 0
+    names = 60 if theme.screen and len(table) < 8 else 0
     height = 26 * len(table) + names
-    return [marks.panel(*layers, four.encode(x=end), look=look, width=marks.WIDE, height=height)]
+    return [marks.panel(*layers, four.encode(x=end), theme=theme, width=marks.WIDE, height=height)]
 
 
 @drawing("terms_aggregates")
-def _aggregates(figure: Figure[AggregatesContent], look: Look) -> list[Chart]:
+def _aggregates(figure: Figure[AggregatesContent], theme: Theme) -> list[Chart]:
     """A dot and an interval for each term; the two aggregations in two colours and two shapes."""
     order, label, two = figure.content.order, figure.content.label, figure.content.two
     key = marks.legend(place="top") if two else None
     dots = marks.row_plot(
         figure.content.rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8),
-        y=marks.rows_down("term_label", order, title=TERM, grid=False), look=look,
-        color=marks.series("over", OVER, look, key), shape=marks.shapes("over", OVER, key),
+        y=marks.rows_down("term_label", order, title=TERM, grid=False), theme=theme,
+        color=marks.series("over", OVER, theme, key), shape=marks.shapes("over", OVER, key),
         offset=alt.YOffset("over:N", sort=list(OVER)) if two else alt.Undefined, bars=True,
         tooltip=(("term_label", "term"), ("over", "aggregation"), ("value", label, ".4f"), *marks.interval_tips(".4f")),
     )  # fmt: skip
     height = (34 if two else marks.ROW) * len(order)
-    return [marks.panel(marks.rule(look, x=0), *dots, look=look, width=620, height=height)]
+    return [marks.panel(marks.rule(theme, x=0), *dots, theme=theme, width=620, height=height)]
 
 
 def token_map(
     values: ndarray,
     labels: Sequence[str],
     reach: float,
-    look: Look,
+    theme: Theme,
     *,
     value: str = "score",
     around_zero: bool = True,
@@ -89,24 +89,26 @@ def token_map(
     """What tokens ask of tokens, queries down and keys across, on a scale around zero or from it."""
     return heatmap(
         values, labels, labels, domain=(-reach if around_zero else 0, reach), row_title="query", column_title="key",
-        value_title=value, side=side, look=look, **more,
+        value_title=value, side=side, theme=theme, **more,
     )  # fmt: skip
 
 
-def pattern_map(pattern: ndarray, labels: Sequence[str], look: Look, reach: float | None = None, **more: Any) -> Chart:
+def pattern_map(
+    pattern: ndarray, labels: Sequence[str], theme: Theme, reach: float | None = None, **more: Any
+) -> Chart:
     """Attention probabilities of tokens for tokens. reach: the end of their scale; else the largest of them."""
     end = float(pattern.max()) if reach is None else reach
-    return token_map(pattern, labels, end, look, value="attention probability", around_zero=False, **more)
+    return token_map(pattern, labels, end, theme, value="attention probability", around_zero=False, **more)
 
 
 @drawing("probe_maps")
-def maps(figure: Figure[MapsContent], look: Look) -> list[Chart]:
+def maps(figure: Figure[MapsContent], theme: Theme) -> list[Chart]:
     """One map a term, all on the scale of the head."""
     content = figure.content
     last_row = len(content.maps) - figure.columns
     return [
         token_map(
-            values, content.labels, content.reach, look,
+            values, content.labels, content.reach, theme,
             title=[term_label(term), share_and_effect(content.share[term], content.effect[term])],
             legend=number >= last_row, side=MAP_SIDE if figure.columns == 2 else 260, first=content.first,
         )
@@ -120,20 +122,20 @@ def share_and_effect(share: float, effect: float) -> str:
 
 
 @drawing("probe_total", columns=3)
-def total(figure: Figure[TotalContent], look: Look) -> list[Chart]:
+def total(figure: Figure[TotalContent], theme: Theme) -> list[Chart]:
     """The rest and the total on the scale of the terms; the pattern on its own."""
     content, first = figure.content, figure.content.first
     return [
         *(
-            token_map(values, content.labels, content.reach, look, title=name, first=first)
+            token_map(values, content.labels, content.reach, theme, title=name, first=first)
             for name, values in content.scores.items()
         ),
-        pattern_map(content.pattern, content.labels, look, title="pattern (softmax of the total)", first=first),
+        pattern_map(content.pattern, content.labels, theme, title="pattern (softmax of the total)", first=first),
     ]
 
 
 @drawing("probe_cell", "depth_cell", "vision_cell", "vision_head")
-def _cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
+def _cell(figure: Figure[CellContent], theme: Theme) -> list[Chart]:
     """One bar a term and one for the total, with its number beside it."""
     frame = figure.content.frame
     frame = frame.assign(
@@ -145,17 +147,17 @@ def _cell(figure: Figure[CellContent], look: Look) -> list[Chart]:
     x = marks.number(
         alt.X, "value", figure.content.kind, domain=(low - (room if low < 0 else 0.05 * room), high + room)
     )
-    inks = {"total": look.ink, REST: look.faint}
-    hues = {part: inks.get(part) or look.colour(of_term(part)) for part in frame.part}
+    inks = {"total": theme.ink, REST: theme.faint}
+    hues = {part: inks.get(part) or theme.colour(of_term(part)) for part in frame.part}
     base = alt.Chart(frame).encode(y=marks.rows_down("label", frame.label.tolist(), title=TERM, grid=False))
     bars = base.mark_bar(height=marks.BAR).encode(
         x=x, color=marks.hues("part", hues), tooltip=marks.tips(("label", "term"), ("value", "", ".6~g"))
     )
-    layers = (bars, *marks.values_beside(base, look, "below", x), marks.rule(look, x=0))
-    return [marks.panel(*layers, look=look, width=620, height=marks.ROW * len(frame))]
+    layers = (bars, *marks.values_beside(base, theme, "below", x), marks.rule(theme, x=0))
+    return [marks.panel(*layers, theme=theme, width=620, height=marks.ROW * len(frame))]
 
 
 @drawing("probe_patterns")
-def patterns(figure: Figure[PatternContent], look: Look) -> list[Chart]:
+def patterns(figure: Figure[PatternContent], theme: Theme) -> list[Chart]:
     """One head's attention probabilities."""
-    return [pattern_map(figure.content.pattern, figure.content.labels, look, side=520, height=460)]
+    return [pattern_map(figure.content.pattern, figure.content.labels, theme, side=520, height=460)]

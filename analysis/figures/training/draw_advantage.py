@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.training.advantage import AdvantageContent
 from analysis.figures.training.draw_gaps import VARIANT
 
@@ -23,11 +23,11 @@ def _steps(trained: Sequence[float], end: float) -> alt.X:
 
 
 @drawing("training_advantage", columns=2)
-def advantage(figure: Figure[AdvantageContent], look: Look) -> list[Chart]:
+def advantage(figure: Figure[AdvantageContent], theme: Theme) -> list[Chart]:
     """Left: the difference in final loss with its fitted line. Right: the share of the baseline's steps."""
     table, content = figure.frame(), figure.content
     names = list(dict.fromkeys(table.title))
-    several = marks.series("title", names, look, marks.legend())
+    several = marks.series("title", names, theme, marks.legend())
     color = several if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x = _steps(trained, max([*trained, *content.lines.steps]))
@@ -39,29 +39,31 @@ def advantage(figure: Figure[AdvantageContent], look: Look) -> list[Chart]:
         part=beyond.map({False: "trained", True: "beyond"}),
     )
     fitted = marks.line_plot(
-        lines, x=x, y=y, look=look, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
+        lines, x=x, y=y, theme=theme, color=color, ends=("low", "high"), band=True, detail="title:N", dots=0,
         dash=marks.dashes("part", {"trained": [1, 0], "beyond": DOTTED}),
     )  # fmt: skip
     pairs = content.pairs[["title", "steps", "seed", "gap", "run_id"]]
     losses = marks.row_plot(
-        pairs, x=x, y=marks.same_axis(y, "gap"), look=look, ends=None, color=color, size=marks.SEED, opacity=0.8,
+        pairs, x=x, y=marks.same_axis(y, "gap"), theme=theme, ends=None, color=color, size=marks.SEED, opacity=0.8,
         tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
     ratios = marks.line_plot(
-        table, x=_steps(trained, max(trained)), look=look, color=color, ends=("ratio_low", "ratio_high"), width=0,
+        table, x=_steps(trained, max(trained)), theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         y=marks.number(alt.Y, "ratio", f"steps to reach {content.baseline}'s final loss (share)", domain=(0, top)),
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     return [
         marks.panel(
-            marks.rule(look, y=0),
+            marks.rule(theme, y=0),
             *fitted,
             *losses,
-            look=look,
+            theme=theme,
             width=marks.HALF,
             height=HIGH,
             title="Difference in final loss",
         ),
-        marks.panel(marks.rule(look, y=1), *ratios, look=look, width=marks.HALF, height=HIGH, title="Share of steps"),
+        marks.panel(
+            marks.rule(theme, y=1), *ratios, theme=theme, width=marks.HALF, height=HIGH, title="Share of steps"
+        ),
     ]

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.variants import VARIANTS, title
 from analysis.core import colours
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.training.curves import UNITS, CurvesContent, LearningCurvesContent
 from analysis.figures.training.draw_gaps import VARIANT
 
@@ -37,7 +37,7 @@ FIRST = (
 """The order in which variants of one colour get their dashes, the same in every chart."""
 
 
-def scales(content: CurvesContent, look: Look) -> tuple[alt.Color, alt.StrokeDash]:
+def scales(content: CurvesContent, theme: Theme) -> tuple[alt.Color, alt.StrokeDash]:
     """A colour for how each variant combines word and position, and a dash that tells it from others of that colour.
 
     Where all variants combine them in one way, its colour would tell nothing apart, and each gets a hue of its own.
@@ -49,10 +49,10 @@ def scales(content: CurvesContent, look: Look) -> tuple[alt.Color, alt.StrokeDas
     for name in variants:
         same = [other for other in order if other != baseline and ways.get(other) == ways[name]]
         place = 0 if name == baseline else same.index(name) + (ways[name] == ways.get(baseline))
-        colour_of[name] = look.colour(colours.WAYS[ways[name]])
+        colour_of[name] = theme.colour(colours.WAYS[ways[name]])
         dash_of[name] = DASHES[place % len(DASHES)]
     if len(variants) > 1 and len(set(ways.values())) == 1:
-        colour_of = dict(zip(variants, look.many(len(variants)), strict=True))
+        colour_of = dict(zip(variants, theme.many(len(variants)), strict=True))
     return marks.hues("variant", colour_of), marks.dashes("variant", dash_of)
 
 
@@ -99,7 +99,7 @@ def plot_height(ends: pd.DataFrame, least: int) -> int:
 def names(
     ends: pd.DataFrame,
     content: CurvesContent,
-    look: Look,
+    theme: Theme,
     *,
     domain: tuple[float, float],
     height: int,
@@ -109,7 +109,7 @@ def names(
 
     Their scale is that of the plot's pixels, which a page may stretch.
     """
-    colour, dash = scales(content, look)
+    colour, dash = scales(content, theme)
     titles = [title(name) for name in ends.variant]
     frame = ends[["variant"]].assign(
         name=[marks.wrap_label(name, NAME_LETTERS) for name in titles],
@@ -130,7 +130,7 @@ def names(
         lineBreak="\n",
         lineHeight=NAME_LINE,
         fontSize=marks.TEXT,
-        color=look.ink,
+        color=theme.ink,
     ).encode(text=alt.Text("name:N"))
     return alt.layer(keys, text)
 
@@ -146,7 +146,7 @@ def lines(
     rows: pd.DataFrame,
     mean: pd.DataFrame,
     content: CurvesContent,
-    look: Look,
+    theme: Theme,
     *,
     x: alt.X,
     y: alt.Y,
@@ -157,15 +157,17 @@ def lines(
 
     What a pointer finds is an evaluation, not a line between two. dots: the area of a dot there; 0 for none to see.
     """
-    color, dash = scales(content, look)
+    color, dash = scales(content, theme)
     seeds = alt.Chart(rows).mark_line(strokeWidth=marks.THIN_LINE, opacity=0.5)
     titled = mean.assign(title=mean.variant.map(title))
-    means = marks.line_plot(titled, x=x, y=y, look=look, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip))
+    means = marks.line_plot(
+        titled, x=x, y=y, theme=theme, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip)
+    )
     return alt.layer(seeds.encode(x=x, y=y, color=color, detail=alt.Detail("seed:N")), *means)
 
 
 @drawing("training_curves")
-def learning_curves(figure: Figure[LearningCurvesContent], look: Look) -> list[Chart]:
+def learning_curves(figure: Figure[LearningCurvesContent], theme: Theme) -> list[Chart]:
     """Loss against training, the baseline's final loss as a rule, and each crossing of it."""
     content = figure.content
     rows, mean, axis, target = content.rows, content.mean, content.axis, content.target
@@ -177,27 +179,27 @@ def learning_curves(figure: Figure[LearningCurvesContent], look: Look) -> list[C
         ("step", "", ","), ("tokens", "", ","), ("seconds", "", ",.0f"), ("value", "mean validation loss", ".3f"),
         "seeds",
     )  # fmt: skip
-    layers = [lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip)]
+    layers = [lines(rows, mean, content, theme, x=x, y=y, tooltip=tooltip)]
     if target is not None:
-        layers.insert(0, marks.rule(look, y=target, dash=marks.DASH))
+        layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
     crossed = {name: one.step for name, one in content.crossings.items() if one.reached}
     if crossed:
         frame = pd.DataFrame({"variant": list(crossed), axis: list(crossed.values()), "value": target})
         frame = frame.assign(title=frame.variant.map(title), at=[f"{at:,.0f}" for at in crossed.values()])
         dots = alt.Chart(frame).mark_point(
-            filled=True, size=marks.LARGE_DOT, opacity=1, stroke=look.ground, strokeWidth=1.5
+            filled=True, size=marks.LARGE_DOT, opacity=1, stroke=theme.ground, strokeWidth=1.5
         )
         shown = marks.tips(("title", "crosses: "), ("at", UNITS[axis]))
-        layers.append(dots.encode(x=x, y=y, color=scales(content, look)[0], tooltip=shown))
+        layers.append(dots.encode(x=x, y=y, color=scales(content, theme)[0], tooltip=shown))
     ends = mean.groupby("variant", sort=False).value.last().reset_index()
     height = plot_height(ends, HEIGHT)
-    beside = names(ends, content, look, domain=domain, height=height)
-    whole = marks.panel(alt.layer(*layers), beside, look=look, width=marks.WIDE, height=height)
+    beside = names(ends, content, theme, domain=domain, height=height)
+    whole = marks.panel(alt.layer(*layers), beside, theme=theme, width=marks.WIDE, height=height)
     return [whole.resolve_scale(y="independent")]
 
 
 @drawing("training_length")
-def longer(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
+def longer(figure: Figure[CurvesContent], theme: Theme) -> list[Chart]:
     """Loss at one, two and four times the training length."""
     content = figure.content
     rows, mean = content.rows, content.mean
@@ -208,16 +210,16 @@ def longer(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
     )  # fmt: skip
     y = marks.number(alt.Y, "value", LOSS, domain=domain)
     tooltip = (("times:Q", "times the training length"), ("value", "mean validation loss", ".3f"))
-    curves = lines(rows, mean, content, look, x=x, y=y, tooltip=tooltip, dots=marks.SEED)
+    curves = lines(rows, mean, content, theme, x=x, y=y, tooltip=tooltip, dots=marks.SEED)
     last = mean[mean.times == mean.times.max()]
     height = plot_height(last, 320)
-    beside = names(last, content, look, domain=domain, height=height)
-    whole = marks.panel(curves, beside, look=look, width=marks.WIDE, height=height)
+    beside = names(last, content, theme, domain=domain, height=height)
+    whole = marks.panel(curves, beside, theme=theme, width=marks.WIDE, height=height)
     return [whole.resolve_scale(y="independent")]
 
 
 @drawing("training_scores", columns=2)
-def score_scale(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
+def score_scale(figure: Figure[CurvesContent], theme: Theme) -> list[Chart]:
     """One panel a layer, all on one logarithmic scale."""
     content, height = figure.content, 260
     # Zero has no logarithm.
@@ -232,9 +234,9 @@ def score_scale(figure: Figure[CurvesContent], look: Look) -> list[Chart]:
     for layer in sorted(set(content.rows.layer)):
         own, thick = rows[rows.layer == layer], mean[mean.layer == layer]
         ends = thick.groupby("variant", sort=False).value.last().reset_index()
-        curves = lines(own, thick, content, look, x=x, y=y, tooltip=tooltip)
-        beside = names(ends, content, look, domain=domain, height=height, log=True)
-        whole = marks.panel(curves, beside, look=look, width=marks.HALF, height=height, title=f"Layer {layer}")
+        curves = lines(own, thick, content, theme, x=x, y=y, tooltip=tooltip)
+        beside = names(ends, content, theme, domain=domain, height=height, log=True)
+        whole = marks.panel(curves, beside, theme=theme, width=marks.HALF, height=height, title=f"Layer {layer}")
         panels.append(whole.resolve_scale(y="independent"))
     return panels
 

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import GREY, VERMILION, Chart, Look, drawing
+from analysis.figures.drawing import GREY, VERMILION, Chart, Theme, drawing
 from analysis.figures.training.costs import COSTS, CostsContent
 from analysis.figures.training.gaps import ConvergenceContent, GapContent, PlateauContent
 
@@ -23,35 +23,35 @@ DOTTED = [2, 3]
 VARIANT: marks.Tip = ("title", "variant")
 
 
-def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]) -> Chart:
+def mean_ticks(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> Chart:
     """The means of dots: a bar across each row. x: on whose axis they stand; frame: with the column `mean`."""
-    bars = alt.Chart(frame).mark_tick(thickness=2.5, size=17, color=look.ink)
+    bars = alt.Chart(frame).mark_tick(thickness=2.5, size=17, color=theme.ink)
     return bars.encode(x=marks.same_axis(x, "mean"), y=y, tooltip=marks.tips(*tooltip))
 
 
-def words(frame: pd.DataFrame, y: alt.Y, look: Look) -> Chart:
+def words(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
     """What a row says, its `written`, in a column at the right of the plot, clear of every mark."""
-    text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=look.ink)
+    text = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink)
     return text.encode(x=alt.value("width"), y=y, text=alt.Text("written:N"))
 
 
-def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]) -> list[Chart]:
+def differences(frame: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]) -> list[Chart]:
     """Differences from zero with their intervals, and in words; hollow where they are not told apart from nothing.
 
     frame: with the columns `gap`, `low`, `high`, `told_apart` and `written`.
     """
-    layers: list[Chart] = [marks.rule(look, x=0)]
+    layers: list[Chart] = [marks.rule(theme, x=0)]
     for apart in (True, False):
         own = frame[frame.gap.notna() & (frame.told_apart == apart)]
         if len(own):
             layers += marks.row_plot(
-                own, x=x, y=y, look=look, shape="diamond", size=marks.LARGE_DOT, filled=apart, tooltip=tooltip
+                own, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, filled=apart, tooltip=tooltip
             )
-    return [*layers, words(frame, y, look)]
+    return [*layers, words(frame, y, theme)]
 
 
 @drawing("training_gap", columns=2)
-def gap(figure: Figure[GapContent], look: Look) -> list[Chart]:
+def gap(figure: Figure[GapContent], theme: Theme) -> list[Chart]:
     """Final losses by seed, and the difference to the baseline with its interval."""
     table, baseline = figure.frame(), figure.content.baseline
     order = table.title.tolist()
@@ -61,12 +61,12 @@ def gap(figure: Figure[GapContent], look: Look) -> list[Chart]:
     x = marks.number(alt.X, "value", "final validation loss (nats per predicted token)", ticks=6)
     finals = [
         *marks.row_plot(
-            runs, x=x, y=y, look=look, ends=None, size=marks.SEED, opacity=0.75,
+            runs, x=x, y=y, theme=theme, ends=None, size=marks.SEED, opacity=0.75,
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
         ),
-        mean_ticks(table[["title", "mean", "seeds"]], x, y, look, (VARIANT, ("mean", "", ".3f"), "seeds")),
+        mean_ticks(table[["title", "mean", "seeds"]], x, y, theme, (VARIANT, ("mean", "", ".3f"), "seeds")),
     ]  # fmt: skip
-    panels = [marks.panel(*finals, look=look, width=marks.HALF, height=height, title="Final loss")]
+    panels = [marks.panel(*finals, theme=theme, width=marks.HALF, height=height, title="Final loss")]
     if table.gap.notna().any():
         shown = table[["title", "gap", "low", "high", "n", "p", "p_holm", "detectable", "told_apart"]]
         layers = differences(
@@ -75,14 +75,14 @@ def gap(figure: Figure[GapContent], look: Look) -> list[Chart]:
                 alt.X, "gap", f"nats, variant minus {baseline}", domain=figure.content.reach, padding=8, ticks=5
             ),
             y,
-            look,
+            theme,
             (
                 VARIANT, ("written", "difference"), *marks.interval_tips(".3f"), ("p", "", ".2~g"),
                 ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"),
             ),
         )  # fmt: skip
         panels.append(
-            marks.panel(*layers, look=look, width=marks.HALF, height=height, title=f"Difference to {baseline}")
+            marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=f"Difference to {baseline}")
         )
     return panels
 
@@ -95,7 +95,7 @@ def _difference(row) -> str:
 
 
 @drawing("training_convergence", columns=2)
-def convergence(figure: Figure[ConvergenceContent], look: Look) -> list[Chart]:
+def convergence(figure: Figure[ConvergenceContent], theme: Theme) -> list[Chart]:
     """Steps and seconds, over the baseline's own; both on one scale."""
     table, seeds, order = figure.frame(), figure.content.seeds, figure.content.order
     titles = dict(zip(table.variant, table.title, strict=True))
@@ -115,12 +115,12 @@ def convergence(figure: Figure[ConvergenceContent], look: Look) -> list[Chart]:
         title = f"{unit}, as a share of {figure.content.baseline}'s"
         x = marks.number(alt.X, "ratio", title, domain=(0, end), ticks=5)
         tooltip = (VARIANT, ("written", "ratio"), *marks.interval_tips(".2f"), ("took", unit), "n")
-        layers: list[Chart] = [marks.rule(look, x=1)]
+        layers: list[Chart] = [marks.rule(theme, x=1)]
         if figure.content.claim:
-            layers.append(marks.rule(look, x=figure.content.claim, dash=DOTTED))
-        layers += _seeds_and_means(dots[["title", "seed", "ratio", "censored"]], shown, x, y, look, tooltip)
+            layers.append(marks.rule(theme, x=figure.content.claim, dash=DOTTED))
+        layers += _seeds_and_means(dots[["title", "seed", "ratio", "censored"]], shown, x, y, theme, tooltip)
         panels.append(
-            marks.panel(*layers, look=look, width=marks.HALF, height=marks.ROW * len(order), title=f"In {unit}")
+            marks.panel(*layers, theme=theme, width=marks.HALF, height=marks.ROW * len(order), title=f"In {unit}")
         )
     return panels
 
@@ -134,7 +134,7 @@ def _ratio(row, unit: str) -> str:
 
 
 def _seeds_and_means(
-    seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, look: Look, tooltip: Sequence[marks.Tip]
+    seeds: pd.DataFrame, means: pd.DataFrame, x: alt.X, y: alt.Y, theme: Theme, tooltip: Sequence[marks.Tip]
 ) -> list[Chart]:
     """Seeds in grey, their means as diamonds with intervals, and what the rows say.
 
@@ -143,20 +143,20 @@ def _seeds_and_means(
     sure, bound = means[~means.censored], means[means.censored]
     # Below the seeds, which are seen inside.
     layers = marks.row_plot(
-        bound, x=x, y=y, look=look, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
+        bound, x=x, y=y, theme=theme, ends=None, color=VERMILION, shape=TRIANGLE, size=RING, filled=False,
         tooltip=tooltip,
     )  # fmt: skip
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):
         own = seeds[seeds.censored == censored]
         layers += marks.row_plot(
-            own, x=x, y=y, look=look, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
+            own, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
         )
-    layers += marks.row_plot(sure, x=x, y=y, look=look, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
-    return [*layers, words(means, y, look)]
+    layers += marks.row_plot(sure, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, tooltip=tooltip)
+    return [*layers, words(means, y, theme)]
 
 
 @drawing("training_plateau")
-def plateau(figure: Figure[PlateauContent], look: Look) -> list[Chart]:
+def plateau(figure: Figure[PlateauContent], theme: Theme) -> list[Chart]:
     """Steps until a model leaves the plateau."""
     table, seeds = figure.content.table, figure.frame()
     end = float(np.nanmax([seeds.step.max(), min(table.high.max(), 1.5 * seeds.step.max())]))
@@ -172,14 +172,14 @@ def plateau(figure: Figure[PlateauContent], look: Look) -> list[Chart]:
             alt.X, "step", "steps until a model leaves the plateau", domain=(0, 1.03 * end), ticks=10, form=",d"
         ),
         marks.rows_down("title", table.title.tolist()),
-        look,
+        theme,
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
     )
-    return [marks.panel(*layers, look=look, width=marks.WIDE, height=marks.ROW * len(table))]
+    return [marks.panel(*layers, theme=theme, width=marks.WIDE, height=marks.ROW * len(table))]
 
 
 @drawing("training_costs", columns=3)
-def costs(figure: Figure[CostsContent], look: Look) -> list[Chart]:
+def costs(figure: Figure[CostsContent], theme: Theme) -> list[Chart]:
     """One panel a measure, from 0; trained parameters are drawn over all of them."""
     rows, order = figure.frame(), figure.content.order
     y, panels = marks.rows_down("title", order), []
@@ -191,8 +191,8 @@ def costs(figure: Figure[CostsContent], look: Look) -> list[Chart]:
         form = "~s" if own.value.max() >= 10_000 else ",~r"
         x = marks.number(alt.X, "value", cost.unit, zero=True, ticks=4, form=form)
         tooltip = (VARIANT, ("value", cost.title, cost.format))
-        layers: list[Chart] = [marks.rule(look, x=1, dash=marks.DASH)] if name == "step_ratio" else []
-        layers.append(alt.Chart(own).mark_rule(color=look.faint).encode(x=x, x2=alt.datum(0), y=y))
+        layers: list[Chart] = [marks.rule(theme, x=1, dash=marks.DASH)] if name == "step_ratio" else []
+        layers.append(alt.Chart(own).mark_rule(color=theme.faint).encode(x=x, x2=alt.datum(0), y=y))
         # A line below every title keeps the panels of a row level.
         below = "filled: all, hollow: trained" if name == "parameters" else " "
         if name == "parameters":
@@ -200,17 +200,17 @@ def costs(figure: Figure[CostsContent], look: Look) -> list[Chart]:
                 trained,
                 x=x,
                 y=y,
-                look=look,
+                theme=theme,
                 ends=None,
                 color=VERMILION,
                 size=RING,
                 filled=False,
                 tooltip=tooltip,
             )
-        layers += marks.row_plot(own, x=x, y=y, look=look, ends=None, tooltip=tooltip)
+        layers += marks.row_plot(own, x=x, y=y, theme=theme, ends=None, tooltip=tooltip)
         panels.append(
             marks.panel(
-                *layers, look=look, width=marks.THIRD, height=marks.ROW * len(order), title=cost.title, below=[below]
+                *layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=cost.title, below=[below]
             )
         )
     return panels

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.core.formatting import signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.training.draw_gaps import differences
 from analysis.figures.training.parts import PartsContent
 
@@ -21,7 +21,7 @@ TIPS: tuple[marks.Tip, ...] = (
 
 
 @drawing("training_parts", columns=2)
-def parts(figure: Figure[PartsContent], look: Look) -> list[Chart]:
+def parts(figure: Figure[PartsContent], theme: Theme) -> list[Chart]:
     """Differences with their intervals, on one scale for both ways."""
     table = figure.frame()
     ends = [0.0, *table[["gap", "low", "high"]].clip(-_most(table), _most(table)).stack()]
@@ -33,9 +33,9 @@ def parts(figure: Figure[PartsContent], look: Look) -> list[Chart]:
         rows = table[table.way == way].drop(columns=["way", "note"])
         labels = list(marks.wrapped_labels(rows.change.tolist()).values())
         rows = rows.assign(label=labels, written=[signed(gap) for gap in rows.gap])
-        layers = differences(rows, x, marks.labelled_rows(labels, grid=True), look, TIPS)
+        layers = differences(rows, x, marks.labelled_rows(labels, grid=True), theme, TIPS)
         panels.append(
-            marks.panel(*layers, look=look, width=marks.HALF, height=len(rows) * marks.row_height(labels), title=way)
+            marks.panel(*layers, theme=theme, width=marks.HALF, height=len(rows) * marks.row_height(labels), title=way)
         )
     return panels
 

@@ -5,7 +5,7 @@ import altair as alt
 from analysis.core import frames
 from analysis.core.formatting import signed
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.training.draw_curves import reach
 from analysis.figures.training.draw_gaps import VARIANT, mean_ticks, words
 from analysis.figures.training.settings import SettingsContent
@@ -14,7 +14,7 @@ TIPS: tuple[marks.Tip, ...] = (VARIANT, ("rate", "peak learning rate"))
 
 
 @drawing("training_settings", columns=3)
-def settings(figure: Figure[SettingsContent], look: Look) -> list[Chart]:
+def settings(figure: Figure[SettingsContent], theme: Theme) -> list[Chart]:
     """Dots are seeds, bars means; the line is the mean of the baseline there, the numbers are differences to it."""
     table, runs = figure.frame(), figure.content.runs
     titles = dict(zip(table.variant, table.title, strict=True))
@@ -28,18 +28,21 @@ def settings(figure: Figure[SettingsContent], look: Look) -> list[Chart]:
         baseline = means["mean"][means.variant == figure.content.baseline]
         own = runs[runs.setting == setting].assign(title=lambda result: result.variant.map(titles))
         layers = [
-            *(marks.rule(look, x=mean, dash=marks.DASH) for mean in baseline),
+            *(marks.rule(theme, x=mean, dash=marks.DASH) for mean in baseline),
             *marks.row_plot(
-                own.drop(columns=["variant", "setting"]), x=x, y=y, look=look, ends=None, size=marks.SEED, opacity=0.75,
+                own.drop(columns=["variant", "setting"]), x=x, y=y, theme=theme, ends=None,
+                size=marks.SEED, opacity=0.75,
                 tooltip=(*TIPS, "seed", ("final", "loss", ".3f"), "run_id"),
             ),
             mean_ticks(
-                means[["title", "mean", "seeds", "gap", "rate"]], x, y, look,
+                means[["title", "mean", "seeds", "gap", "rate"]], x, y, theme,
                 (*TIPS, "seeds", ("mean", "mean loss", ".3f"), ("gap", "difference from the baseline", "+.3f")),
             ),
-            words(means[["title", "written"]], y, look),
+            words(means[["title", "written"]], y, theme),
         ]  # fmt: skip
-        panels.append(marks.panel(*layers, look=look, width=marks.THIRD, height=marks.ROW * len(order), title=setting))
+        panels.append(
+            marks.panel(*layers, theme=theme, width=marks.THIRD, height=marks.ROW * len(order), title=setting)
+        )
     return panels
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from PIL import Image
 
 from analysis.figures import Figure, marks
-from analysis.figures.drawing import Chart, Look, drawing
+from analysis.figures.drawing import Chart, Theme, drawing
 from analysis.figures.heatmap import LEGEND_PIXELS, heatmap, index_axes, painted, picture, png_address, unseen_key
 from analysis.figures.terms.data import term_label
 from analysis.figures.terms.draw import share_and_effect
@@ -25,7 +25,7 @@ MOST_LABELS = 16
 
 
 @drawing("vision_layers", columns=2)
-def layers(figure: Figure[LayersContent], look: Look) -> list[Chart]:
+def layers(figure: Figure[LayersContent], theme: Theme) -> list[Chart]:
     """Layers by heads, a map a term, on one scale."""
     maps, share = figure.content.maps, figure.content.measure == "share"
     reach = float(max(np.nanmax(np.abs(values)) for values in maps.values())) or 1.0
@@ -34,7 +34,7 @@ def layers(figure: Figure[LayersContent], look: Look) -> list[Chart]:
         heatmap(
             values, domain=(-reach if share else 0.0, reach), row_title="layer", column_title="head",
             value_title="share" if share else "effect (nats)", title=term_label(term), legend=number >= len(maps) - 2,
-            side=marks.HALF, height=22 * len(values), look=look,
+            side=marks.HALF, height=22 * len(values), theme=theme,
         )
         for number, (term, values) in enumerate(maps.items())
     ]  # fmt: skip
@@ -75,7 +75,7 @@ def _cells(values: np.ndarray, scale: alt.Scale, key: alt.Legend | None) -> Char
 
 
 @drawing("vision_maps", columns=3)
-def maps(figure: Figure[VisionMapsContent], look: Look) -> list[Chart]:
+def maps(figure: Figure[VisionMapsContent], theme: Theme) -> list[Chart]:
     """The image with its patches and the one that asks, the total, and the terms, on one scale."""
     content, outline = figure.content, _outline(figure.content.query)
     rows, columns = content.grid
@@ -84,7 +84,7 @@ def maps(figure: Figure[VisionMapsContent], look: Look) -> list[Chart]:
     if len(order) == 5:
         order = [*order[1:3], order[0], *order[3:]]
     last = (len(order) // 3) * 3
-    scale, key = look.around_zero(content.reach), marks.colour_bar("score", length=180)
+    scale, key = theme.around_zero(content.reach), marks.colour_bar("score", length=180)
     drawn = [(_image(content.pixels, content.grid), ("the image", "outlined: the query"))]
     for number, name in enumerate(order, 1):
         cells = _cells(content.maps[name], scale, key if number >= last else None)
@@ -98,8 +98,8 @@ def maps(figure: Figure[VisionMapsContent], look: Look) -> list[Chart]:
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     return [
         marks.panel(
-            *shown, *outline, look=look, width=width, title=title,
-            height=height - (LEGEND_PIXELS if look.screen and number < last else 0),
+            *shown, *outline, theme=theme, width=width, title=title,
+            height=height - (LEGEND_PIXELS if theme.screen and number < last else 0),
         )
         for number, (shown, title) in enumerate(drawn)
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def _patch_axis(title: str, shown: list[int], each: int) -> alt.Axis:
 
 
 @drawing("vision_positions", "vision_table")
-def positions(figure: Figure[PositionsContent], look: Look) -> list[Chart]:
+def positions(figure: Figure[PositionsContent], theme: Theme) -> list[Chart]:
     """Small maps, one a patch, at the places of the patches."""
     content, domain = figure.content, (-1.0, 1.0)
     (height, width), (rows, columns) = content.picture.shape, content.grid
@@ -131,7 +131,7 @@ def positions(figure: Figure[PositionsContent], look: Look) -> list[Chart]:
         scale=alt.Scale(domain=[0, height], nice=False, reverse=True),
         axis=_patch_axis("row of the patch", content.down, rows),
     )
-    url = painted(content.picture, look.diverging, domain, sharp=SMALL_MAPS)
-    color = alt.Color("value:Q", scale=look.around_zero(1.0), legend=marks.colour_bar("cosine", form=".2~f"))
+    url = painted(content.picture, theme.diverging, domain, sharp=SMALL_MAPS)
+    color = alt.Color("value:Q", scale=theme.around_zero(1.0), legend=marks.colour_bar("cosine", form=".2~f"))
     layers = picture(url, content.picture.shape, x, y, first=0.5), unseen_key(color, domain)
-    return [marks.panel(*layers, look=look, width=SMALL_MAPS_SIDE, height=round(SMALL_MAPS_SIDE * height / width))]
+    return [marks.panel(*layers, theme=theme, width=SMALL_MAPS_SIDE, height=round(SMALL_MAPS_SIDE * height / width))]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import streamlit as st
 
 from analysis.figures import Figure
-from analysis.figures.drawing import Look
+from analysis.figures.drawing import Theme
 from analysis.figures.export import panel_svgs
 from analysis.narrative.report.page import prefix_ids
 from dashboard.session import queries
@@ -34,7 +34,7 @@ def _undescribed(svg: str) -> str:
 
 def draw_frame(label: str, figure: Figure, *, dark: bool = False, narrow: bool = False) -> Frame:
     """The frame of one figure, at the widths of its drawing or at that of a phone."""
-    drawn = panel_svgs(figure, Look(dark=dark), NARROW if narrow else None)
+    drawn = panel_svgs(figure, Theme(dark=dark), NARROW if narrow else None)
     panels = tuple(prefix_ids(_undescribed(svg), f"{figure.name}-{number}") for number, svg in enumerate(drawn))
     return Frame(label=label, heading=figure.heading, panels=panels)
 
