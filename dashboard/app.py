@@ -16,7 +16,7 @@ from analysis.links import VIEWS  # noqa: E402
 from analysis.narrative import front_page  # noqa: E402
 from dashboard.hosting import log, sign_in  # noqa: E402
 from dashboard.session import page_address, rooms  # noqa: E402
-from dashboard.widgets import home_page, opening  # noqa: E402
+from dashboard.widgets import home_page, opening, theme_watch  # noqa: E402
 
 SIDEBAR = 252  # Pixels that the list of pages takes; on a phone it is closed until it is asked for.
 VIEW_FILES = Path(__file__).parent / "views"
@@ -57,6 +57,7 @@ st.set_page_config(
 chosen = st.navigation(pages())
 st.html(f"<style>:root {{ {css_variables(dark=page_address.is_dark())} }}</style>")
 st.html(ASSETS / "app.css")
+theme_watch.theme_watch(dark=page_address.is_dark())
 
 
 def draw_page() -> None:
