@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
@@ -78,13 +78,22 @@ def browser():
         opened.close()
 
 
-@pytest.fixture
-def page(browser: Browser):
-    """A fresh profile, as a reader has who opens a link for the first time."""
+@pytest.fixture(scope="session")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """A profile that fetches Streamlit's own files once for all tests."""
     context = browser.new_context(viewport={"width": 1360, "height": 1000})
     context.set_default_timeout(WAIT_SECONDS * 1000)
-    yield context.new_page()
+    yield context
     context.close()
+
+
+@pytest.fixture
+def page(profile: BrowserContext) -> Iterator[Page]:
+    """A tab that knows nothing of those before it."""
+    page = profile.new_page()
+    yield page
+    page.close()
+    profile.clear_cookies()
 
 
 def settled(page: Page) -> Page:

@@ -1,8 +1,6 @@
 """Proves that many measurements side by side, or over Ray, store what the commands store one by one, each once."""
 
 import csv
-import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -19,13 +17,7 @@ from analysis.core.errors import AddendError, UnknownName
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
-    line = [sys.executable, "-m", "analysis", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
-
-
-def run_here(*arguments: str) -> Result:
+def run(*arguments: str) -> Result:
     """The command in this process, which has imported torch; its workers, if it has any, are processes all the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
@@ -58,7 +50,7 @@ def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str) -> None
     asked = ["measure-models", f"first={one}", two, "--texts", text, "--tokens", "12", "--windows", "16"]
     asked += ["--what", "means,terms,geometry"]
     broken = str(tmp_path / "broken")
-    said = run_here(*asked, broken, "--jobs", "2")
+    said = run(*asked, broken, "--jobs", "2")
     assert said.exit_code == 1
     assert "0 of 9 runs are finished, 9 to go" in said.stdout
     assert "geometry of two is done" in said.stdout, said.stderr
@@ -69,11 +61,11 @@ def test_many_models_side_by_side(data: Path, tmp_path: Path, text: str) -> None
     assert {f"{kind}/{name}.parquet" for kind in kinds for name in ("first", "two")} <= found
     assert not any("broken" in name for name in found)
     options = ["--model", one, "--called", "alone", "--name", "alone", "--tokens", "12"]
-    assert run_here("measure", *options).exit_code == 0
+    assert run("measure", *options).exit_code == 0
     made, alone = (pq.read_table(data / "results" / "terms" / f"{name}.parquet") for name in ("first", "alone"))
     assert made.equals(alone)
     before = (data / "results/terms/first.parquet").stat().st_mtime_ns
-    assert "6 of 6 runs are finished, 0 to go" in run_here(*asked).stdout
+    assert "6 of 6 runs are finished, 0 to go" in run(*asked).stdout
     assert (data / "results/terms/first.parquet").stat().st_mtime_ns == before
 
 
@@ -81,7 +73,7 @@ def test_over_a_cluster(data: Path, tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is optional; tests/requirements.txt brings it where it exists")
     models = [str(save_tiny(tmp_path / name)) for name in ("one", "two")]
     said = run("measure-models", *models, "--tokens", "12", "--ray", "local")
-    assert said.returncode == 0, said.stderr
+    assert said.exit_code == 0, said.stderr
     assert {path.stem for path in (data / "results/terms").glob("*.parquet")} >= {"one", "two"}
     assert "terms of one is done" in said.stdout
 
