@@ -144,5 +144,5 @@ def judged_tables(ask: Ask) -> dict[str, Rows]:
     from analysis.claims import statements
     from analysis.narrative import answer
 
-    judged = statements.judged(ask)
+    judged = statements.judge(ask)
     return {**statements.tables(judged), **answer.tables(judged, ask)}

@@ -27,7 +27,7 @@ IGNORED = -100
 """A label that no loss counts."""
 MASKED_SHARE, TO_MASK = 0.15, 0.8
 """Devlin et al. 2019, section 3.1: 15 % are predicted; of these 80 % show [MASK], half of the rest a random word."""
-BATCH = 2_000
+LINES_PER_BATCH = 2_000
 ALPHABET = 128
 """Characters that the vocabulary holds, the most frequent ones."""
 
@@ -64,9 +64,9 @@ def paragraphs(path: Path) -> Iterator[str]:
             f"There is no corpus file {path}; expected a UTF-8 text, with an empty line between articles. "
             "Name one with --corpus."
         ) from None
-    except UnicodeDecodeError as wrong:
+    except UnicodeDecodeError as error:
         raise AddendError(
-            f"{path} is not UTF-8 text ({wrong.reason} at byte {wrong.start}); unpack it first."
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); unpack it first."
         ) from None
 
 
@@ -79,16 +79,18 @@ def prepare(
     order each time it trains, so only with the tokenizer of other runs does a corpus get the digest of theirs.
     Raises AddendError where its vocabulary is of another size.
     """
-    encoder = _trained(train, limit, vocabulary) if tokenizer is None else _taken(tokenizer, vocabulary)
+    encoder = (
+        _train_tokenizer(train, limit, vocabulary) if tokenizer is None else _load_tokenizer(tokenizer, vocabulary)
+    )
     folder.mkdir(parents=True, exist_ok=True)
     encoder.save(str(folder / "tokenizer.json"))
     for name, path, cap in (("train", train, limit), ("valid", valid, None)):
-        pieces = [np.array([SEP], np.uint16)]
-        for some in _batches(_capped(paragraphs(path), cap)):
-            for line, encoded in zip(some, encoder.encode_batch_fast(some), strict=True):
-                pieces.append(np.array(encoded.ids if line else [SEP], np.uint16))
-        _save(folder / f"{name}.npy", np.concatenate(pieces))
-    about = {
+        chunks = [np.array([SEP], np.uint16)]
+        for batch in _batches(_limited(paragraphs(path), cap)):
+            for line, encoded in zip(batch, encoder.encode_batch_fast(batch), strict=True):
+                chunks.append(np.array(encoded.ids if line else [SEP], np.uint16))
+        _save(folder / f"{name}.npy", np.concatenate(chunks))
+    description = {
         "train": train.name,
         "valid": valid.name,
         "train_sha256": _sha256(train),
@@ -96,11 +98,11 @@ def prepare(
         "limit": limit,
         "vocabulary": encoder.get_vocab_size(),
     }
-    (folder / "corpus.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    (folder / "corpus.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
     return load(folder)
 
 
-def _trained(train: Path, limit: int | None, vocabulary: int) -> "Tokenizer":
+def _train_tokenizer(train: Path, limit: int | None, vocabulary: int) -> "Tokenizer":
     """WordPiece of the training text, in lower case."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
@@ -112,24 +114,24 @@ def _trained(train: Path, limit: int | None, vocabulary: int) -> "Tokenizer":
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocabulary, special_tokens=list(SPECIALS), limit_alphabet=ALPHABET, show_progress=False
     )
-    tokenizer.train_from_iterator(_capped(paragraphs(train), limit), trainer)
+    tokenizer.train_from_iterator(_limited(paragraphs(train), limit), trainer)
     return tokenizer
 
 
-def _taken(file: Path, vocabulary: int) -> "Tokenizer":
+def _load_tokenizer(file: Path, vocabulary: int) -> "Tokenizer":
     """A checkpoint's tokenizer without the special tokens that it sets around a text."""
     from tokenizers import Tokenizer
 
     if not file.is_file():
         raise AddendError(f"There is no tokenizer {file}; name the tokenizer.json of a checkpoint with --tokenizer.")
     tokenizer = Tokenizer.from_file(str(file))
-    if (size := tokenizer.get_vocab_size()) != vocabulary:
+    if (entries := tokenizer.get_vocab_size()) != vocabulary:
         raise AddendError(
-            f"The vocabulary of {file} has {size:,} entries and the preset's {vocabulary:,}; name the tokenizer of a "
-            "run of this preset, or leave --tokenizer out."
+            f"The vocabulary of {file} has {entries:,} entries and the preset's {vocabulary:,}; name the tokenizer of "
+            "a run of this preset, or leave --tokenizer out."
         )
-    bare = json.loads(tokenizer.to_str()) | {"post_processor": None}
-    return Tokenizer.from_str(json.dumps(bare))
+    stripped = json.loads(tokenizer.to_str()) | {"post_processor": None}
+    return Tokenizer.from_str(json.dumps(stripped))
 
 
 def load(folder: Path) -> Corpus:
@@ -139,30 +141,30 @@ def load(folder: Path) -> Corpus:
         raise AddendError(
             f"{folder} is no prepared corpus: it lacks {missing[0]}. Prepare it again with --corpus FILE."
         )
-    about = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
+    description = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
     digest = hashlib.sha256("".join(_sha256(file) for file in files).encode()).hexdigest()[:16]
     train, valid = (np.load(file, mmap_mode="r") for file in files[1:])
-    return Corpus(folder=folder, train=train, valid=valid, vocabulary=about["vocabulary"], digest=digest)
+    return Corpus(folder=folder, train=train, valid=valid, vocabulary=description["vocabulary"], digest=digest)
 
 
-def _capped(lines: Iterator[str], limit: int | None) -> Iterator[str]:
-    seen = 0
+def _limited(lines: Iterator[str], limit: int | None) -> Iterator[str]:
+    characters = 0
     for line in lines:
-        seen += len(line) + 1
-        if limit is not None and seen > limit:
+        characters += len(line) + 1
+        if limit is not None and characters > limit:
             return
         yield line
 
 
 def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
-    some: list[str] = []
+    batch: list[str] = []
     for line in lines:
-        some.append(line)
-        if len(some) == BATCH:
-            yield some
-            some = []
-    if some:
-        yield some
+        batch.append(line)
+        if len(batch) == LINES_PER_BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _save(path: Path, tokens: np.ndarray) -> None:
@@ -195,25 +197,25 @@ class Windows:
         """Windows in the stream."""
         return len(self.tokens) // (self.length - 3)
 
-    def packed(self, chosen: Int64[np.ndarray, " batch"]) -> tuple[np.ndarray, np.ndarray]:
+    def packed(self, indices: Int64[np.ndarray, " batch"]) -> tuple[np.ndarray, np.ndarray]:
         """Ids and segments (batch, length) of the chosen windows."""
         body = self.length - 3
-        text = np.stack([self.tokens[i * body : (i + 1) * body] for i in chosen]).astype(np.int64)
+        text = np.stack([self.tokens[i * body : (i + 1) * body] for i in indices]).astype(np.int64)
         distance = np.where(text[:, :-1] == self.stop, np.abs(np.arange(body - 1) - body // 2), body)
         # One past the stop; the middle where there is none.
-        cut = np.where(distance.min(1) < body, distance.argmin(1) + 1, body // 2)
-        where = np.arange(self.length)
-        second = where[None] > cut[:, None] + 1  # after the first [SEP]
-        source = where[None] - 1 - second
+        first_length = np.where(distance.min(1) < body, distance.argmin(1) + 1, body // 2)
+        columns = np.arange(self.length)
+        second_segment = columns[None] > first_length[:, None] + 1  # after the first [SEP]
+        source = columns[None] - 1 - second_segment
         ids = np.take_along_axis(text, source.clip(0, body - 1), axis=1)
         ids[:, 0] = CLS
-        ids[np.arange(len(ids)), cut + 1] = SEP
+        ids[np.arange(len(ids)), first_length + 1] = SEP
         ids[:, -1] = SEP
-        return ids, second.astype(np.int64)
+        return ids, second_segment.astype(np.int64)
 
     def masked(
         self,
-        chosen: Int64[np.ndarray, " batch"],
+        indices: Int64[np.ndarray, " batch"],
         rng: np.random.Generator,
         *,
         share: float = MASKED_SHARE,
@@ -224,22 +226,22 @@ class Windows:
         share: the fraction of a window's tokens that is predicted. to_mask: of these, the fraction that shows [MASK];
         half of the rest shows a random word, the other half is left as it is.
         """
-        ids, segments = self.packed(chosen)
+        ids, segments = self.packed(indices)
         words: Bool[np.ndarray, "batch length"] = ids >= len(SPECIALS)
         # The same number in every window, so that every step predicts equally many.
-        wanted = max(1, round(share * (self.length - 3)))
+        count = max(1, round(share * (self.length - 3)))
         order = np.where(words, rng.random(ids.shape), 2.0)
-        picked = np.argpartition(order, wanted, axis=1)[:, :wanted]
+        selected = np.argpartition(order, count, axis=1)[:, :count]
         labels = np.full_like(ids, IGNORED)
-        np.put_along_axis(labels, picked, np.take_along_axis(np.where(words, ids, IGNORED), picked, 1), axis=1)
-        fate = rng.random(ids.shape)
-        random = rng.integers(len(SPECIALS), self.vocabulary, ids.shape)
-        shown = np.where(fate < to_mask, MASK, np.where(fate < (1 + to_mask) / 2, random, ids))
+        np.put_along_axis(labels, selected, np.take_along_axis(np.where(words, ids, IGNORED), selected, 1), axis=1)
+        draws = rng.random(ids.shape)
+        random_ids = rng.integers(len(SPECIALS), self.vocabulary, ids.shape)
+        shown = np.where(draws < to_mask, MASK, np.where(draws < (1 + to_mask) / 2, random_ids, ids))
         return Batch(np.where(labels != IGNORED, shown, ids), segments, labels)
 
-    def causal(self, chosen: Int64[np.ndarray, " batch"]) -> Batch:
+    def causal(self, indices: Int64[np.ndarray, " batch"]) -> Batch:
         """A batch for next-token prediction: a token's label is the one after it; special tokens are not predicted."""
-        ids, segments = self.packed(chosen)
+        ids, segments = self.packed(indices)
         labels = np.full_like(ids, IGNORED)
         labels[:, :-1] = np.where(ids[:, 1:] >= len(SPECIALS), ids[:, 1:], IGNORED)
         return Batch(ids, segments, labels)
@@ -258,25 +260,30 @@ class Windows:
                 "give it more text or a smaller batch."
             )
         order = _order(self.count, seed, step // per_pass)
-        at = step % per_pass * size
-        chosen = order[at : at + size]
+        start = step % per_pass * size
+        indices = order[start : start + size]
         if causal:
-            return self.causal(chosen)
-        return self.masked(chosen, np.random.default_rng([seed, 1, step]), share=share, to_mask=to_mask)
+            return self.causal(indices)
+        return self.masked(indices, np.random.default_rng([seed, 1, step]), share=share, to_mask=to_mask)
 
 
 _orders: dict[tuple[int, int, int], np.ndarray] = {}
 
 
-def _order(count: int, seed: int, turn: int) -> np.ndarray:
-    key = (count, seed, turn)
+def _order(count: int, seed: int, epoch: int) -> np.ndarray:
+    key = (count, seed, epoch)
     if key not in _orders:
         _orders.clear()
-        _orders[key] = np.random.default_rng([seed, 0, turn]).permutation(count)
+        _orders[key] = np.random.default_rng([seed, 0, epoch]).permutation(count)
     return _orders[key]
 
 
 def describe(corpus: Corpus) -> dict[str, object]:
     """What a run's settings say of its corpus."""
-    about = json.loads((corpus.folder / "corpus.json").read_text(encoding="utf-8"))
-    return {**about, "digest": corpus.digest, "train_tokens": len(corpus.train), "valid_tokens": len(corpus.valid)}
+    description = json.loads((corpus.folder / "corpus.json").read_text(encoding="utf-8"))
+    return {
+        **description,
+        "digest": corpus.digest,
+        "train_tokens": len(corpus.train),
+        "valid_tokens": len(corpus.valid),
+    }

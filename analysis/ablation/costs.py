@@ -34,23 +34,23 @@ def random_batch(settings: Pretraining) -> Windows:
     return Windows(tokens=tokens, length=settings.length, vocabulary=settings.vocabulary, stop=len(SPECIALS))
 
 
-def _built(settings: Pretraining, device: str) -> AddendForMaskedLM:
-    needed = VARIANTS[settings.variant].needs
-    inherited = None if needed is None else build(replace(settings, variant=needed)).state_dict()
+def _build_model(settings: Pretraining, device: str) -> AddendForMaskedLM:
+    parent = VARIANTS[settings.variant].needs
+    inherited = None if parent is None else build(replace(settings, variant=parent)).state_dict()
     return to_device(build(settings, inherited), device).train()
 
 
 def stepper(settings: Pretraining, device: str, *, compiled: bool = False) -> Callable[[], None]:
     """A function that makes one training step as `pretrain` does."""
-    model = _built(settings, device)
-    adam = optimiser(model, settings, device)
+    model = _build_model(settings, device)
+    optimizer = optimiser(model, settings, device)
     causal = model.config.causal
     batch = tensors(random_batch(settings).step(0, min(settings.batch, 64), 0, causal=causal), device)
     losses = torch.compile(model.losses) if compiled else model.losses
-    half = half_precision(settings, device)
+    use_bfloat16 = half_precision(settings, device)
 
     def step() -> None:
-        train_step(model, losses, batch, adam, settings.clip, device, half)
+        train_step(model, losses, batch, optimizer, settings.clip, device, use_bfloat16)
         if device == "cuda":
             torch.cuda.synchronize()
 
@@ -63,7 +63,7 @@ def sizes(settings: Pretraining) -> dict[str, float]:
     torch's counter: matrix products and attention alone, a multiply and an add being two; the head,
     and the last layer past its attention, see the predicted tokens only.
     """
-    model = _built(settings, "cpu")
+    model = _build_model(settings, "cpu")
     batch = tensors(random_batch(settings).step(0, 4, 0, causal=model.config.causal), "cpu")
     with FlopCounterMode(display=False) as counter:
         model.losses(*batch).mean().backward()
@@ -74,48 +74,48 @@ def sizes(settings: Pretraining) -> dict[str, float]:
     }
 
 
-def _steps_alone(settings: Pretraining, device: str, answer: "Queue[float]") -> None:
+def _measure_peak(settings: Pretraining, device: str, results: "Queue[float]") -> None:
     torch.set_num_threads(1)
     step = stepper(settings, device)
     for _ in range(WARM_UP):
         step()
     peak = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else None
-    answer.put(peak_mib() if peak is None else peak)
+    results.put(peak_mib() if peak is None else peak)
 
 
 def peak_memory(settings: Pretraining, device: str) -> float:
     """MiB: the accelerator's peak, or the whole process's on a processor (libraries included)."""
     context = multiprocessing.get_context("spawn")
-    answer = context.Queue()
-    process = context.Process(target=_steps_alone, args=(settings, device, answer))
+    results = context.Queue()
+    process = context.Process(target=_measure_peak, args=(settings, device, results))
     process.start()
-    result = answer.get(timeout=600)
+    peak = results.get(timeout=600)
     process.join()
-    return result
+    return peak
 
 
 def measure(settings: Pretraining, variants: Sequence[str], device: str) -> list[dict[str, str | float]]:
     """Rows (variant, preset, measure, value) of every variant; bert_a is measured along with them."""
-    names = list(dict.fromkeys([BASELINE, *variants]))
-    own = {name: replace(settings, variant=name) for name in names}
-    entries = {name: sizes(own[name]) for name in names}
-    steps = {name: stepper(own[name], device, compiled=device == "cuda") for name in names}
+    variant_names = list(dict.fromkeys([BASELINE, *variants]))
+    variant_settings = {name: replace(settings, variant=name) for name in variant_names}
+    measures = {name: sizes(variant_settings[name]) for name in variant_names}
+    steps = {name: stepper(variant_settings[name], device, compiled=device == "cuda") for name in variant_names}
     for step in steps.values():
         for _ in range(WARM_UP):
             step()
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    seconds: dict[str, list[float]] = {name: [] for name in variant_names}
     for _ in range(ROUNDS):
         for name, step in steps.items():
             started = time.perf_counter()
             step()
             seconds[name].append(time.perf_counter() - started)
-    for name in names:
+    for name in variant_names:
         ratios = [a / b for a, b in zip(seconds[name], seconds[BASELINE], strict=True)]
-        entries[name]["step_ratio"] = median(ratios)
-        entries[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
-        entries[name]["peak_memory_mib"] = peak_memory(own[name], device)
+        measures[name]["step_ratio"] = median(ratios)
+        measures[name]["tokens_per_second"] = min(settings.batch, 64) * settings.length / median(seconds[name])
+        measures[name]["peak_memory_mib"] = peak_memory(variant_settings[name], device)
     return [
         {"variant": name, "preset": settings.preset, "measure": measure, "value": value}
-        for name, values in entries.items()
+        for name, values in measures.items()
         for measure, value in values.items()
     ]

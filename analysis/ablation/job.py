@@ -23,7 +23,7 @@ from analysis.ablation.presets import Pretraining, ablate, options
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import AddendError
 from analysis.engine import Report
-from analysis.rules import rules_of
+from analysis.rules import rules_for
 from analysis.store import checkpoints
 from analysis.store.files import KINDS, Run, write_rows
 from analysis.store.paths import data_folder
@@ -58,7 +58,7 @@ class Job:
 
     pretraining: Pretraining
     finetuning: Finetuning | None
-    place: SweepSettings
+    sweep: SweepSettings
     corpus_digest: str
 
     @property
@@ -68,9 +68,9 @@ class Job:
 
     @property
     def command(self) -> str:
-        """What runs it again."""
+        """The command that runs it again."""
         p = self.pretraining
-        return ablate(p.preset, [p.variant], [p.seed], **options(p.described(), p.preset))
+        return ablate(p.preset, [p.variant], [p.seed], **options(p.recorded_settings(), p.preset))
 
     @property
     def scores_id(self) -> str:
@@ -104,13 +104,13 @@ class Job:
 
     @property
     def device(self) -> str:
-        """On what it runs."""
-        return self.place.device
+        """The device it runs on."""
+        return self.sweep.device
 
     @property
     def folder(self) -> Path:
-        """Where it keeps what it needs to go on."""
-        return self.place.out / self.run_id
+        """The folder of its intermediate files, from which it resumes."""
+        return self.sweep.out / self.run_id
 
     def file(self, run_id: str) -> str:
         """The name of a results file, without its ending."""
@@ -118,7 +118,7 @@ class Job:
         return f"{p.preset}-{p.variant}-{p.seed}-{run_id}"
 
     def stored(self, kind: str, run_id: str) -> bool:
-        """Whether its results file is there."""
+        """Whether its results file exists."""
         return (data_folder() / KINDS[kind].folder / f"{self.file(run_id)}.parquet").is_file()
 
     @property
@@ -150,7 +150,7 @@ class Job:
         return any(metric == "training_loss" and not np.isfinite(value) for metric, value in rows)
 
     def run(self, report: Report = lambda what, done: None) -> None:
-        """Runs what is not finished of it."""
+        """Runs the parts of it that are not finished."""
         run(self, report)
 
 
@@ -162,9 +162,9 @@ def sweep_jobs(trainings: Sequence[Pretraining], finetuning: Finetuning | None, 
 
 
 def run(job: Job, report: Report = lambda what, done: None) -> None:
-    """Runs what is not finished of a job. A second process that wants the same one waits for the first.
+    """Runs the parts of a job that are not finished. A second process with the same job waits for the first.
 
-    A pre-training whose checkpoint is kept with Addend is not repeated: fine-tuning starts from that.
+    A pre-training whose checkpoint comes with Addend is not repeated: fine-tuning starts from that.
     """
     from filelock import FileLock
 
@@ -174,36 +174,36 @@ def run(job: Job, report: Report = lambda what, done: None) -> None:
             return
         import torch
 
-        torch.set_num_threads(job.place.threads)
-        kept = job.shipped_checkpoint
-        model = kept or _pretrained(job, report)
+        torch.set_num_threads(job.sweep.threads)
+        shipped = job.shipped_checkpoint
+        model = shipped or _pretrain(job, report)
         if job.finetuning is not None:
-            weights = "float32" if kept is None else "float16, as kept in data/checkpoints"
-            _scores(job, job.finetuning, model, weights, report)
+            weights = "float32" if shipped is None else "float16, as kept in data/checkpoints"
+            _store_scores(job, job.finetuning, model, weights, report)
 
 
-def _pretrained(job: Job, report: Report) -> Path:
+def _pretrain(job: Job, report: Report) -> Path:
     """The folder of the finished model; its curve is stored."""
     from analysis.ablation.pretrain import Diverged, pretrain
 
     folder = job.folder / "model"
     if job.trained and (folder / "model.safetensors").is_file():
         return folder
-    corpus = corpora.load(job.place.corpus)
+    corpus = corpora.load(job.sweep.corpus)
     settings = job.pretraining
     try:
         model, progress = pretrain(
             settings,
             corpus,
             job.folder,
-            device=job.place.device,
-            inherited=_inherited(job),
-            compiled=job.place.compiled,
-            each=lambda step, steps, loss: report("pre-training", step / steps),
+            device=job.sweep.device,
+            inherited=_load_inherited(job),
+            compiled=job.sweep.compiled,
+            on_step=lambda step, steps, loss: report("pre-training", step / steps),
         )
-    except Diverged as lost:
-        _store_curve(job, corpus, lost.model, lost.progress)
-        raise AddendError(f"{lost} The curve is stored up to there: that it diverged is a result.") from None
+    except Diverged as divergence:
+        _store_curve(job, corpus, divergence.model, divergence.progress)
+        raise AddendError(f"{divergence} The curve is stored up to there: that it diverged is a result.") from None
     save(model, corpus.folder, folder)
     _store_curve(job, corpus, model, progress)
     return folder
@@ -213,33 +213,33 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
     from analysis.ablation.pretrain import CHECKPOINT, half_precision
 
     settings = job.pretraining
-    rules = rules_of(settings.variant)
+    rules = rules_for(settings.variant)
     names = ["metric", "step", "tokens", "seconds", "value"]
     points = [dict(zip(names, row, strict=True)) for row in progress.rows]
     trained = [p for p in model.parameters() if p.requires_grad]
     config = {
-        **settings.described(),
+        **settings.recorded_settings(),
         "corpus": corpora.describe(corpus),
         "model": settings.config(),
         "parameters": sum(p.numel() for p in model.parameters()),
         "trained_parameters": sum(p.numel() for p in trained),
-        "compiled": job.place.compiled,
+        "compiled": job.sweep.compiled,
         "began": progress.began,
         **({"rules": rules.manifest()} if settings.preset == rules.preset else {}),
-        "seconds_are": "processor time of one thread" if job.place.device == "cpu" else "elapsed time",
+        "seconds_are": "processor time of one thread" if job.sweep.device == "cpu" else "elapsed time",
     }
-    of = {"variant": settings.variant, "preset": settings.preset, "seed": settings.seed}
+    identity = {"variant": settings.variant, "preset": settings.preset, "seed": settings.seed}
     run = Run(
         kind="curves",
         command=job.command,
         run_id=job.run_id,
-        device=device_name(job.place.device),
-        dtype="bfloat16 autocast" if half_precision(settings, job.place.device) else "float32",
+        device=device_name(job.sweep.device),
+        dtype="bfloat16 autocast" if half_precision(settings, job.sweep.device) else "float32",
         config=config,
         seconds=progress.seconds,
-        **of,
+        **identity,
     )
-    write_rows(points, run, name=job.file(job.run_id), same=of)
+    write_rows(points, run, name=job.file(job.run_id), same=identity)
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -276,38 +276,38 @@ def _tokenizer(corpus: Path) -> Tokenizer:
     return tokenizer
 
 
-def _inherited(job: Job) -> dict[str, Tensor] | None:
+def _load_inherited(job: Job) -> dict[str, Tensor] | None:
     """The weights of the run that this variant builds on, by name; None where it builds on none."""
-    if (other := job.needed) is None:
+    if (parent := job.needed) is None:
         return None
     from safetensors.torch import load_file
 
-    file = (other.shipped_checkpoint or other.folder / "model") / "model.safetensors"
+    file = (parent.shipped_checkpoint or parent.folder / "model") / "model.safetensors"
     if not file.is_file():
         raise AddendError(
-            f"{job.pretraining.variant} needs the model of {other.label}, which is not in {job.place.out}. "
-            f"Run {other.pretraining.variant} first, with the same --out."
+            f"{job.pretraining.variant} needs the model of {parent.label}, which is not in {job.sweep.out}. "
+            f"Run {parent.pretraining.variant} first, with the same --out."
         )
     return {name: weight.float() for name, weight in load_file(file).items()}
 
 
-def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Report) -> None:
-    """Fine-tunes on every task at every rate and stores the scores; each finished one is kept on its own.
+def _store_scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Report) -> None:
+    """Fine-tunes on every task at every rate and stores the scores; each finished one has a file.
 
     One that diverges has no score: which did is stored among the settings.
     """
-    wanted = [(task, rate, seed) for task in plan.tasks for rate in plan.learning_rates for seed in plan.seeds]
+    combinations = [(task, rate, seed) for task in plan.tasks for rate in plan.learning_rates for seed in plan.seeds]
     scores: list[dict[str, Any]] = []
     predictions: list[dict[str, Any]] = []
     diverged: list[str] = []
     started = time.monotonic()
-    for done, (task, rate, seed) in enumerate(wanted):
+    for done, (task, rate, seed) in enumerate(combinations):
         file = job.folder / f"{job.scores_id}-{task}-{rate:g}-{seed}.json"
         if not file.is_file():
-            report(f"{task} at {rate:g}", done / len(wanted))
-            entries = _finetuned(job, plan, model, task, rate, seed)
+            report(f"{task} at {rate:g}", done / len(combinations))
+            result = _finetune(job, plan, model, task, rate, seed)
             partial = file.with_suffix(".partial")
-            partial.write_text(json.dumps(entries), encoding="utf-8")
+            partial.write_text(json.dumps(result), encoding="utf-8")
             os.replace(partial, file)
         rows = json.loads(file.read_text(encoding="utf-8"))
         scores += rows["scores"]
@@ -316,8 +316,8 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
     settings = job.pretraining
     shared = {
         "command": job.command,
-        "device": device_name(job.place.device),
-        "dtype": "float32" if job.place.device == "cpu" else "bfloat16 autocast",
+        "device": device_name(job.sweep.device),
+        "dtype": "float32" if job.sweep.device == "cpu" else "bfloat16 autocast",
         "seed": settings.seed,
         "variant": settings.variant,
         "preset": settings.preset,
@@ -336,7 +336,7 @@ def _scores(job: Job, plan: Finetuning, model: Path, weights: str, report: Repor
         write_rows(rows, Run(kind=kind, run_id=run_id, **shared), name=name)
 
 
-def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> StoredRows:
+def _finetune(job: Job, plan: Finetuning, model: Path, task: str, rate: float, seed: int) -> StoredRows:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
@@ -348,19 +348,19 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
-    def make(labels: int) -> PreTrainedModel:
-        result = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
-        return to_device(result, job.place.device)
+    def make_model(labels: int) -> PreTrainedModel:
+        classifier = AutoModelForSequenceClassification.from_pretrained(model, num_labels=labels, dtype="float32")
+        return to_device(classifier, job.sweep.device)
 
     try:
         outcome = finetune(
-            make,
+            make_model,
             AutoTokenizer.from_pretrained(model),
             TASKS[task],
-            task_data(task, plan, job.place),
+            task_data(task, plan, job.sweep),
             FinetuneSettings(learning_rate=rate, **plan.settings),
             seed,
-            job.place.device,
+            job.sweep.device,
         )
     except Diverged:
         return {"scores": [], "predictions": [], "diverged": [f"{task} at {rate:g}, seed {seed}"]}
@@ -379,24 +379,24 @@ def _finetuned(job: Job, plan: Finetuning, model: Path, task: str, rate: float, 
 _data: dict[tuple[str, Path | None, Path | None], Data] = {}
 
 
-def task_data(task: str, plan: Finetuning, place: SweepSettings) -> Data:
+def task_data(task: str, plan: Finetuning, sweep: SweepSettings) -> Data:
     """A task's examples, read once a process."""
     from analysis.ablation.glue import read_task, swapped_neighbours
     from analysis.ablation.glue.tasks import TASKS
 
-    key = (task, place.glue, place.valid_text)
+    key = (task, sweep.glue, sweep.valid_text)
     if key not in _data:
         if TASKS[task].glue:
-            _data[key] = read_task(TASKS[task], place.glue)
-        elif place.valid_text is None:
+            _data[key] = read_task(TASKS[task], sweep.glue)
+        elif sweep.valid_text is None:
             raise AddendError(f"{task} is made from text; name the validation text with --valid.")
         else:
-            _data[key] = swapped_neighbours.make(place.valid_text, train=4 * plan.predicted, dev=plan.predicted)
+            _data[key] = swapped_neighbours.make(sweep.valid_text, train=4 * plan.predicted, dev=plan.predicted)
     return _data[key]
 
 
 def device_name(device: str) -> str:
-    """What ran it, in words: the accelerator's own name, or cpu."""
+    """The name of the accelerator, or cpu."""
     if device != "cuda":
         return device
     import torch

@@ -12,7 +12,7 @@ from analysis.store.paths import data_folder
 VARIANT = "majority"
 
 
-def store_majority(preset: str, plan: Finetuning, place: SweepSettings) -> None:
+def store_majority(preset: str, plan: Finetuning, sweep: SweepSettings) -> None:
     """Writes the majority scores of a plan's tasks, on the same rows that its models are scored on, once."""
     limits = {name: plan.settings.get(name) for name in ("max_train", "max_dev")}
     run_id = identify({"majority": plan.tasks, "preset": preset, "predicted": plan.predicted, **limits})
@@ -21,15 +21,15 @@ def store_majority(preset: str, plan: Finetuning, place: SweepSettings) -> None:
         return
     rows = []
     for task in plan.tasks:
-        data = subsample(task_data(task, plan, place), **limits)
-        for other, split in data.dev.items():
-            for metric, value in majority(TASKS[other], data.train.labels, split.labels).items():
+        data = subsample(task_data(task, plan, sweep), **limits)
+        for dev_task, split in data.dev.items():
+            for metric, value in majority(TASKS[dev_task], data.train.labels, split.labels).items():
                 rows.append(
                     {
                         "pretraining": None,
                         "variant": VARIANT,
                         "preset": preset,
-                        "task": other,
+                        "task": dev_task,
                         "metric": metric,
                         "data": data.data,
                         "train_examples": len(data.train),

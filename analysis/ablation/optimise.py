@@ -47,19 +47,19 @@ def train_step(
     model: nn.Module,
     losses: Callable[..., Tensor],
     batch: tuple[Tensor, ...],
-    adam: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     clip: float,
     device: str,
-    half: bool,
+    use_bfloat16: bool,
 ) -> Tensor:
     """One step on the mean of `losses(*batch)`; returns that mean.
 
     half: matrix products in bfloat16 by autocast, weights and optimiser in float32.
     """
-    with torch.autocast(device, torch.bfloat16, enabled=half):
+    with torch.autocast(device, torch.bfloat16, enabled=use_bfloat16):
         loss = losses(*batch).mean()
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), clip, foreach=True)
-    adam.step()
-    adam.zero_grad(set_to_none=True)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
     return loss.detach()

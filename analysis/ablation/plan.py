@@ -55,16 +55,16 @@ def jobs(name: str, variants: Sequence[str], seeds: Iterable[int], **changes: An
 
     Raises UnknownName for an unknown preset or variant.
     """
-    wanted = list(VARIANTS) if list(variants) == [ALL] else list(dict.fromkeys(variants))
+    requested = list(VARIANTS) if list(variants) == [ALL] else list(dict.fromkeys(variants))
     ordered: list[str] = []
-    for variant in wanted:
-        needs = VARIANTS[variant].needs
-        ordered += [v for v in (needs, variant) if v and v not in ordered]
-    base = preset(name, **changes)
-    numbers = list(dict.fromkeys(seeds))
-    if not ordered or not numbers:
+    for variant in requested:
+        parent = VARIANTS[variant].needs
+        ordered += [v for v in (parent, variant) if v and v not in ordered]
+    recipe = preset(name, **changes)
+    seed_list = list(dict.fromkeys(seeds))
+    if not ordered or not seed_list:
         raise AddendError("There is nothing to run: name at least one variant and one seed.")
-    return [replace(training(base, variant), seed=seed) for seed in numbers for variant in ordered]
+    return [replace(training(recipe, variant), seed=seed) for seed in seed_list for variant in ordered]
 
 
 def training(recipe: Pretraining, variant: str) -> Pretraining:

@@ -50,12 +50,12 @@ class Pretraining:
     matched: bool = False
     precision: str = "float32"
 
-    def described(self) -> dict[str, Setting]:
+    def recorded_settings(self) -> dict[str, Setting]:
         """The settings by name; one that came after the first runs is left out at its default, as those runs do."""
         return {
             field.name: getattr(self, field.name)
             for field in fields(self)
-            if field.name not in _LATER or getattr(self, field.name) != field.default
+            if field.name not in _ADDED_LATER or getattr(self, field.name) != field.default
         }
 
     @property
@@ -97,7 +97,7 @@ class Pretraining:
 
     def run_id(self, corpus: str) -> str:
         """The name that a run with these settings on this corpus always has."""
-        return identify({**self.described(), "corpus": corpus})
+        return identify({**self.recorded_settings(), "corpus": corpus})
 
 
 def identify(settings: Mapping[str, object]) -> str:
@@ -105,9 +105,9 @@ def identify(settings: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_LATER = {"masked_share", "to_mask", "matched", "precision"}
-_OWN = {"variant", "seed", "preset", "learning_rate"}
-RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _OWN), "corpus")
+_ADDED_LATER = {"masked_share", "to_mask", "matched", "precision"}
+_PER_RUN = {"variant", "seed", "preset", "learning_rate"}
+RECIPE = (*(field.name for field in fields(Pretraining) if field.name not in _PER_RUN), "corpus")
 """Settings that runs must share to be compared."""
 OPTIONS = ("learning_rate", "norm", "steps", "masked_share", "to_mask", "initializer_range")
 """Settings that the command changes by an option of their name."""
@@ -150,33 +150,37 @@ def preset(name: str, **changes: Setting) -> Pretraining:
 
 def changed_settings(recipe: Mapping[str, object], preset: str) -> dict[str, object]:
     """The settings of a recipe that are not its preset's; how often it was evaluated, and its corpus, are none."""
-    usual = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
+    defaults = {name: getattr(PRESETS[preset], name, None) for name in RECIPE} if preset in PRESETS else {}
     return {
         name: value
         for name, value in recipe.items()
-        if name != "corpus" and name not in _EVALUATION and value != usual.get(name)
+        if name != "corpus" and name not in _EVALUATION and value != defaults.get(name)
     }
 
 
 def options(config: Mapping[str, object], preset: str) -> dict[str, object]:
     """The options of the command that give a run's settings where they are not its preset's; of none known, nothing."""
-    usual = PRESETS.get(preset)
-    return {name: config[name] for name in OPTIONS if usual and name in config and config[name] != getattr(usual, name)}
+    defaults = PRESETS.get(preset)
+    return {
+        name: config[name]
+        for name in OPTIONS
+        if defaults and name in config and config[name] != getattr(defaults, name)
+    }
 
 
 def describe_changes(changes: Mapping[str, object], preset: str) -> str:
     """A recipe in words, by how it differs from its preset."""
-    sentences = [
+    phrases = [
         f"{name.replace('_', ' ')} {f'{value:,}' if isinstance(value, int) else value}"
         for name, value in changes.items()
     ]
-    return ", ".join(sentences) or ("the preset's own settings" if preset in PRESETS else "settings not recorded")
+    return ", ".join(phrases) or ("the preset's own settings" if preset in PRESETS else "settings not recorded")
 
 
 def ablate(preset: str, variants: Iterable[str], seeds: Iterable[int] = (), **changes: object) -> str:
     """The command that trains these variants; changes: settings that are not the preset's, by the options' names."""
-    options: dict[str, object] = {"preset": preset, "variants": ",".join(variants)}
-    if numbers := ",".join(map(str, seeds)):
-        options["seeds"] = numbers
-    sentences = [f"--{name.replace('_', '-')} {quote(str(value))}" for name, value in (options | changes).items()]
-    return f"python -m analysis ablate {' '.join(sentences)}"
+    settings: dict[str, object] = {"preset": preset, "variants": ",".join(variants)}
+    if seed_list := ",".join(map(str, seeds)):
+        settings["seeds"] = seed_list
+    arguments = [f"--{name.replace('_', '-')} {quote(str(value))}" for name, value in (settings | changes).items()]
+    return f"python -m analysis ablate {' '.join(arguments)}"

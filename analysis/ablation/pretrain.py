@@ -61,8 +61,8 @@ def build(settings: Pretraining, inherited: Mapping[str, Tensor] | None = None) 
     inherited: the weights of that model by name. Raises AddendError where they are needed and missing, or of another
     shape.
     """
-    fields: dict[str, Any] = dict(settings.config())  # of which the config checks each itself
-    config = AddendConfig(**fields)
+    config_fields: dict[str, Any] = dict(settings.config())  # of which the config checks each itself
+    config = AddendConfig(**config_fields)
     model = AddendForCausalLM(config) if config.causal else AddendForMaskedLM(config)
     seeded(model, settings.seed)
     variant = VARIANTS[settings.variant]
@@ -73,14 +73,14 @@ def build(settings: Pretraining, inherited: Mapping[str, Tensor] | None = None) 
             f"The variant {settings.variant!r} starts from the model of {variant.needs!r}, and none was given. "
             "Run that variant first."
         )
-    own = dict(model.named_parameters())
+    parameters = dict(model.named_parameters())
     with torch.no_grad():
-        for name in [WORDS] if variant.inherits == "words" else own:
-            given = inherited.get(name)
-            if given is None or given.shape != own[name].shape:
-                there = "no such weight" if given is None else f"the shape {tuple(given.shape)}"
-                raise AddendError(f"{name} of {variant.needs!r}: {there}; expected {tuple(own[name].shape)}.")
-            own[name].copy_(given)
+        for name in [WORDS] if variant.inherits == "words" else parameters:
+            source = inherited.get(name)
+            if source is None or source.shape != parameters[name].shape:
+                problem = "no such weight" if source is None else f"the shape {tuple(source.shape)}"
+                raise AddendError(f"{name} of {variant.needs!r}: {problem}; expected {tuple(parameters[name].shape)}.")
+            parameters[name].copy_(source)
     return model
 
 
@@ -102,8 +102,8 @@ def half_precision(settings: Pretraining, device: str) -> bool:
 
 def rate(settings: Pretraining, step: int) -> float:
     """The learning rate of a step, as a share of its peak."""
-    warm, fall = (max(1, round(share * settings.steps)) for share in (settings.warmup, settings.decay))
-    return min(1.0, (step + 1) / warm, (settings.steps - step) / fall)
+    warmup_steps, decay_steps = (max(1, round(share * settings.steps)) for share in (settings.warmup, settings.decay))
+    return min(1.0, (step + 1) / warmup_steps, (settings.steps - step) / decay_steps)
 
 
 def windows(tokens: np.ndarray, corpus: Corpus, length: int) -> Windows:
@@ -122,26 +122,26 @@ def pretrain(
     device: str = "cpu",
     inherited: Mapping[str, Tensor] | None = None,
     compiled: bool = False,
-    each: Callable[[int, int, float], None] = lambda step, steps, loss: None,
+    on_step: Callable[[int, int, float], None] = lambda step, steps, loss: None,
 ) -> tuple[AddendForMaskedLM, Progress]:
     """Trains to the end, from where a run in `folder` was left; returns the model (on `device`) and its curve.
 
     compiled: by torch.compile, which takes a minute or more to begin with and then saves a sixth on a processor.
-    each: told (steps done, steps in all, last loss) after every step.
+    on_step: called with (steps done, steps in all, last loss) after every step.
     Raises Diverged where the loss is lost.
     """
     model: AddendForMaskedLM = to_device(build(settings, inherited), device)
-    adam = optimiser(model, settings, device)
-    progress = _resume(folder / CHECKPOINT, settings, model, adam)
+    optimizer = optimiser(model, settings, device)
+    progress = _resume(folder / CHECKPOINT, settings, model, optimizer)
     train = windows(corpus.train, corpus, settings.length)
     valid = windows(corpus.valid, corpus, settings.length)
     causal = model.config.causal
     forward: Any = torch.compile(model.losses) if compiled else model.losses
-    half = half_precision(settings, device)
+    use_bfloat16 = half_precision(settings, device)
     if device == "cpu":
         keep_freed_memory()
     clock = time.process_time if device == "cpu" else time.perf_counter
-    saved = time.monotonic()
+    last_saved = time.monotonic()
 
     def note(metric: str, value: float) -> None:
         tokens = progress.step * settings.batch * settings.length
@@ -154,7 +154,7 @@ def pretrain(
 
     if not progress.rows:
         evaluate()
-    running: list[Tensor] = []
+    recent_losses: list[Tensor] = []
     while progress.step < settings.steps:
         started = clock()
         batch = train.step(
@@ -165,58 +165,67 @@ def pretrain(
             share=settings.masked_share,
             to_mask=settings.to_mask,
         )
-        for group in adam.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * rate(settings, progress.step)
         # Dropout, where there is any, depends on the step alone, so that a resumed run draws the same.
         torch.manual_seed(settings.seed * 1_000_003 + progress.step)
         model.train()
-        running.append(train_step(model, forward, tensors(batch, device), adam, settings.clip, device, half))
+        recent_losses.append(
+            train_step(model, forward, tensors(batch, device), optimizer, settings.clip, device, use_bfloat16)
+        )
         if device == "cuda" and progress.step % settings.evaluate_every == settings.evaluate_every - 1:
             torch.cuda.synchronize()
         progress.seconds += clock() - started
         progress.step += 1
         if progress.step % settings.evaluate_every == 0 or progress.step == settings.steps:
-            mean = torch.stack(running).mean().item()
-            running.clear()
+            mean = torch.stack(recent_losses).mean().item()
+            recent_losses.clear()
             note("training_loss", mean)
             if not np.isfinite(mean):
-                text = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
-                text += f"lower the learning rate ({settings.learning_rate:g})."
-                raise Diverged(text, model, progress)
+                message = f"The loss of {settings.variant}, seed {settings.seed}, is {mean} at step {progress.step}; "
+                message += f"lower the learning rate ({settings.learning_rate:g})."
+                raise Diverged(message, model, progress)
             evaluate()
-            if time.monotonic() - saved > SAVE_SECONDS:
-                _save(folder / CHECKPOINT, settings, model, adam, progress)
-                saved = time.monotonic()
-        each(progress.step, settings.steps, float(running[-1]) if running and device == "cpu" else float("nan"))
-    for times in LENGTHS:
-        longer = windows(corpus.valid, corpus, settings.length * times)
-        note(f"final_loss_{times}x", validation_loss(model, longer, settings.final_windows // times, device))
+            if time.monotonic() - last_saved > SAVE_SECONDS:
+                _save(folder / CHECKPOINT, settings, model, optimizer, progress)
+                last_saved = time.monotonic()
+        on_step(
+            progress.step,
+            settings.steps,
+            float(recent_losses[-1]) if recent_losses and device == "cpu" else float("nan"),
+        )
+    for multiple in LENGTHS:
+        longer_windows = windows(corpus.valid, corpus, settings.length * multiple)
+        note(
+            f"final_loss_{multiple}x",
+            validation_loss(model, longer_windows, settings.final_windows // multiple, device),
+        )
     return model, progress
 
 
 def tensors(batch: Batch, device: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """A batch as `AddendForMaskedLM.losses` takes it, on a device."""
-    where = np.flatnonzero(batch.labels != IGNORED)
-    parts = (torch.from_numpy(part) for part in (batch.ids, batch.segments, where, batch.labels.ravel()[where]))
+    indices = np.flatnonzero(batch.labels != IGNORED)
+    parts = (torch.from_numpy(part) for part in (batch.ids, batch.segments, indices, batch.labels.ravel()[indices]))
     if device == "cuda":
         parts = (part.pin_memory().to(device, non_blocking=True) for part in parts)
-    ids, segments, where, labels = parts
-    return ids, segments, where, labels
+    ids, segments, indices, labels = parts
+    return ids, segments, indices, labels
 
 
 @torch.no_grad()
 def validation_loss(model: AddendForMaskedLM, valid: Windows, count: int, device: str) -> float:
     """Mean cross-entropy in nats over the predicted tokens of evenly spread windows, the same in every run."""
     model.eval()
-    chosen = np.linspace(0, valid.count - 1, min(count, valid.count)).astype(np.int64)
+    indices = np.linspace(0, valid.count - 1, min(count, valid.count)).astype(np.int64)
     total, predicted = 0.0, 0
     size = 64 if device == "cpu" else 512
-    for at in range(0, len(chosen), size):
-        some = chosen[at : at + size]
+    for start in range(0, len(indices), size):
+        batch_indices = indices[start : start + size]
         batch = (
-            valid.causal(some)
+            valid.causal(batch_indices)
             if model.config.causal
-            else valid.masked(some, np.random.default_rng([EVALUATION_SEED, valid.length, at // 64]))
+            else valid.masked(batch_indices, np.random.default_rng([EVALUATION_SEED, valid.length, start // 64]))
         )
         with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
             losses = model.losses(*tensors(batch, device))
@@ -226,14 +235,14 @@ def validation_loss(model: AddendForMaskedLM, valid: Windows, count: int, device
 
 
 def _save(
-    path: Path, settings: Pretraining, model: AddendForMaskedLM, adam: torch.optim.AdamW, progress: Progress
+    path: Path, settings: Pretraining, model: AddendForMaskedLM, optimizer: torch.optim.AdamW, progress: Progress
 ) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     state = {
         "settings": asdict(settings),
         "model": model.state_dict(),
-        "optimiser": adam.state_dict(),
+        "optimiser": optimizer.state_dict(),
         "step": progress.step,
         "seconds": progress.seconds,
         "rows": progress.rows,
@@ -246,12 +255,12 @@ def _save(
     os.replace(partial, path)
 
 
-def _resume(path: Path, settings: Pretraining, model: AddendForMaskedLM, adam: torch.optim.AdamW) -> Progress:
+def _resume(path: Path, settings: Pretraining, model: AddendForMaskedLM, optimizer: torch.optim.AdamW) -> Progress:
     if not path.is_file():
         return Progress()
     state = torch.load(path, map_location="cpu", weights_only=True)
     if state["settings"] != asdict(settings):
         raise AddendError(f"{path.parent} holds a run with other settings; give this one its own folder.")
     model.load_state_dict(state["model"])
-    adam.load_state_dict(state["optimiser"])
+    optimizer.load_state_dict(state["optimiser"])
     return Progress(state["step"], state["seconds"], [tuple(row) for row in state["rows"]], state.get("began", ""))

@@ -30,6 +30,6 @@ def matched_width(config: Mapping[str, Setting], reference: Mapping[str, Setting
     """
     width = int(config["intermediate_size"])
     # One dimension more is a row, a column and a bias in each layer.
-    each = int(config["num_hidden_layers"]) * (2 * int(config["hidden_size"]) + 1)
-    exact = width + (parameters(reference) - parameters(config)) / each
+    per_dimension = int(config["num_hidden_layers"]) * (2 * int(config["hidden_size"]) + 1)
+    exact = width + (parameters(reference) - parameters(config)) / per_dimension
     return max(8, 8 * round(exact / 8))

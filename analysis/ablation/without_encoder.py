@@ -34,25 +34,25 @@ Embed = Callable[[Sequence[str]], Float[ndarray, "text width"]]
 
 def baselines(data: Data, embed: Embed | None = None) -> dict[str, dict[str, dict[str, float]]]:
     """Baseline -> dev set -> metric -> value, a fraction. word_overlap takes pairs; bag_of_vectors needs `embed`."""
-    results: dict[str, Features] = {"tf_idf": _tf_idf(data.train)}
+    extractors: dict[str, Features] = {"tf_idf": _tf_idf(data.train)}
     if data.train.pairs is not None:
-        results["word_overlap"] = _overlap
+        extractors["word_overlap"] = _overlap
     if embed is not None:
-        results["bag_of_vectors"] = _bag(embed)
-    entries = {}
-    for name, features in results.items():
+        extractors["bag_of_vectors"] = _word_vectors(embed)
+    scores = {}
+    for name, features in extractors.items():
         task = TASKS[data.task]
-        model = _model(task, sparse=name == "tf_idf")
+        model = _linear_model(task, sparse=name == "tf_idf")
         model.fit(features(data.train), data.train.labels)
-        entries[name] = {dev: _scored(TASKS[dev], model, features, split) for dev, split in data.dev.items()}
-    return entries
+        scores[name] = {dev: _evaluate(TASKS[dev], model, features, split) for dev, split in data.dev.items()}
+    return scores
 
 
-def _scored(task: Task, model: Pipeline, features: Features, split: Split) -> dict[str, float]:
+def _evaluate(task: Task, model: Pipeline, features: Features, split: Split) -> dict[str, float]:
     return score(task, split.labels, np.asarray(model.predict(features(split))))
 
 
-def _model(task: Task, *, sparse: bool) -> Pipeline:
+def _linear_model(task: Task, *, sparse: bool) -> Pipeline:
     """Ridge for a regression, else logistic regression, at scikit-learn's own strengths, on features of one scale."""
     scaler = MaxAbsScaler() if sparse else StandardScaler()
     return make_pipeline(scaler, Ridge() if task.regression else LogisticRegression(max_iter=2_000))
@@ -75,15 +75,15 @@ def _tf_idf(train: Split) -> Features:
 def _overlap(split: Split) -> Float[ndarray, "row feature"]:
     """Of two sets of words: their intersection over their union, over each one's size, and the ratio of sizes."""
     rows = []
-    for one, other in zip(split.texts, split.pairs or (), strict=True):
-        first, second = (set(WORD.findall(text.lower())) for text in (one, other))
+    for text_a, text_b in zip(split.texts, split.pairs or (), strict=True):
+        first, second = (set(WORD.findall(text.lower())) for text in (text_a, text_b))
         shared = len(first & second)
         sizes = [max(1, len(words)) for words in (first | second, first, second)]
         rows.append([shared / size for size in sizes] + [min(sizes[1:]) / max(sizes[1:])])
     return np.asarray(rows)
 
 
-def _bag(embed: Embed) -> Features:
+def _word_vectors(embed: Embed) -> Features:
     """The mean word vector; of two texts both, their difference and their product."""
 
     def features(split: Split) -> Float[ndarray, "row feature"]:
@@ -96,7 +96,7 @@ def _bag(embed: Embed) -> Features:
     return features
 
 
-def bag_of(tokenizer: PreTrainedTokenizerBase, table: Float[ndarray, "word width"]) -> Embed:
+def mean_word_vectors(tokenizer: PreTrainedTokenizerBase, table: Float[ndarray, "word width"]) -> Embed:
     """Means of the rows of a model's word table over the tokens of each text, special tokens left out."""
 
     def embed(texts: Sequence[str]) -> Float[ndarray, "text width"]:

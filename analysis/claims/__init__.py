@@ -1,4 +1,4 @@
-"""The ledger of claims: what the documents say about adding positions, and what the store says to it.
+"""The ledger of claims: what the documents say about adding positions, and what the store shows.
 
 What is claimed lies as data in `analysis/rules`: documents, questions and claims in `documents.toml`, and in any file
 there the headings of claims that no document makes. `analysis.claims.statements` judges what the claims say, one
@@ -27,13 +27,16 @@ _files = {file.path: file.content for file in rule_files()}
 QUESTIONS: dict[str, str] = _files[FILE]["questions"]
 """What the claims are grouped by on the page: key -> a question."""
 DOCUMENTS = {
-    one["id"]: Document(**{name: value for name, value in one.items() if name != "id"})
-    for one in _files[FILE]["document"]
+    document["id"]: Document(**{name: value for name, value in document.items() if name != "id"})
+    for document in _files[FILE]["document"]
 }
 """The documents that make the claims, by the first three digits of their number."""
 CLAIMS = {
-    one["id"]: Claim(**{**one, "documents": tuple(one.get("documents", ()))})
-    for one in sorted((one for read in _files.values() for one in read.get("heading", ())), key=lambda one: one["id"])
+    heading["id"]: Claim(**{**heading, "documents": tuple(heading.get("documents", ()))})
+    for heading in sorted(
+        (heading for content in _files.values() for heading in content.get("heading", ())),
+        key=lambda heading: heading["id"],
+    )
 }
 """Every claim by its id, in order."""
 
@@ -43,9 +46,9 @@ def _code() -> str:
     """Changes whenever the code that judges does: the statements, their rules, the statistics they rest on."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
-    for part in ("claims", "statistics", "rules", "narrative/answer", "core/formatting.py"):
-        inside = root / part
-        for path in sorted(inside.rglob("*") if inside.is_dir() else [inside]):
+    for name in ("claims", "statistics", "rules", "narrative/answer", "core/formatting.py"):
+        source = root / name
+        for path in sorted(source.rglob("*") if source.is_dir() else [source]):
             if path.suffix in (".py", ".toml"):
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
@@ -54,7 +57,7 @@ def _code() -> str:
 def tables() -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `documents`, `headings` and `claim_documents`."""
     return {
-        "documents": [{"document": key, **vars(one)} for key, one in DOCUMENTS.items()],
+        "documents": [{"document": key, **vars(document)} for key, document in DOCUMENTS.items()],
         "headings": [
             {
                 "id": claim.id,

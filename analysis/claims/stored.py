@@ -134,18 +134,19 @@ def _entry(row: dict[str, Any]) -> Entry:
             "documents": tuple(row["documents"]),
             "models": tuple(row["models"]),
             "samples": int(row["samples"]),
-            "queries": {one["name"]: one["sql"] for one in row["queries"]},
-            "evidence": tuple(_evidence(one) for one in row["evidence"]),
+            "queries": {item["name"]: item["sql"] for item in row["queries"]},
+            "evidence": tuple(_evidence(item) for item in row["evidence"]),
             "views": tuple(
-                View(label=one["label"], page=one["page"], values=_values(one["parameters"])) for one in row["views"]
+                View(label=item["label"], page=item["page"], values=_values(item["parameters"]))
+                for item in row["views"]
             ),
         }
     )
 
 
 def _evidence(row: dict[str, Any]) -> EvidenceRow:
-    kept = {field.name: row[field.name] for field in fields(EvidenceRow) if field.name != "values"}
-    return EvidenceRow(**kept, values=_values(row["parameters"]))
+    columns = {field.name: row[field.name] for field in fields(EvidenceRow) if field.name != "values"}
+    return EvidenceRow(**columns, values=_values(row["parameters"]))
 
 
 def _values(text: str | None) -> dict[str, object]:

@@ -78,7 +78,7 @@ def ablate(
             corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary, tokenizer=tokenizer)
     prepared = corpora.load(folder)
     place = SweepSettings(corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=compiled)
-    todo = sweep_jobs(runs, FINETUNING[preset] if glue else None, place=place, corpus_digest=prepared.digest)
+    todo = sweep_jobs(runs, FINETUNING[preset] if glue else None, sweep=place, corpus_digest=prepared.digest)
     if glue:
         store_majority(preset, FINETUNING[preset], place)
     workers = jobs or (torch.cuda.device_count() if device == "cuda" else os.cpu_count() or 1)

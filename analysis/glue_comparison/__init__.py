@@ -1,6 +1,6 @@
-"""Our own fine-tuning results, laid out so that they can stand beside a published table. Scores are in points: x100.
+"""Our own fine-tuning results, laid out for comparison with a published table. Scores are in points: x100.
 
-`study` gives what the runs of one preset say under one protocol; `beside` the published table next to them.
+`study` analyses the runs of one preset under one protocol; `published_comparison` gives a published table.
 """
 
 from analysis.glue_comparison.published import PublishedComparison
@@ -40,7 +40,7 @@ def study(
 
     counted: the pre-trainings whose fine-tunings count; all of them where it is None.
     """
-    return Study.of(
+    return Study.create(
         load(preset, counted), baseline=baseline, protocol=protocol, without=without, including=including, margin=margin
     )
 
@@ -48,4 +48,4 @@ def study(
 @until_the_store_changes(16)
 def published_comparison(table: str, baseline: str = "") -> PublishedComparison | None:
     """The published table with that id, against our baseline where it has that; none for ""."""
-    return PublishedComparison.of(table, baseline)
+    return PublishedComparison.load(table, baseline)

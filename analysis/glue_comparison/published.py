@@ -1,4 +1,4 @@
-"""The published table that stands beside our own results: the same tasks, the same variants where it has them."""
+"""The published table next to our own results: the same tasks, the same variants where it has them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,23 +24,23 @@ class PublishedComparison:
     baseline: str
 
     @classmethod
-    def of(cls, table: str, baseline: str) -> "PublishedComparison | None":
+    def load(cls, table: str, baseline: str) -> "PublishedComparison | None":
         """The table with that id; none for "". The baseline is ours if the table has it, else the table's own.
 
-        Raises LinkError for a table without GLUE scores, which nothing here can stand beside.
+        Raises LinkError for a table without GLUE scores, which cannot be compared with ours.
         """
         if not table:
             return None
-        loaded = published.load(table)
-        if not loaded.glue_columns:
+        published_table = published.load(table)
+        if not published_table.glue_columns:
             glue = published.index().query("kind == 'GLUE'").id
             raise LinkError(f"The table {table!r} has no GLUE scores; expected one of: {', '.join(glue)}.")
-        named = read.query("SELECT title, variant FROM variants")
-        known = dict(zip(named.title, named.variant, strict=True))
-        variants = {row: known[row] for row in loaded.variants if row in known}
-        ours = [row for row, variant in variants.items() if variant == baseline]
-        row = ours[0] if ours else baseline if baseline in loaded.variants else ""
-        return cls(table=loaded, variants=variants, baseline=loaded.baseline(row))
+        titles = read.query("SELECT title, variant FROM variants")
+        variant_by_title = dict(zip(titles.title, titles.variant, strict=True))
+        variants = {row: variant_by_title[row] for row in published_table.variants if row in variant_by_title}
+        matching = [row for row, variant in variants.items() if variant == baseline]
+        row = matching[0] if matching else baseline if baseline in published_table.variants else ""
+        return cls(table=published_table, variants=variants, baseline=published_table.baseline(row))
 
     def key(self, row: str) -> str:
         """Our name for a row, or the row itself."""
@@ -51,28 +51,28 @@ class PublishedComparison:
         """task -> column, of the GLUE columns that every row has."""
         return dict(self.table.glue_columns)
 
-    def averages(self, kept: Sequence[str]) -> dict[str, float]:
+    def averages(self, averaged: Sequence[str]) -> dict[str, float]:
         """row -> mean over those of the tasks that it prints; empty where it prints none."""
-        if not set(self.tasks) & set(kept) or len(self.tasks) < 2:
+        if not set(self.tasks) & set(averaged) or len(self.tasks) < 2:
             return {}
-        means = published.average(self.table, [task for task in self.tasks if task not in kept])
+        means = published.average(self.table, [task for task in self.tasks if task not in averaged])
         return dict(zip(means.variant, means.ticked, strict=True))
 
-    def rows(self, kept: Sequence[str], average: str) -> pd.DataFrame:
+    def rows(self, averaged: Sequence[str], average: str) -> pd.DataFrame:
         """A row per figure and one per average: row, variant, task, value, difference to the baseline, source."""
         cells = self.table.scores[self.table.scores.task.isin(self.tasks)]
-        means = self.averages(kept)
-        every = pd.concat(
+        means = self.averages(averaged)
+        figures = pd.concat(
             [
                 pd.DataFrame({"row": list(means), "task": average, "value": list(means.values())}),
                 cells[["row", "task", "value"]],
             ],
             ignore_index=True,
         )
-        against = every[every.row == self.baseline].set_index("task").value
-        return every.assign(
-            variant=[self.key(row) for row in every.row],
+        baseline_values = figures[figures.row == self.baseline].set_index("task").value
+        return figures.assign(
+            variant=[self.key(row) for row in figures.row],
             baseline=self.key(self.baseline),
-            difference=every.value - every.task.map(against),
+            difference=figures.value - figures.task.map(baseline_values),
             source=self.table.title,
         )

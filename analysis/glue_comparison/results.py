@@ -11,7 +11,7 @@ from analysis.core.errors import LinkError
 from analysis.store import read
 from analysis.store.paths import until_the_store_changes
 
-Drawn = dict[tuple[str, str], dict[Hashable, np.ndarray]]
+Replicates = dict[tuple[str, str], dict[Hashable, np.ndarray]]
 """(variant, task) -> pre-training seed -> (fine-tuning, resample) in points."""
 
 MAJORITY = "majority"
@@ -51,23 +51,23 @@ class Results:
         """Those with a score, in the registry's order."""
         return [name for name in self.titles if name in self.scores]
 
-    def replicates(self, rates: Mapping[tuple[str, str], float]) -> Drawn:
+    def replicates(self, rates: Mapping[tuple[str, str], float]) -> Replicates:
         """The main metric on resamples of the dev examples, at the given learning rates."""
-        which, given = _counted(self.preset, self.pretrained)
+        condition, parameters = _filter_sql(self.preset, self.pretrained)
         rows = read.query(
             f"SELECT {RUN}, replicates FROM (SELECT s.*, r.created FROM predictions s JOIN runs r USING (run_id) "
-            f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric) WHERE seed IS NOT NULL AND {which} {NEWEST}",
-            given,
+            f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric) WHERE seed IS NOT NULL AND {condition} {NEWEST}",
+            parameters,
         )
-        gathered: dict[tuple[str, str], dict[Hashable, list[np.ndarray]]] = {}
-        for variant, task, seed, _, rate, drawn in rows.itertuples(index=False, name=None):
-            if rates.get((variant, task)) == rate and drawn is not None:
-                values = POINTS * np.ma.filled(np.ma.asarray(drawn, dtype=float), np.nan)
-                gathered.setdefault((variant, task), {}).setdefault(int(seed), []).append(values)
+        by_seed_lists: dict[tuple[str, str], dict[Hashable, list[np.ndarray]]] = {}
+        for variant, task, seed, _, rate, sample in rows.itertuples(index=False, name=None):
+            if rates.get((variant, task)) == rate and sample is not None:
+                values = POINTS * np.ma.filled(np.ma.asarray(sample, dtype=float), np.nan)
+                by_seed_lists.setdefault((variant, task), {}).setdefault(int(seed), []).append(values)
         return {
-            key: {seed: np.stack(drawn) for seed, drawn in by_seed.items()}
-            for key, by_seed in gathered.items()
-            if len({len(one) for drawn in by_seed.values() for one in drawn}) == 1
+            key: {seed: np.stack(sample) for seed, sample in by_seed.items()}
+            for key, by_seed in by_seed_lists.items()
+            if len({len(row) for sample in by_seed.values() for row in sample}) == 1
         }
 
 
@@ -91,16 +91,18 @@ def resolve(preset: str) -> str:
 @until_the_store_changes()
 def pretrained(preset: str) -> tuple[str, ...]:
     """The pre-trainings of a preset that were fine-tuned."""
-    wanted = [resolve(preset)]
-    rows = read.query("SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", wanted)
+    parameters = [resolve(preset)]
+    rows = read.query(
+        "SELECT DISTINCT pretraining FROM scores WHERE preset = ? AND pretraining IS NOT NULL", parameters
+    )
     return tuple(sorted(rows.pretraining))
 
 
-def _counted(preset: str, those: tuple[str, ...] | None) -> tuple[str, list[object]]:
+def _filter_sql(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[object]]:
     """SQL of which rows count, and what its question marks stand for."""
-    if those is None:
+    if counted is None:
         return "preset = ?", [preset]
-    return "preset = ? AND pretraining IN (SELECT unnest(?))", [preset, list(those)]
+    return "preset = ? AND pretraining IN (SELECT unnest(?))", [preset, list(counted)]
 
 
 def _without_encoder(preset: str) -> dict[str, dict[str, float]]:
@@ -116,10 +118,10 @@ def _without_encoder(preset: str) -> dict[str, dict[str, float]]:
 def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
     preset = resolve(preset)
-    text, given = _made(preset, counted)
-    choices = _choices(text, given)
-    scores = _scores(text, given, choices)
-    levels = read.query(
+    subquery, parameters = _fine_tunings_sql(preset, counted)
+    choices = _choices(subquery, parameters)
+    scores = _scores(subquery, parameters, choices)
+    majority = read.query(
         f"SELECT s.task, {POINTS} * s.value AS value FROM scores s JOIN runs r USING (run_id) "
         "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.variant = ? AND s.value IS NOT NULL "
         # Of this preset rather than of another one, whose dev set may be another.
@@ -134,8 +136,8 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
         f"SELECT t.task, any_value(t.title) AS title, any_value(t.glue) AS glue, "
         "coalesce(string_agg(DISTINCT coalesce(m.data, 'not said'), '; ' ORDER BY coalesce(m.data, 'not said')) "
         "FILTER (m.data IS DISTINCT FROM ?), '') AS partial, max(m.train_examples) AS train_examples "
-        f"FROM {text} m JOIN tasks t USING (task) GROUP BY t.task ORDER BY glue DESC, min(t.rowid)",
-        [OFFICIAL, *given],
+        f"FROM {subquery} m JOIN tasks t USING (task) GROUP BY t.task ORDER BY glue DESC, min(t.rowid)",
+        [OFFICIAL, *parameters],
     )
     return Results(
         preset=preset,
@@ -143,49 +145,51 @@ def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
         scores=scores,
         titles=titles,
         tasks=tasks.set_index("task"),
-        majority=dict(zip(levels.task, levels.value, strict=True)),
+        majority=dict(zip(majority.task, majority.value, strict=True)),
         without_encoder=_without_encoder(preset),
         pretrained=counted,
         left_out=0 if counted is None else len(set(pretrained(preset)) - set(counted)),
         runs=read.query(
             "SELECT run_id, device, created, git_sha, versions FROM runs "
-            f"WHERE run_id IN (SELECT run_id FROM {text} m) ORDER BY run_id",
-            given,
+            f"WHERE run_id IN (SELECT run_id FROM {subquery} m) ORDER BY run_id",
+            parameters,
         ),
     )
 
 
-def _made(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[object]]:
+def _fine_tunings_sql(preset: str, counted: tuple[str, ...] | None) -> tuple[str, list[object]]:
     """SQL of the fine-tunings that count, and what its question marks stand for."""
-    which, given = _counted(preset, counted)
+    condition, parameters = _filter_sql(preset, counted)
     # Of the pre-trainings that count there is one a variant and seed, so that nothing stands there twice.
-    return f"(SELECT * FROM fine_tunings WHERE {which} {NEWEST if counted is None else ''})", given
+    return f"(SELECT * FROM fine_tunings WHERE {condition} {NEWEST if counted is None else ''})", parameters
 
 
-def _choices(text: str, given: list[object]) -> dict[tuple[str, str], statistics.Choice]:
+def _choices(subquery: str, parameters: list[object]) -> dict[tuple[str, str], statistics.Choice]:
     tried = read.query(
         "SELECT variant, task, metric, learning_rate, median(points) FILTER (isfinite(points)) AS median, "
         "count(*) FILTER (isfinite(points)) AS runs, count(*) - runs AS missing "
-        f"FROM (SELECT *, {POINTS} * value AS points FROM {text}) GROUP BY ALL ORDER BY ALL",
-        given,
+        f"FROM (SELECT *, {POINTS} * value AS points FROM {subquery}) GROUP BY ALL ORDER BY ALL",
+        parameters,
     )
     return statistics.choose(statistics.Rate(*row) for row in tried.itertuples(index=False, name=None))
 
 
-def _scores(text: str, given: list[object], choices: Mapping[tuple[str, str], statistics.Choice]) -> statistics.Scores:
+def _scores(
+    subquery: str, parameters: list[object], choices: Mapping[tuple[str, str], statistics.Choice]
+) -> statistics.Scores:
     if not choices:
         return {}
-    chosen = zip(*((*key, choice.learning_rate) for key, choice in choices.items()), strict=True)
+    columns = zip(*((*key, choice.learning_rate) for key, choice in choices.items()), strict=True)
     rows = read.query(
         "SELECT variant, task, list(seed ORDER BY seed) AS seeds, list(points ORDER BY seed) AS points FROM ("
         f"SELECT variant, task, seed, list({POINTS} * coalesce(value, 'nan'::DOUBLE) ORDER BY finetune_seed) AS points "
-        f"FROM {text} JOIN (SELECT unnest(?) AS variant, unnest(?) AS task, unnest(?) AS learning_rate) "
+        f"FROM {subquery} JOIN (SELECT unnest(?) AS variant, unnest(?) AS task, unnest(?) AS learning_rate) "
         "USING (variant, task, learning_rate) GROUP BY variant, task, seed"
         ") GROUP BY variant, task ORDER BY variant, task",
-        [*given, *(list(column) for column in chosen)],
+        [*parameters, *(list(column) for column in columns)],
     )
-    entries: dict[str, dict[str, statistics.Gathered]] = {}
+    scores: dict[str, dict[str, statistics.CachedRuns]] = {}
     for variant, task, seeds, points in rows.itertuples(index=False, name=None):
         runs = {seed: values.tolist() for seed, values in zip(seeds.tolist(), points, strict=True)}
-        entries.setdefault(variant, {})[task] = statistics.Gathered(runs)
-    return entries
+        scores.setdefault(variant, {})[task] = statistics.CachedRuns(runs)
+    return scores

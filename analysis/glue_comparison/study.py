@@ -1,4 +1,4 @@
-"""What our own fine-tunings of one preset say together: chosen rates, averages, differences to a baseline, verdicts.
+"""Our own fine-tunings of one preset, analysed: chosen rates, averages, differences to a baseline, verdicts.
 
 Everything is in points. Statistics are those of analysis.statistics; this arranges what goes in and what comes out.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 from analysis import statistics
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.glue_comparison.results import Drawn, Results
+from analysis.glue_comparison.results import Replicates, Results
 from analysis.statistics import Runs
 from analysis.statistics.averages import NOT_LEARNT
 from analysis.statistics.equivalence import NOT_RESOLVED
@@ -43,7 +43,7 @@ class Study:
     margin: float
 
     @classmethod
-    def of(
+    def create(
         cls,
         results: Results,
         *,
@@ -53,7 +53,7 @@ class Study:
         including: tuple[str, ...],
         margin: str,
     ) -> "Study":
-        """A study from what a link says. Raises LinkError for what it cannot be made of."""
+        """A study from the values of a link. Raises LinkError for invalid ones."""
         known = results.variants
         if protocol not in PROTOCOLS:
             raise LinkError(f"There is no protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}.")
@@ -97,8 +97,8 @@ class Study:
 
     def best_without_encoder(self, task: str) -> tuple[str, float] | None:
         """The baseline without an encoder that scores best on a task, and its points; None where none was measured."""
-        entries = {name: values[task] for name, values in self.results.without_encoder.items() if task in values}
-        return max(entries.items(), key=lambda one: one[1]) if entries else None
+        scores = {name: values[task] for name, values in self.results.without_encoder.items() if task in values}
+        return max(scores.items(), key=lambda item: item[1]) if scores else None
 
     # ---- Scores ----
 
@@ -125,32 +125,36 @@ class Study:
     def not_learnt(self) -> list[str]:
         """GLUE tasks at majority level for every variant that has them."""
         return [
-            task for task in self.glue if all(text == NOT_LEARNT for (_, t), text in self.learnt.items() if t == task)
+            task
+            for task in self.glue
+            if all(status == NOT_LEARNT for (_, t), status in self.learnt.items() if t == task)
         ]
 
     @cached_property
     def averaged_tasks(self) -> list[str]:
         """GLUE tasks in the average."""
-        out = {*self.without, *(set(self.not_learnt) - set(self.including))}
-        return [task for task in self.glue if task not in out]
+        excluded = {*self.without, *(set(self.not_learnt) - set(self.including))}
+        return [task for task in self.glue if task not in excluded]
 
     @cached_property
     def missing_scores(self) -> dict[str, list[str]]:
         """Variants without an average, and the kept tasks that they have no score of."""
-        lacks = {v: [task for task in self.averaged_tasks if task not in self.scores[v]] for v in self.results.variants}
-        return {variant: tasks for variant, tasks in lacks.items() if tasks}
+        missing = {
+            v: [task for task in self.averaged_tasks if task not in self.scores[v]] for v in self.results.variants
+        }
+        return {variant: tasks for variant, tasks in missing.items() if tasks}
 
     @cached_property
     def averages(self) -> dict[str, statistics.Average]:
         """Every variant's average over the kept tasks, if it has all of them."""
-        whole = {
+        complete = {
             variant: {task: self.scores[variant][task] for task in self.averaged_tasks}
             for variant in self.results.variants
             if variant not in self.missing_scores
         }
         return (
-            statistics.averages(whole, leave_out="no task", within=self.protocol)
-            if self.averaged_tasks and whole
+            statistics.averages(complete, leave_out="no task", within=self.protocol)
+            if self.averaged_tasks and complete
             else {}
         )
 
@@ -166,43 +170,43 @@ class Study:
 
     def _median(self, variant: str, task: str) -> float:
         tasks = self.averaged_tasks if task == AVERAGE else [task]
-        return float(np.mean([statistics.summary(self.scores[variant][one]).median for one in tasks]))
+        return float(np.mean([statistics.summary(self.scores[variant][name]).median for name in tasks]))
 
     @cached_property
     def cells(self) -> pd.DataFrame:
         """A row per variant and task, and one for its average: what the protocol makes of its runs."""
-        matches = []
+        rows = []
         sizes = {task: int(n) for task, n in self.results.tasks.train_examples.dropna().items()}
         for variant in self.results.variants:
             for task in (AVERAGE, *self.tasks):
                 runs = self._runs(variant, task)
                 if runs is None:
                     continue
-                result = statistics.mean_interval(runs, within=self.protocol, confidence=CONFIDENCE)
+                interval = statistics.mean_interval(runs, within=self.protocol, confidence=CONFIDENCE)
                 choice = self.choices.get((variant, task))
-                matches.append(
+                rows.append(
                     {
                         "variant": variant,
                         "title": self.results.titles[variant],
                         "task": task,
                         "task_title": self.title(task),
-                        "value": result.mean if self.protocol == "mean" else self._median(variant, task),
-                        "low": result.low,
-                        "high": result.high,
-                        "seeds": result.n,
+                        "value": interval.mean if self.protocol == "mean" else self._median(variant, task),
+                        "low": interval.low,
+                        "high": interval.high,
+                        "seeds": interval.n,
                         "runs": sum(np.size(values) for values in runs.values()) if choice else NAN,
-                        "sd_seeds": result.sd,
-                        "sd_finetuning": result.finetuning_sd if choice else NAN,
+                        "sd_seeds": interval.sd,
+                        "sd_finetuning": interval.finetuning_sd if choice else NAN,
                         "learning_rate": choice.learning_rate if choice else NAN,
                         "rates_tried": len(choice.medians) if choice else NAN,
                         "majority": self.results.majority.get(task, NAN) if choice else self.majority_average,
                         "learnt": self.learnt.get((variant, task), ""),
                         "train_examples": sizes.get(task, NAN),
                         "data": (self.results.tasks.partial.get(task) or "official") if choice else "",
-                        "note": result.note,
+                        "note": interval.note,
                     }
                 )
-        return pd.DataFrame(matches)
+        return pd.DataFrame(rows)
 
     @property
     def majority_average(self) -> float:
@@ -223,10 +227,10 @@ class Study:
     @cached_property
     def _values(self) -> dict[str, dict[str, float]]:
         """task -> variant -> value."""
-        entries: dict[str, dict[str, float]] = {}
+        values: dict[str, dict[str, float]] = {}
         for row in frames.rows(self.cells):
-            entries.setdefault(row.task, {})[row.variant] = row.value
-        return entries
+            values.setdefault(row.task, {})[row.variant] = row.value
+        return values
 
     # ---- Differences ----
 
@@ -236,33 +240,33 @@ class Study:
 
         p-values of tasks are corrected over the tasks of their variant, those of averages over the variants.
         """
-        entries = {
-            (variant, task): statistics.difference(runs, against, within=self.protocol, confidence=CONFIDENCE)
+        differences = {
+            (variant, task): statistics.difference(runs, baseline_runs, within=self.protocol, confidence=CONFIDENCE)
             for variant in self.results.variants
             if variant != self.baseline
             for task in (AVERAGE, *self.tasks)
             if (runs := self._runs(variant, task)) is not None
-            and (against := self._runs(self.baseline, task)) is not None
+            and (baseline_runs := self._runs(self.baseline, task)) is not None
         }
         corrected: dict[tuple[str, str], tuple[float, int]] = {}
         families: dict[str, list[tuple[str, str]]] = {}
-        for key in entries:
+        for key in differences:
             families.setdefault(AVERAGE if key[1] == AVERAGE else key[0], []).append(key)
         for keys in families.values():
-            held = statistics.holm([entries[key].p for key in keys], ALPHA)
-            corrected |= {key: (p, held.tests) for key, p in zip(keys, held.adjusted, strict=True)}
-        return pd.DataFrame([self._contrast(key, entries[key], *corrected[key]) for key in entries])
+            correction = statistics.holm([differences[key].p for key in keys], ALPHA)
+            corrected |= {key: (p, correction.tests) for key, p in zip(keys, correction.adjusted, strict=True)}
+        return pd.DataFrame([self._contrast(key, differences[key], *corrected[key]) for key in differences])
 
     def _contrast(self, key: tuple[str, str], result: statistics.Difference, p: float, tests: int) -> dict[str, object]:
         variant, task = key
-        same = statistics.equivalence(result, self.margin, alpha=ALPHA, p=p)
-        least = statistics.smallest_detectable(result.sd, result.n, ALPHA, POWER)
-        tie = statistics.tie(result.mean, least)
+        test = statistics.equivalence(result, self.margin, alpha=ALPHA, p=p)
+        smallest = statistics.smallest_detectable(result.sd, result.n, ALPHA, POWER)
+        tie = statistics.tie(result.mean, smallest)
         # Of means, over the seeds that both have; of medians, as TUPE compares them, over all runs of both.
         value = result.mean
         if self.protocol == "median":
             value = self.value(task)[variant] - self.value(task)[self.baseline]
-        open_ = same.verdict == NOT_RESOLVED
+        unresolved = test.verdict == NOT_RESOLVED
         return {
             "variant": variant,
             "title": self.results.titles[variant],
@@ -277,32 +281,32 @@ class Study:
             "p": result.p,
             "p_corrected": p,
             "tests": tests,
-            "verdict": ("no interval" if np.isnan(result.p) else same.verdict) if open_ else same.verdict,
-            "within_margin": same.within_margin,
-            "tie": open_ and (tie.tied or (result.n > 0 and result.mean == 0)),
-            "smallest_detectable": least,
-            "note": "; ".join(filter(None, (result.note, tie.sentence if open_ and tie.tied else ""))),
+            "verdict": ("no interval" if np.isnan(result.p) else test.verdict) if unresolved else test.verdict,
+            "within_margin": test.within_margin,
+            "tie": unresolved and (tie.tied or (result.n > 0 and result.mean == 0)),
+            "smallest_detectable": smallest,
+            "note": "; ".join(filter(None, (result.note, tie.sentence if unresolved and tie.tied else ""))),
         }
 
     # ---- Over dev examples, and wins ----
 
     @cached_property
-    def _replicates(self) -> Drawn:
+    def _replicates(self) -> Replicates:
         return self.results.replicates({key: choice.learning_rate for key, choice in self.choices.items()})
 
-    def _drawn(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
+    def _seed_replicates(self, variant: str, task: str) -> dict[Hashable, np.ndarray]:
         if task != AVERAGE:
             return self._replicates.get((variant, task), {})
-        parts = [self._replicates.get((variant, one), {}) for one in self.averaged_tasks]
+        parts = [self._replicates.get((variant, values), {}) for values in self.averaged_tasks]
         seeds: set[Hashable] = set.intersection(*(set(part) for part in parts)) if parts else set()
-        middle = np.median if self.protocol == "median" else np.mean
-        drawn: dict[Hashable, np.ndarray] = {}
+        center = np.median if self.protocol == "median" else np.mean
+        averages: dict[Hashable, np.ndarray] = {}
         for seed in sorted(seeds, key=str):
-            ones = [middle(part[seed], axis=0) for part in parts]
-            # Tasks have dev sets of their own, so which resample of one meets which of another does not matter.
-            shortest = min(map(len, ones))
-            drawn[seed] = np.mean([one[:shortest] for one in ones], axis=0)
-        return drawn
+            task_values = [center(part[seed], axis=0) for part in parts]
+            # Each task has its own dev set, so which resample of one meets which of another does not matter.
+            shortest = min(map(len, task_values))
+            averages[seed] = np.mean([values[:shortest] for values in task_values], axis=0)
+        return averages
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
@@ -313,7 +317,9 @@ class Study:
         spans, wins = [], []
         for row in frames.rows(rows):
             span = statistics.examples_interval(
-                self._drawn(row.variant, row.task), self._drawn(self.baseline, row.task), within=self.protocol
+                self._seed_replicates(row.variant, row.task),
+                self._seed_replicates(self.baseline, row.task),
+                within=self.protocol,
             )
             spans.append((span.low, span.high, span.resamples))
             wins.append(self._probability(row.variant) if row.task == AVERAGE else NAN)
@@ -322,6 +328,6 @@ class Study:
 
     def _probability(self, variant: str) -> float:
         sides: list[dict[Hashable, Runs]] = [
-            {task: self.scores[one][task] for task in self.averaged_tasks} for one in (variant, self.baseline)
+            {task: self.scores[side][task] for task in self.averaged_tasks} for side in (variant, self.baseline)
         ]
         return statistics.improvement(*sides, within=self.protocol, resamples=200).probability

@@ -38,10 +38,10 @@ class RuleFile:
 @cache
 def rule_files() -> tuple[RuleFile, ...]:
     """Every file of rules, by its name."""
-    texts = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
+    contents = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
     return tuple(
-        RuleFile(path=path, content=tomllib.loads(text.decode()), sha256=hashlib.sha256(text).hexdigest())
-        for path, text in texts.items()
+        RuleFile(path=path, content=tomllib.loads(content.decode()), sha256=hashlib.sha256(content).hexdigest())
+        for path, content in contents.items()
     )
 
 
@@ -96,11 +96,11 @@ class TrainingRules:
     @property
     def planned(self) -> dict[str, tuple[int, ...]]:
         """The seeds of every variant that some statement needs, in order."""
-        wanted: dict[str, set[int]] = {}
-        for one in self.statements:
-            for variant in (one.variant, one.baseline):
-                wanted.setdefault(variant, set()).update(one.seeds)
-        return {variant: tuple(sorted(seeds)) for variant, seeds in wanted.items()}
+        seeds_by_variant: dict[str, set[int]] = {}
+        for statement in self.statements:
+            for variant in (statement.variant, statement.baseline):
+                seeds_by_variant.setdefault(variant, set()).update(statement.seeds)
+        return {variant: tuple(sorted(seeds)) for variant, seeds in seeds_by_variant.items()}
 
     def manifest(self) -> dict[str, object]:
         """What a run's manifest says of the rules it was begun under."""
@@ -121,37 +121,37 @@ class TrainingRules:
         if str(began) < self.frozen:
             return f"it began at {began}, before the rules were frozen at {self.frozen}"
         steps = self.steps_of.get(str(config.get("variant")), self.steps)
-        for name, wanted in (("steps", steps), ("learning_rate", self.learning_rate)):
-            if config.get(name) != wanted:
-                return f"its {name.replace('_', ' ')} is {config.get(name)}, not {wanted}"
+        for name, expected in (("steps", steps), ("learning_rate", self.learning_rate)):
+            if config.get(name) != expected:
+                return f"its {name.replace('_', ' ')} is {config.get(name)}, not {expected}"
         return ""
 
 
 @cache
 def training_rules() -> TrainingRules:
     """The rules of `trainings.toml`."""
-    return _trained(TRAININGS)
+    return _load_training_rules(TRAININGS)
 
 
 @cache
 def decoder_rules() -> TrainingRules:
     """The rules of `decoders.toml`."""
-    return _trained(DECODERS)
+    return _load_training_rules(DECODERS)
 
 
-def rules_of(variant: str) -> TrainingRules:
+def rules_for(variant: str) -> TrainingRules:
     """The rules that judge the trainings of a variant."""
     return decoder_rules() if variant in decoder_rules().planned else training_rules()
 
 
-def _trained(file: Path) -> TrainingRules:
-    text = file.read_bytes()
-    read = tomllib.loads(text.decode())
-    recipe, analysis, seeds = read["recipe"], read["analysis"], read["seeds"]
+def _load_training_rules(file: Path) -> TrainingRules:
+    source = file.read_bytes()
+    content = tomllib.loads(source.decode())
+    recipe, analysis, seeds = content["recipe"], content["analysis"], content["seeds"]
     return TrainingRules(
-        version=read["version"],
-        frozen=read["frozen"],
-        sha256=hashlib.sha256(text).hexdigest(),
+        version=content["version"],
+        frozen=content["frozen"],
+        sha256=hashlib.sha256(source).hexdigest(),
         preset=recipe["preset"],
         steps=recipe["steps"],
         learning_rate=recipe["learning_rate"],
@@ -162,8 +162,10 @@ def _trained(file: Path) -> TrainingRules:
         earlier=analysis["earlier"],
         orderless=tuple(analysis["orderless"]),
         statements=tuple(
-            Contest(**one | {"seeds": tuple(seeds[one["seeds"]]), "plateau": one.get("plateau") != "none"})
-            for one in read["statement"]
+            Contest(
+                **statement | {"seeds": tuple(seeds[statement["seeds"]]), "plateau": statement.get("plateau") != "none"}
+            )
+            for statement in content["statement"]
         ),
         steps_of=recipe.get("steps_of", {}),
     )
@@ -205,7 +207,7 @@ class SurgeryRules:
         """What a run's manifest says of the rules it was begun under."""
         return {"version": self.version, "sha256": self.sha256}
 
-    def settings_of(self, task: str) -> dict[str, Any]:
+    def task_settings(self, task: str) -> dict[str, Any]:
         """How every arm is fine-tuned on a task, as `FinetuneSettings` takes it."""
         return {**self.settings, **self.changes.get(task, {})}
 
@@ -213,18 +215,18 @@ class SurgeryRules:
 @cache
 def surgery_rules() -> SurgeryRules:
     """The rules of `surgeries.toml`."""
-    text = SURGERIES.read_bytes()
-    read = tomllib.loads(text.decode())
-    recipe, analysis = read["recipe"], read["analysis"]
+    source = SURGERIES.read_bytes()
+    content = tomllib.loads(source.decode())
+    recipe, analysis = content["recipe"], content["analysis"]
     return SurgeryRules(
-        version=read["version"],
-        frozen=read["frozen"],
-        sha256=hashlib.sha256(text).hexdigest(),
+        version=content["version"],
+        frozen=content["frozen"],
+        sha256=hashlib.sha256(source).hexdigest(),
         settings=recipe["settings"],
         changes=recipe.get("changes", {}),
         tasks=tuple(recipe["tasks"]),
         seeds=tuple(recipe["seeds"]),
         margin=analysis["margin"],
         able=analysis["able"],
-        statements=tuple(TunedStatement(**one) for one in read["statement"]),
+        statements=tuple(TunedStatement(**statement) for statement in content["statement"]),
     )

@@ -11,13 +11,14 @@ from analysis.statistics.examples import ExamplesInterval, examples_interval
 from analysis.statistics.improvement import Improvement, improvement
 from analysis.statistics.multiple import Corrected, holm
 from analysis.statistics.paired import Difference, MeanInterval, difference, mean_interval
-from analysis.statistics.power import power_of, seeds_needed, smallest_detectable
+from analysis.statistics.power import seeds_needed, smallest_detectable, t_test_power
 from analysis.statistics.protocol import Choice, Rate, Row, Scores, choose, choose_rates, chosen
-from analysis.statistics.seeds import Gathered, PerSeed, Runs, Within, per_seed
+from analysis.statistics.seeds import CachedRuns, PerSeed, Runs, Within, per_seed
 
 __all__ = [
     "PLATEAU_MARGIN",
     "Average",
+    "CachedRuns",
     "Choice",
     "Corrected",
     "Crossing",
@@ -25,7 +26,6 @@ __all__ = [
     "Difference",
     "Equivalence",
     "ExamplesInterval",
-    "Gathered",
     "Improvement",
     "Learnt",
     "MeanInterval",
@@ -50,13 +50,13 @@ __all__ = [
     "learnt",
     "mean_interval",
     "per_seed",
-    "power_of",
     "seeds_needed",
     "smallest_detectable",
     "steps_ratio",
     "steps_to",
     "steps_to_leave_plateau",
     "summary",
+    "t_test_power",
     "tie",
     "unresolved_reason",
 ]

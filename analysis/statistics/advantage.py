@@ -21,22 +21,22 @@ class PowerLaw:
     high: float
     intercept: float
     n: int
-    spread: float
+    residual_sd: float
     """Standard deviation of the residuals, in logarithms; not a number with fewer than three values."""
-    middle: float
+    mean_log_steps: float
     """Mean of the logarithms of steps."""
-    square: float
+    sum_of_squares: float
     """Their sum of squares around it."""
 
-    def at(
+    def predict(
         self, steps: Float[ndarray, " point"]
     ) -> tuple[Float[ndarray, " point"], Float[ndarray, " point"], Float[ndarray, " point"]]:
         """The fitted size at each number of steps, and the ends of the 95 % interval of its mean."""
         x = np.log(np.asarray(steps, dtype=float))
         fitted = self.intercept + self.exponent * x
-        error = self.spread * np.sqrt(1 / self.n + (x - self.middle) ** 2 / self.square)
-        half = _t(self.n - 2) * error
-        return np.exp(fitted), np.exp(fitted - half), np.exp(fitted + half)
+        error = self.residual_sd * np.sqrt(1 / self.n + (x - self.mean_log_steps) ** 2 / self.sum_of_squares)
+        half_width = _t_quantile(self.n - 2) * error
+        return np.exp(fitted), np.exp(fitted - half_width), np.exp(fitted + half_width)
 
 
 def power_law(steps: Sequence[float], sizes: Sequence[float]) -> PowerLaw:
@@ -47,16 +47,18 @@ def power_law(steps: Sequence[float], sizes: Sequence[float]) -> PowerLaw:
     if len(np.unique(x)) < 2:
         raise ValueError("A power law needs sizes at two lengths or more.")
     x, y = np.log(x), np.log(y)
-    middle = float(x.mean())
-    square = float(((x - middle) ** 2).sum())
-    exponent = float(((x - middle) * y).sum() / square)
-    intercept = float(y.mean() - exponent * middle)
-    free = len(x) - 2
-    residual = y - intercept - exponent * x
-    spread = float(np.sqrt((residual**2).sum() / free)) if free > 0 else float("nan")
-    half = _t(free) * spread / np.sqrt(square) if free > 0 else float("nan")
-    return PowerLaw(exponent, exponent - half, exponent + half, intercept, len(x), spread, middle, square)
+    center = float(x.mean())
+    sum_of_squares = float(((x - center) ** 2).sum())
+    exponent = float(((x - center) * y).sum() / sum_of_squares)
+    intercept = float(y.mean() - exponent * center)
+    df = len(x) - 2
+    residuals = y - intercept - exponent * x
+    residual_sd = float(np.sqrt((residuals**2).sum() / df)) if df > 0 else float("nan")
+    half_width = _t_quantile(df) * residual_sd / np.sqrt(sum_of_squares) if df > 0 else float("nan")
+    return PowerLaw(
+        exponent, exponent - half_width, exponent + half_width, intercept, len(x), residual_sd, center, sum_of_squares
+    )
 
 
-def _t(free: int) -> float:
-    return float(special.stdtrit(free, 0.975)) if free > 0 else float("nan")
+def _t_quantile(df: int) -> float:
+    return float(special.stdtrit(df, 0.975)) if df > 0 else float("nan")

@@ -60,10 +60,10 @@ class Average:
 
 def summary(runs: Runs, *, within: Within = "mean", confidence: float = 0.95) -> Summary:
     """The median of all runs, and the mean over pre-training seeds with its t interval."""
-    every = np.concatenate([np.atleast_1d(np.asarray(v, dtype=float)) for v in runs.values()] or [np.empty(0)])
-    kept = every[np.isfinite(every)]
-    median = float(np.median(kept)) if len(kept) else float("nan")
-    return Summary(median, len(kept), mean_interval(runs, within=within, confidence=confidence))
+    values = np.concatenate([np.atleast_1d(np.asarray(v, dtype=float)) for v in runs.values()] or [np.empty(0)])
+    finite = values[np.isfinite(values)]
+    median = float(np.median(finite)) if len(finite) else float("nan")
+    return Summary(median, len(finite), mean_interval(runs, within=within, confidence=confidence))
 
 
 def learnt(runs: Runs, majority: float | None, *, within: Within = "mean", confidence: float = 0.95) -> Learnt:
@@ -119,37 +119,39 @@ def averages(
         for variant, by_task in scores.items()
     }
     rule = {"none learnt": all, "some not learnt": any, "no task": lambda result: False}[leave_out]
-    out = tuple(t for t in tasks if t not in without and rule([by[t] == NOT_LEARNT for by in status.values()]))
-    kept = tuple(task for task in tasks if task not in without and task not in out)
+    left_out = tuple(
+        t for t in tasks if t not in without and rule([by_task[t] == NOT_LEARNT for by_task in status.values()])
+    )
+    averaged = tuple(task for task in tasks if task not in without and task not in left_out)
     return {
-        variant: _average(by_task, kept, tuple(without), out, status[variant], within, confidence)
+        variant: _average(by_task, averaged, tuple(without), left_out, status[variant], within, confidence)
         for variant, by_task in scores.items()
     }
 
 
 def _average(
     by_task: Mapping[str, Runs],
-    kept: tuple[str, ...],
+    tasks: tuple[str, ...],
     without: tuple[str, ...],
-    out: tuple[str, ...],
+    left_out: tuple[str, ...],
     status: Mapping[str, str],
     within: Within,
     confidence: float,
 ) -> Average:
-    values = {task: per_seed(by_task[task], within).values for task in kept}
-    seeds = dict.fromkeys(seed for entries in values.values() for seed in entries)
-    whole = {
+    values = {task: per_seed(by_task[task], within).values for task in tasks}
+    seeds = dict.fromkeys(seed for by_seed in values.values() for seed in by_seed)
+    averages = {
         seed: float(np.mean([by_name[seed] for by_name in values.values()]))
         for seed in seeds
-        if all(seed in found for found in values.values())
+        if all(seed in by_seed for by_seed in values.values())
     }
     return Average(
-        per_seed=whole,
-        interval=mean_interval(whole, confidence=confidence),
-        tasks=kept,
+        per_seed=averages,
+        interval=mean_interval(averages, confidence=confidence),
+        tasks=tasks,
         without=without,
-        left_out=out,
+        left_out=left_out,
         not_learnt=tuple(task for task, word in status.items() if word == NOT_LEARNT),
         not_known=tuple(task for task, word in status.items() if word == NOT_KNOWN),
-        dropped=tuple(seed for seed in seeds if seed not in whole),
+        dropped=tuple(seed for seed in seeds if seed not in averages),
     )

@@ -26,7 +26,7 @@ class StepsRatio:
     variant: dict[Hashable, Crossing]
     baseline: dict[Hashable, Crossing]
     censored: tuple[Hashable, ...]
-    """Seeds at which the variant never got there."""
+    """Seeds at which the variant never reached the target."""
     undefined: tuple[Hashable, ...]
     """Seeds in both, yet with no ratio: the baseline's final loss is not finite, or gets there at no step above 0."""
     dropped: tuple[Hashable, ...]
@@ -48,17 +48,17 @@ def steps_ratio(
 ) -> StepsRatio:
     """Paired by pre-training seed: each variant's target is the final validation loss of its own baseline.
 
-    reached: where a curve gets to what is timed, instead.
+    reached: another rule that gives the crossing of a curve.
 
     The baseline's steps are counted by the same rule (the first time at or below its final loss, see steps_to),
     so that two equal curves have the ratio 1 also if they are not monotone.
-    Interval: t over the logarithms of the ratios. A seed at which the variant never got there stays in, with
+    Interval: t over the logarithms of the ratios. A seed at which the variant never reached the target stays in, with
     the least that its ratio can be; that makes the mean a lower bound, and leaves no interval: a bound in
     place of a value would narrow the spread that the interval is made from.
     """
     shared = [seed for seed in variant if seed in baseline]
     dropped = tuple(s for a, b in ((variant, baseline), (baseline, variant)) for s in a if s not in b)
-    entries: dict[Hashable, float] = {}
+    ratios: dict[Hashable, float] = {}
     crossings: tuple[dict[Hashable, Crossing], dict[Hashable, Crossing]] = ({}, {})
     censored, undefined = [], []
     for seed in shared:
@@ -66,22 +66,22 @@ def steps_ratio(
         if reached is None and not np.isfinite(target):
             undefined.append(seed)
             continue
-        mine, own = (
+        crossing, baseline_crossing = (
             steps_to(curve, target) if reached is None else reached(curve) for curve in (variant[seed], baseline[seed])
         )
-        crossings[0][seed], crossings[1][seed] = mine, own
-        steps = mine.step if mine.reached else mine.within
-        if not (own.reached and own.step > 0 and steps > 0):
+        crossings[0][seed], crossings[1][seed] = crossing, baseline_crossing
+        steps = crossing.step if crossing.reached else crossing.within
+        if not (baseline_crossing.reached and baseline_crossing.step > 0 and steps > 0):
             undefined.append(seed)
             continue
-        entries[seed] = steps / own.step
-        if not mine.reached:
+        ratios[seed] = steps / baseline_crossing.step
+        if not crossing.reached:
             censored.append(seed)
-    mean = mean_interval({seed: float(np.log(ratio)) for seed, ratio in entries.items()}, confidence=confidence)
+    mean = mean_interval({seed: float(np.log(ratio)) for seed, ratio in ratios.items()}, confidence=confidence)
     low, high, note = float(np.exp(mean.low)), float(np.exp(mean.high)), mean.note
     if censored:
         low = high = float("nan")
-        note = f"not reached at {len(censored)} of {len(entries)} seeds: the ratio is at least this, no interval"
+        note = f"not reached at {len(censored)} of {len(ratios)} seeds: the ratio is at least this, no interval"
     if undefined:
         note += f"{'; ' if note else ''}no ratio at {len(undefined)} more seeds"
     return StepsRatio(
@@ -89,8 +89,8 @@ def steps_ratio(
         low=low,
         high=high,
         confidence=confidence,
-        n=len(entries),
-        by_seed=entries,
+        n=len(ratios),
+        by_seed=ratios,
         variant=crossings[0],
         baseline=crossings[1],
         censored=tuple(censored),

@@ -1,4 +1,4 @@
-"""Loss curves: the step at which a curve gets somewhere, or that it did not within its steps."""
+"""Loss curves: the step at which a curve reaches a target, if it does within its steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,18 +27,18 @@ class Curve:
 
 @dataclass(frozen=True)
 class Crossing:
-    """When a curve got there."""
+    """When a curve reached its target."""
 
     step: float
     """NaN: not within the curve's steps."""
     within: float
     """The last step of the curve."""
     at_start: bool
-    """There at its first step already: it got there at that step or before."""
+    """Reached at the first step already, or before it."""
 
     @property
     def reached(self) -> bool:
-        """Whether it got there."""
+        """Whether the target was reached."""
         return not np.isnan(self.step)
 
     def __str__(self) -> str:
@@ -52,22 +52,22 @@ def steps_to(curve: Curve, target: float | ArrayLike, *, hold: int = 1) -> Cross
 
     target: one value, or one at every step of the curve. hold: evaluations in a row, the first included, that
     must be at or below it.
-    The first time, and not the time from which it stays: whether a curve stays depends on how long one went on
-    looking, so that a curve cut short would seem faster. Noise makes the first time early, on both sides of a
+    The first time, and not the time from which it stays: whether a curve stays depends on how long it
+    was observed, so that a curve cut short would seem faster. Noise makes the first time early, on both sides of a
     comparison alike as long as both are evaluated at the same steps.
     """
     steps, values = np.asarray(curve.steps), np.asarray(curve.values)
-    goal = np.asarray(target, dtype=float)
-    if goal.shape not in ((), values.shape):
-        raise ValueError(f"Targets of shape {goal.shape}; expected one, or {len(values)} as the curve has steps.")
+    targets = np.asarray(target, dtype=float)
+    if targets.shape not in ((), values.shape):
+        raise ValueError(f"Targets of shape {targets.shape}; expected one, or {len(values)} as the curve has steps.")
     if hold < 1:
         raise ValueError(f"hold is {hold}; expected at least one evaluation.")
-    above = np.where(np.isfinite(values) | (values == -np.inf), values, np.inf) - goal
-    there = above <= 0
-    held = [i for i in range(len(there) - hold + 1) if there[i : i + hold].all()]
-    if not held:
+    above = np.where(np.isfinite(values) | (values == -np.inf), values, np.inf) - targets
+    reached = above <= 0
+    starts = [i for i in range(len(reached) - hold + 1) if reached[i : i + hold].all()]
+    if not starts:
         return Crossing(float("nan"), float(steps[-1]), False)
-    i = held[0]
+    i = starts[0]
     # A run of evaluations that holds starts where the one before is above, or the curve starts.
     step = steps[i]
     if i and np.isfinite(above[i - 1]) and np.isfinite(above[i]):

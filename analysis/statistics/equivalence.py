@@ -30,7 +30,7 @@ class Equivalence:
 
 
 def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: float | None = None) -> Equivalence:
-    """Two one-sided t tests (TOST: Schuirmann 1987) beside the test of no difference.
+    """Two one-sided t tests (TOST: Schuirmann 1987) together with the test of no difference.
 
     margin: the least difference that would matter, which has to be settled before looking at the results.
     p: the p-value of the difference where it was corrected over tasks; else its own.
@@ -41,14 +41,14 @@ def equivalence(result: Difference, margin: float, *, alpha: float = 0.05, p: fl
     different = result.p if p is None else p
     error, df = result.standard_error, result.df
     if np.isnan(result.p):
-        same = low = high = float("nan")
+        p_equivalent = low = high = float("nan")
     else:
-        same = float(special.stdtr(df, max(-(result.mean + margin), result.mean - margin) / error))
-        half = float(special.stdtrit(df, 1 - alpha)) * error
-        low, high = result.mean - half, result.mean + half
-    within = bool(same < alpha)
+        p_equivalent = float(special.stdtr(df, max(-(result.mean + margin), result.mean - margin) / error))
+        half_width = float(special.stdtrit(df, 1 - alpha)) * error
+        low, high = result.mean - half_width, result.mean + half_width
+    within = bool(p_equivalent < alpha)
     verdict = DIFFERENT if different < alpha else f"equivalent within {margin:g}" if within else NOT_RESOLVED
-    return Equivalence(verdict, within, margin, same, different, low, high, alpha)
+    return Equivalence(verdict, within, margin, p_equivalent, different, low, high, alpha)
 
 
 def unresolved_reason(result: Difference) -> str:
@@ -60,7 +60,7 @@ def unresolved_reason(result: Difference) -> str:
 
 @dataclass(frozen=True)
 class Tie:
-    """Whether a difference is too small to be told from none by the means at hand."""
+    """Whether a difference is too small to be told from none with the seeds at hand."""
 
     tied: bool
     difference: float

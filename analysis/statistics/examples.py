@@ -46,32 +46,32 @@ def examples_interval(
     variant, baseline: pre-training seed -> replicates (resample,) or (fine-tuning, resample), of the same
     resamples of the dev examples for every run, so that what is easy or hard in a resample cancels.
     difference: the same on the whole dev set.
-    Holds the trained models fixed: it says nothing of what another seed would have given, so it stands beside
-    the interval over seeds and never in its place. Of 200 resamples each end is itself uncertain by about 0.2
+    Holds the trained models fixed: it says nothing about other seeds, so it complements the interval
+    over seeds and never replaces it. Of 200 resamples each end is itself uncertain by about 0.2
     of the standard deviation of the difference. Too few for the tail (fewer than 40 at 95 %): no interval.
     """
     seeds = tuple(seed for seed in variant if seed in baseline)
     dropped = tuple(s for a, b in ((variant, baseline), (baseline, variant)) for s in a if s not in b)
-    given = NAN if difference is None else difference
+    known = NAN if difference is None else difference
     if not seeds:
-        return ExamplesInterval(given, NAN, NAN, confidence, 0, 0, (), dropped, "no seed that both sides have")
-    sides = [np.stack([_one(side[seed], within) for seed in seeds]).mean(0) for side in (variant, baseline)]
-    delta = sides[0] - sides[1]
-    kept = delta[np.isfinite(delta)]
-    centre = given if difference is not None else float(kept.mean()) if len(kept) else NAN
-    least = int(np.ceil(2 / (1 - confidence) - 1e-9))
-    ends = [NAN, NAN]
+        return ExamplesInterval(known, NAN, NAN, confidence, 0, 0, (), dropped, "no seed that both sides have")
+    sides = [np.stack([_seed_replicates(side[seed], within) for seed in seeds]).mean(0) for side in (variant, baseline)]
+    differences = sides[0] - sides[1]
+    finite = differences[np.isfinite(differences)]
+    center = known if difference is not None else float(finite.mean()) if len(finite) else NAN
+    minimum = int(np.ceil(2 / (1 - confidence) - 1e-9))
+    bounds = [NAN, NAN]
     note = NOT_COVERED
-    if len(kept) < least:
-        note = f"{len(kept)} resamples, fewer than the {least} that the tail needs: no interval"
+    if len(finite) < minimum:
+        note = f"{len(finite)} resamples, fewer than the {minimum} that the tail needs: no interval"
     else:
-        ends = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
+        bounds = np.quantile(finite, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
     return ExamplesInterval(
-        centre, ends[0], ends[1], confidence, len(kept), len(delta) - len(kept), seeds, dropped, note
+        center, bounds[0], bounds[1], confidence, len(finite), len(differences) - len(finite), seeds, dropped, note
     )
 
 
-def _one(replicates: ArrayLike, within: Within) -> ndarray:
+def _seed_replicates(replicates: ArrayLike, within: Within) -> ndarray:
     """(resample,) of one pre-training seed. Undefined in any of its runs is undefined."""
     x = np.asarray(replicates, dtype=float)
     if x.ndim not in (1, 2) or not x.size:

@@ -52,39 +52,50 @@ def improvement(
     five, 89 to 93 % (simulated, normal values). On one task another 10 % have no interval at all, since every
     run of one side beats every run of the other.
     """
-    a = {task: per_seed(runs, within).values for task, runs in variant.items()}
-    b = {task: per_seed(runs, within).values for task, runs in baseline.items()}
-    tasks = [task for task in a if a[task] and b.get(task)]
-    dropped = tuple(task for task in dict.fromkeys([*a, *b]) if task not in tasks)
+    variant_values = {task: per_seed(runs, within).values for task, runs in variant.items()}
+    baseline_values = {task: per_seed(runs, within).values for task, runs in baseline.items()}
+    tasks = [task for task in variant_values if variant_values[task] and baseline_values.get(task)]
+    dropped = tuple(task for task in dict.fromkeys([*variant_values, *baseline_values]) if task not in tasks)
     if not tasks:
         return Improvement(NAN, {}, NAN, NAN, confidence, 0, dropped, 0, "no task that both sides have")
-    wins = {task: _wins(np.array([*a[task].values()]), np.array([*b[task].values()])) for task in tasks}
-    by_task = {task: float(won.mean()) for task, won in wins.items()}
+    wins = {
+        task: _wins(np.array([*variant_values[task].values()]), np.array([*baseline_values[task].values()]))
+        for task in tasks
+    }
+    by_task = {task: float(task_wins.mean()) for task, task_wins in wins.items()}
     probability = float(np.mean(list(by_task.values())))
-    fewest = min(min(won.shape) for won in wins.values())
-    if fewest < 2:
+    fewest_seeds = min(min(task_wins.shape) for task_wins in wins.values())
+    if fewest_seeds < 2:
         note = "one seed on one side: no interval"
-        return Improvement(probability, by_task, NAN, NAN, confidence, fewest, dropped, 0, note)
-    if all(np.ptp(won) == 0 for won in wins.values()):
+        return Improvement(probability, by_task, NAN, NAN, confidence, fewest_seeds, dropped, 0, note)
+    if all(np.ptp(task_wins) == 0 for task_wins in wins.values()):
         note = "on no task do two pairs of runs disagree: no interval"
-        return Improvement(probability, by_task, NAN, NAN, confidence, fewest, dropped, 0, note)
+        return Improvement(probability, by_task, NAN, NAN, confidence, fewest_seeds, dropped, 0, note)
     rng = np.random.default_rng(seed)
-    drawn_a, drawn_b = (_draws({s for task in tasks for s in side[task]}, resamples, rng) for side in (a, b))
-    result = np.full((len(tasks), resamples), np.nan)
+    variant_draws, baseline_draws = (
+        _seed_counts({s for task in tasks for s in side[task]}, resamples, rng)
+        for side in (variant_values, baseline_values)
+    )
+    probabilities = np.full((len(tasks), resamples), np.nan)
     for row, task in enumerate(tasks):
-        weight_a, weight_b = (np.stack([d[s] for s in side[task]], 1) for d, side in ((drawn_a, a), (drawn_b, b)))
+        weight_a, weight_b = (
+            np.stack([draws[s] for s in side[task]], 1)
+            for draws, side in ((variant_draws, variant_values), (baseline_draws, baseline_values))
+        )
         pairs = weight_a.sum(1) * weight_b.sum(1)
-        won = ((weight_a @ wins[task]) * weight_b).sum(1)
-        np.divide(won, pairs, out=result[row], where=pairs > 0)
+        task_wins = ((weight_a @ wins[task]) * weight_b).sum(1)
+        np.divide(task_wins, pairs, out=probabilities[row], where=pairs > 0)
     # A resample in which some task has no seed left cannot be averaged over all tasks.
-    whole = result[:, ~np.isnan(result).any(0)].mean(0)
-    low, high = np.quantile(whole, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(whole) else (NAN, NAN)
+    complete = probabilities[:, ~np.isnan(probabilities).any(0)].mean(0)
+    low, high = np.quantile(complete, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(complete) else (NAN, NAN)
     note = (
-        f"bootstrap over as few as {fewest} seeds per side: the interval covers less than it claims"
-        if fewest < 10
+        f"bootstrap over as few as {fewest_seeds} seeds per side: the interval covers less than it claims"
+        if fewest_seeds < 10
         else ""
     )
-    return Improvement(probability, by_task, float(low), float(high), confidence, fewest, dropped, len(whole), note)
+    return Improvement(
+        probability, by_task, float(low), float(high), confidence, fewest_seeds, dropped, len(complete), note
+    )
 
 
 def _wins(x: ndarray, y: ndarray) -> ndarray:
@@ -92,7 +103,7 @@ def _wins(x: ndarray, y: ndarray) -> ndarray:
     return (x[:, None] > y) + 0.5 * (x[:, None] == y)
 
 
-def _draws(seeds: set[Hashable], resamples: int, rng: np.random.Generator) -> dict[Hashable, ndarray]:
+def _seed_counts(seeds: set[Hashable], resamples: int, rng: np.random.Generator) -> dict[Hashable, ndarray]:
     """How often each seed was drawn, (resample,)."""
     order = sorted(seeds, key=repr)
     return dict(zip(order, bootstrap(len(order), rng, resamples).T, strict=True))

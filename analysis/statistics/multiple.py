@@ -26,13 +26,13 @@ def holm(p: Sequence[float], alpha: float = 0.05) -> Corrected:
     A NaN is a test that could not be made (one seed): it does not count towards m, since it could never
     have rejected. Rejected where adjusted <= alpha.
     """
-    x = np.asarray(p, dtype=float)
-    result = np.flatnonzero(~np.isnan(x))
-    if x.ndim != 1 or (x[result] < 0).any() or (x[result] > 1).any():
+    values = np.asarray(p, dtype=float)
+    tested = np.flatnonzero(~np.isnan(values))
+    if values.ndim != 1 or (values[tested] < 0).any() or (values[tested] > 1).any():
         raise ValueError(f"p-values {p}; expected a flat sequence of numbers from 0 to 1, or NaN.")
-    order = result[np.argsort(x[result], kind="stable")]
-    m = len(order)
-    adjusted = np.full(len(x), np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(x[order] * np.arange(m, 0, -1)), 1)
+    order = tested[np.argsort(values[tested], kind="stable")]
+    tests = len(order)
+    adjusted = np.full(len(values), np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(tests, 0, -1)), 1)
     rejected = tuple(bool(value <= alpha) for value in adjusted)
-    return Corrected(tuple(adjusted.tolist()), rejected, alpha, m, len(x) - m)
+    return Corrected(tuple(adjusted.tolist()), rejected, alpha, tests, len(values) - tests)

@@ -85,10 +85,12 @@ def mean_interval(runs: Runs, *, within: Within = "mean", confidence: float = 0.
     x = np.asarray(list(result.values.values()), dtype=float)
     n = len(x)
     note = why_no_interval(x)
-    half = NAN if note else _quantile(confidence, n - 1) * x.std(ddof=1) / np.sqrt(n)
+    half_width = NAN if note else _t_quantile(confidence, n - 1) * x.std(ddof=1) / np.sqrt(n)
     mean = float(x.mean()) if n else NAN
     sd = float(x.std(ddof=1)) if n > 1 else NAN
-    return MeanInterval(n, mean, sd, mean - half, mean + half, confidence, result.finetuning_sd, result.missing, note)
+    return MeanInterval(
+        n, mean, sd, mean - half_width, mean + half_width, confidence, result.finetuning_sd, result.missing, note
+    )
 
 
 def difference(
@@ -106,20 +108,20 @@ def difference(
     only_b = tuple(seed for seed in b.values if seed not in a.values)
     if paired:
         x, y = (np.asarray([side.values[seed] for seed in shared], dtype=float) for side in (a, b))
-        mean, sd, error, df, note = _paired(x, y)
+        mean, sd, standard_error, df, note = _paired(x, y)
     else:
         x, y = (np.asarray(list(side.values.values()), dtype=float) for side in (a, b))
-        mean, sd, error, df, note = _welch(x, y)
-    half = NAN if note else _quantile(confidence, df) * error
+        mean, sd, standard_error, df, note = _welch(x, y)
+    half_width = NAN if note else _t_quantile(confidence, df) * standard_error
     return Difference(
         n=min(len(x), len(y)),
         mean=mean,
         sd=sd,
-        standard_error=error,
+        standard_error=standard_error,
         df=df,
-        low=mean - half,
-        high=mean + half,
-        p=NAN if note else float(2 * special.stdtr(df, -abs(mean) / error)),
+        low=mean - half_width,
+        high=mean + half_width,
+        p=NAN if note else float(2 * special.stdtr(df, -abs(mean) / standard_error)),
         confidence=confidence,
         method="paired t" if paired else "Welch t",
         n_variant=len(x),
@@ -145,10 +147,10 @@ def _paired(x: ndarray, y: ndarray) -> tuple[float, float, float, float, str]:
     n = len(x)
     if not n:
         return NAN, NAN, NAN, NAN, "no seed that both sides have"
-    delta = x - y
-    note = why_no_interval(delta, float(np.abs([x, y]).max()), "pair")
-    sd = float(delta.std(ddof=1)) if n > 1 else NAN
-    return float(delta.mean()), sd, sd / np.sqrt(n), n - 1 if n > 1 else NAN, note
+    differences = x - y
+    note = why_no_interval(differences, float(np.abs([x, y]).max()), "pair")
+    sd = float(differences.std(ddof=1)) if n > 1 else NAN
+    return float(differences.mean()), sd, sd / np.sqrt(n), n - 1 if n > 1 else NAN, note
 
 
 def _welch(x: ndarray, y: ndarray) -> tuple[float, float, float, float, str]:
@@ -164,7 +166,7 @@ def _welch(x: ndarray, y: ndarray) -> tuple[float, float, float, float, str]:
     return mean, NAN, float(np.sqrt(a + b)), float(df), ""
 
 
-def _quantile(confidence: float, df: float) -> float:
+def _t_quantile(confidence: float, df: float) -> float:
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; expected a fraction between 0 and 1, as 0.95.")
     return float(special.stdtrit(df, (1 + confidence) / 2))

@@ -1,4 +1,4 @@
-"""What so many seeds can resolve: the power of a paired t test, and the smallest difference it is likely to find."""
+"""The power of a paired t test over seeds, and the smallest difference that it is likely to find."""
 
 import math
 from functools import cache
@@ -7,10 +7,10 @@ import numpy as np
 from scipy import special
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(128)
-# scipy's own integration and root finding take longer to import than a page may take to be shown.
+# scipy's integration and root finding would take longer to import than a page may take to load.
 
 
-def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
+def t_test_power(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
     """The chance that a two-sided paired t test over n seeds finds a true mean difference of `effect`.
 
     sd: of the paired differences. The tail areas of the noncentral t with n - 1 degrees of freedom and
@@ -26,15 +26,15 @@ def power_of(effect: float, sd: float, n: int, alpha: float = 0.05) -> float:
     log_scale = (df / 2 - 1) * math.log(2) + math.lgamma(df / 2)
     # Where the first tail falls from 1 to 0: the integrand bends there.
     bend = shift * np.sqrt(df) / critical
-    top = math.sqrt(2 * special.gammainccinv(df / 2, 1e-14))
-    points = np.clip([bend + d * np.sqrt(df) / critical for d in (-8, 0, 8)], 0, top)
-    edges = np.array([0.0, *sorted(points), top])
-    half, middle = np.diff(edges)[:, None] / 2, (edges[:-1, None] + edges[1:, None]) / 2
-    s = middle + half * NODES
+    upper = math.sqrt(2 * special.gammainccinv(df / 2, 1e-14))
+    points = np.clip([bend + d * np.sqrt(df) / critical for d in (-8, 0, 8)], 0, upper)
+    edges = np.array([0.0, *sorted(points), upper])
+    half_widths, centers = np.diff(edges)[:, None] / 2, (edges[:-1, None] + edges[1:, None]) / 2
+    s = centers + half_widths * NODES
     density = np.exp(special.xlogy(df - 1, s) - s * s / 2 - log_scale)
-    at = critical * s / math.sqrt(df)
-    result = density * (special.ndtr(shift - at) + special.ndtr(-shift - at))
-    return float(min((half * result * WEIGHTS).sum(), 1))
+    scaled = critical * s / math.sqrt(df)
+    integrand = density * (special.ndtr(shift - scaled) + special.ndtr(-shift - scaled))
+    return float(min((half_widths * integrand * WEIGHTS).sum(), 1))
 
 
 def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -53,19 +53,21 @@ def smallest_detectable(sd: float, n: int, alpha: float = 0.05, power: float = 0
 @cache
 def _detectable_at_unit_sd(n: int, alpha: float, power: float) -> float:
     low, high = 0.0, 1.0
-    while power_of(high, 1, n, alpha) < power:
+    while t_test_power(high, 1, n, alpha) < power:
         low, high = high, 2 * high
     while high - low > 1e-10 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if power_of(middle, 1, n, alpha) > power else (middle, high)
+        low, high = (low, middle) if t_test_power(middle, 1, n, alpha) > power else (middle, high)
     return high
 
 
-def seeds_needed(effect: float, sd: float, *, alpha: float = 0.05, power: float = 0.8, most: int = 1_000) -> int | None:
+def seeds_needed(
+    effect: float, sd: float, *, alpha: float = 0.05, power: float = 0.8, maximum: int = 1_000
+) -> int | None:
     """The fewest seeds with which a two-sided paired t test finds this effect with chance `power`.
 
-    sd: of the paired differences, in the effect's unit. None if there is no sd, or where `most` would not do.
+    sd: of the paired differences, in the effect's unit. None if there is no sd, or where `maximum` would not do.
     """
     if not sd > 0 or not np.isfinite(sd):
         return None
-    return next((n for n in range(2, most) if power_of(effect, sd, n, alpha) >= power), None)
+    return next((n for n in range(2, maximum) if t_test_power(effect, sd, n, alpha) >= power), None)

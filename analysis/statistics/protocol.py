@@ -75,24 +75,24 @@ def choose_rates(
     for row in _rows(rows):
         values.setdefault((row.variant, row.task, row.metric, row.learning_rate), []).append(row.value)
     tried = []
-    for key, every in values.items():
-        finite = [value for value in every if np.isfinite(value)]
+    for key, results in values.items():
+        finite = [value for value in results if np.isfinite(value)]
         median = float(np.median(finite)) if finite else float("nan")
-        tried.append(Rate(*key, median=median, runs=len(finite), missing=len(every) - len(finite)))
+        tried.append(Rate(*key, median=median, runs=len(finite), missing=len(results) - len(finite)))
     return choose(tried, rate=rate)
 
 
 def choose(tried: Iterable[Rate], *, rate: float | None = None) -> dict[tuple[str, str], Choice]:
     """As `choose_rates`, where what each rate gives is known already."""
     by_task: dict[tuple[str, str], list[Rate]] = {}
-    for one in tried:
-        by_task.setdefault((one.variant, one.task), []).append(one)
-    entries = {}
+    for rate_result in tried:
+        by_task.setdefault((rate_result.variant, rate_result.task), []).append(rate_result)
+    choices = {}
     for (variant, task), group in by_task.items():
-        group.sort(key=lambda one: one.learning_rate)
-        medians = {one.learning_rate: one.median for one in group}
-        runs = {one.learning_rate: one.runs for one in group}
-        missing = {one.learning_rate: one.missing for one in group}
+        group.sort(key=lambda rate_result: rate_result.learning_rate)
+        medians = {rate_result.learning_rate: rate_result.median for rate_result in group}
+        runs = {rate_result.learning_rate: rate_result.runs for rate_result in group}
+        missing = {rate_result.learning_rate: rate_result.missing for rate_result in group}
         if rate is None:
             best = max(medians, key=lambda key: (not np.isnan(medians[key]), np.nan_to_num(medians[key]), -key))
             notes = [OPTIMISM] if len(medians) > 1 else []
@@ -103,31 +103,31 @@ def choose(tried: Iterable[Rate], *, rate: float | None = None) -> dict[tuple[st
             best, note = rate, "one rate for all"
         else:
             raise ValueError(f"{variant} on {task} never tried the rate {rate:g}; it has {[*medians]}.")
-        entries[variant, task] = Choice(variant, task, group[0].metric, best, medians, runs, missing, note)
-    return entries
+        choices[variant, task] = Choice(variant, task, group[0].metric, best, medians, runs, missing, note)
+    return choices
 
 
 def chosen(rows: Iterable[Row | Mapping[str, Any]], choices: Mapping[tuple[str, str], Choice]) -> Scores:
     """The values at the chosen rates, nested as everything else in this package takes them."""
-    entries: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
+    scores: dict[str, dict[str, dict[Hashable, list[float]]]] = {}
     for row in _rows(rows):
         choice = choices.get((row.variant, row.task))
         if choice is not None and row.learning_rate == choice.learning_rate:
-            entries.setdefault(row.variant, {}).setdefault(row.task, {}).setdefault(row.seed, []).append(row.value)
-    return entries
+            scores.setdefault(row.variant, {}).setdefault(row.task, {}).setdefault(row.seed, []).append(row.value)
+    return scores
 
 
-def _rows(given: Iterable[Row | Mapping[str, Any]]) -> list[Row]:
+def _rows(items: Iterable[Row | Mapping[str, Any]]) -> list[Row]:
     """As Rows, one metric a task, and no fine-tuning twice. Further keys of a mapping are ignored."""
     names = [field.name for field in fields(Row)]
-    rows = [row if isinstance(row, Row) else Row(**{name: row[name] for name in names}) for row in given]
+    rows = [row if isinstance(row, Row) else Row(**{name: row[name] for name in names}) for row in items]
     metrics: dict[str, str] = {}
     seen = set()
     for row in rows:
         if metrics.setdefault(row.task, row.metric) != row.metric:
             raise ValueError(f"{row.task} has the metrics {metrics[row.task]} and {row.metric}; give its main one.")
-        run = (row.variant, row.task, row.seed, row.finetune_seed, row.learning_rate)
-        if run in seen:
-            raise ValueError(f"{run} is listed twice; expected one value per fine-tuning.")
-        seen.add(run)
+        key = (row.variant, row.task, row.seed, row.finetune_seed, row.learning_rate)
+        if key in seen:
+            raise ValueError(f"{key} is listed twice; expected one value per fine-tuning.")
+        seen.add(key)
     return rows

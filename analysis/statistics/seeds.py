@@ -1,7 +1,7 @@
 """Seeds: fine-tunings are gathered within their pre-training seed, the unit that every interval counts.
 
 Two fine-tunings of one checkpoint share all of pre-training, so they are not two samples of a variant: counting
-them as such makes intervals too narrow. They are averaged first, and their own spread is kept beside, apart.
+them as such makes intervals too narrow. They are averaged first, and their spread is reported separately.
 """
 
 import math
@@ -32,41 +32,41 @@ class PerSeed:
     """Spread of the fine-tunings of one checkpoint, pooled over seeds; NaN if no seed has two."""
 
 
-class Gathered(dict[Hashable, list[float]]):
-    """Runs that stay as they are, so that what `per_seed` makes of them is kept: many statistics ask for it."""
+class CachedRuns(dict[Hashable, list[float]]):
+    """Runs that do not change, so that `per_seed` of them is cached: many statistics use it."""
 
     def __init__(self, runs: Mapping[Hashable, list[float]]) -> None:
         super().__init__(runs)
-        self.made: dict[Within, PerSeed] = {}
+        self.cache: dict[Within, PerSeed] = {}
 
 
 def per_seed(runs: Runs, within: Within = "mean") -> PerSeed:
     """The values of each pre-training seed made one."""
     if within not in ("mean", "median"):
         raise ValueError(f"within is {within!r}; expected 'mean' or 'median'.")
-    if not isinstance(runs, Gathered):
+    if not isinstance(runs, CachedRuns):
         return _per_seed(runs, within)
-    if within not in runs.made:
-        runs.made[within] = _per_seed(runs, within)
-    return runs.made[within]
+    if within not in runs.cache:
+        runs.cache[within] = _per_seed(runs, within)
+    return runs.cache[within]
 
 
 def _per_seed(runs: Runs, within: Within) -> PerSeed:
     values: dict[Hashable, float] = {}
-    count = missing = freedom = 0
+    count = missing = df = 0
     squares = 0.0
-    for seed, given in runs.items():
-        # A handful each, so Python's own statistics take a tenth of numpy's time.
-        every = given if isinstance(given, list) else np.atleast_1d(np.asarray(given, dtype=float)).tolist()
-        kept = [value for value in every if math.isfinite(value)]
-        missing += len(every) - len(kept)
-        count += len(kept)
-        if kept:
-            middle = fmean(kept)
-            values[seed] = median(kept) if within == "median" else middle
-            squares += sum((value - middle) ** 2 for value in kept)
-            freedom += len(kept) - 1
-    return PerSeed(values, count, missing, math.sqrt(squares / freedom) if freedom else math.nan)
+    for seed, entry in runs.items():
+        # For so few values Python's statistics module takes a tenth of numpy's time.
+        fine_tunings = entry if isinstance(entry, list) else np.atleast_1d(np.asarray(entry, dtype=float)).tolist()
+        finite = [value for value in fine_tunings if math.isfinite(value)]
+        missing += len(fine_tunings) - len(finite)
+        count += len(finite)
+        if finite:
+            mean = fmean(finite)
+            values[seed] = median(finite) if within == "median" else mean
+            squares += sum((value - mean) ** 2 for value in finite)
+            df += len(finite) - 1
+    return PerSeed(values, count, missing, math.sqrt(squares / df) if df else math.nan)
 
 
 def no_spread(values: ndarray, scale: float | None = None) -> bool:

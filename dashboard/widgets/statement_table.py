@@ -77,7 +77,7 @@ def _row(one: Judgement, *, linked: bool) -> str:
         text=sentence,
         ink=theme.ink,
         hue=theme.series,
-        region=(supports.least, supports.most) if supports else None,
+        region=(supports.lower, supports.upper) if supports else None,
         neutral=supports.neutral if supports else None,
         others=others,
     )

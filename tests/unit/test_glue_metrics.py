@@ -68,7 +68,7 @@ def test_a_metric_on_resamples_is_theirs_on_each(metric: str, name: str) -> None
     labels, predictions = made(name, size=60)
     drawn = np.random.default_rng(1).integers(0, 60, size=(40, 60))
     expected = [THEIRS[metric](labels[rows], predictions[rows]) for rows in drawn]
-    np.testing.assert_allclose(metrics.on_resamples(metric, labels, predictions, drawn), expected, atol=1e-12)
+    np.testing.assert_allclose(metrics.resampled_scores(metric, labels, predictions, drawn), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["f1", "matthews_correlation", "pearson", "spearmanr"])
@@ -78,12 +78,12 @@ def test_what_is_undefined_is_nought(metric: str) -> None:
     drawn = np.array([[0, 0, 0, 0], [0, 1, 2, 3]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        alone, all_four = metrics.on_resamples(metric, labels, predictions, drawn)
+        alone, all_four = metrics.resampled_scores(metric, labels, predictions, drawn)
     assert alone == 0
     assert all_four == pytest.approx(THEIRS[metric](labels, predictions))
     noise = np.array([0.1, 0.1, 0.1, 0.1])  # whose mean is not 0.1
     if metric in ("pearson", "spearmanr"):
-        assert metrics.on_resamples(metric, labels, noise, drawn).tolist() == [0, 0]
+        assert metrics.resampled_scores(metric, labels, noise, drawn).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -97,7 +97,7 @@ def test_replicates_are_the_main_metric(name: str, monkeypatch: pytest.MonkeyPat
     assert values.mean() == pytest.approx(point, abs=0.02)
     assert 0.005 < values.std() < 0.1
     assert metrics.replicates(task, labels, predictions, n=0).shape == (0,)
-    monkeypatch.setattr(metrics, "AT_ONCE", 1000)
+    monkeypatch.setattr(metrics, "MAX_RESAMPLED", 1000)
     assert np.array_equal(metrics.replicates(task, labels, predictions), values), "however many are held at a time"
 
 
@@ -120,7 +120,7 @@ def test_replicates_are_quick() -> None:
     for name in ("cola", "mrpc", "mnli", "stsb"):
         metrics.replicates(TASKS[name], *made(name, size=10_000))
     drawn = np.random.default_rng(0).integers(0, 10_000, size=(200, 10_000))
-    metrics.on_resamples("spearmanr", *made("stsb", size=10_000), drawn)
+    metrics.resampled_scores("spearmanr", *made("stsb", size=10_000), drawn)
     assert time.process_time() - started < 5
 
 

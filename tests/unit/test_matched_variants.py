@@ -40,7 +40,7 @@ def test_other_presets_are_as_they_were() -> None:
     assert preset("cpu", variant="bert_a").run_id("d8593525c97a4dd6") == "7acb9cc95ea5"
     assert preset("cpu", variant="concat_20").config()["intermediate_size"] == 512
     for name in ("debug", "cpu", "gpu"):
-        assert not {"masked_share", "to_mask", "matched", "precision"} & PRESETS[name].described().keys()
+        assert not {"masked_share", "to_mask", "matched", "precision"} & PRESETS[name].recorded_settings().keys()
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "random_fixed", "multiply", "bert_a", "concat_20"])

@@ -200,9 +200,9 @@ def test_a_killed_training_resumes_to_the_same_curve(
             raise Killed
 
     with pytest.raises(Killed):
-        pretrain(settings, corpus, tmp_path / "killed", each=die)
+        pretrain(settings, corpus, tmp_path / "killed", on_step=die)
     seen: list[int] = []
-    again, resumed = pretrain(settings, corpus, tmp_path / "killed", each=lambda step, *_: seen.append(step))
+    again, resumed = pretrain(settings, corpus, tmp_path / "killed", on_step=lambda step, *_: seen.append(step))
     assert seen[0] == 13, "it began again rather than from the last save"
     assert curve(resumed.rows) == curve(whole.rows)
     for one, two in zip(model.parameters(), again.parameters(), strict=True):
@@ -229,7 +229,7 @@ def test_a_save_cut_short_leaves_the_one_before(
         pretrain(settings, corpus, tmp_path)
     monkeypatch.setattr(module.torch, "save", real)
     seen: list[int] = []
-    pretrain(settings, corpus, tmp_path, each=lambda step, *_: seen.append(step))
+    pretrain(settings, corpus, tmp_path, on_step=lambda step, *_: seen.append(step))
     assert seen[0] == calls[1] + 1
 
 
@@ -290,7 +290,7 @@ def test_a_model_whose_positions_are_dropped_starts_as_the_rotary_one(corpus: Co
     assert trained.config.rotary
     assert not model.config.rotary
     shared = {"corpus": tmp_path, "out": tmp_path}
-    job = Job(pretraining=dropped, finetuning=None, place=SweepSettings(**shared), corpus_digest="x")
+    job = Job(pretraining=dropped, finetuning=None, sweep=SweepSettings(**shared), corpus_digest="x")
     assert job.needed is not None
     assert job.needed.pretraining == rotary
 

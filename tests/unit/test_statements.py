@@ -15,7 +15,7 @@ from analysis.ablation.plan import training
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
-from analysis.claims.statements import comparison, contests, judged, rows
+from analysis.claims.statements import comparison, contests, judge, rows
 from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED
 from analysis.claims.statements.stored import statements
 from analysis.rules import (
@@ -24,7 +24,7 @@ from analysis.rules import (
     Contest,
     decoder_rules,
     rule_files,
-    rules_of,
+    rules_for,
     surgery_rules,
     training_rules,
 )
@@ -114,7 +114,7 @@ def runs(variant: str, losses: list[float], left: int | list[int | None] | None 
             seed=10 + at,
             final_loss=None if math.isnan(loss) else loss,
             diverged=math.isnan(loss),
-            left=when[at],
+            plateau_exit=when[at],
             steps=10_000,
             every=200,
         )
@@ -212,14 +212,14 @@ def test_a_family_is_corrected_for_its_size_before_all_of_it_is_there() -> None:
         for letter, name in zip("abcd", ("concat_20", "concat_50", "concat_wide", "concat_blocked"), strict=True)
     ]
     found = contests.JudgedRuns(runs={"concat_20": runs("concat_20", few), "bert_a": runs("bert_a", BASE)})
-    adjusted = contests.corrected(members, found, RULES)
+    adjusted = contests.corrected_p_values(members, found, RULES)
     assert adjusted["C99a"] == pytest.approx(min(1, 4 * stats.ttest_rel(few, BASE).pvalue))
     assert adjusted["C99b"] == 1.0
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
     usual: dict[str, Any] = {
-        **PRESETS[RULES.preset].described(),
+        **PRESETS[RULES.preset].recorded_settings(),
         "rules": RULES.manifest(),
         "began": "2099-01-01T00:00:00Z",
     }
@@ -242,7 +242,7 @@ def test_runs_that_the_rules_may_not_judge_are_left_out_by_name(changes: dict[st
     config = manifest(**changes)
     assert reason in RULES.refusal(config)
     record = {"run_id": "r", "variant": "bert_a", "seed": 10, "final_loss": 3.0, "diverged": False}
-    found = contests.stored([record | {"config": json.dumps(config), "rules_sha": None}], [], RULES)
+    found = contests.judged_runs([record | {"config": json.dumps(config), "rules_sha": None}], [], RULES)
     assert not found.runs
     assert reason in found.refused["bert_a, seed 10 (r)"]
 
@@ -260,7 +260,7 @@ def test_the_rules_judge_the_preset_as_it_is() -> None:
         assert all(one.expect in contests.ALLOWED for one in rules.statements)
         assert all(VARIANTS[name].needs in (None, *rules.planned) for name in rules.planned)
         assert all(training(preset, name).steps == rules.steps_of.get(name, rules.steps) for name in rules.planned)
-        assert all(rules_of(name) is rules for name in rules.planned)
+        assert all(rules_for(name) is rules for name in rules.planned)
 
 
 def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
@@ -271,7 +271,8 @@ def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:
         name: {
             seed: contests.Run(
                 run_id=f"{name}{seed}", variant=name, seed=seed, final_loss=near + wobble * (seed % 3), diverged=False,
-                left=None, steps=rules.steps_of.get(name, rules.steps), every=200, loss_4x=far + wobble * (seed % 2),
+                plateau_exit=None, steps=rules.steps_of.get(name, rules.steps), every=200,
+                loss_4x=far + wobble * (seed % 2),
             )
             for seed in statements["C31a"].seeds
         }
@@ -310,7 +311,7 @@ def test_the_frozen_file_is_the_one_that_the_runs_name() -> None:
     for path in results_files():
         if path.parent.name == "curves" and path.name.startswith(f"{RULES.preset}-"):
             run = json.loads(pq.read_schema(path).metadata[b"addend.run"])
-            assert run["config"]["rules"]["sha256"] == rules_of(run["config"]["variant"]).sha256, path.name
+            assert run["config"]["rules"]["sha256"] == rules_for(run["config"]["variant"]).sha256, path.name
     assert KINDS["curves"].folder.endswith("curves")
 
 
@@ -325,7 +326,7 @@ def test_readings_do_not_depend_on_the_order_in_which_the_store_gives_rows(store
         return ask
 
     one, other = (
-        [(each.id, each.sentence, each.readings) for each in judged(asking(turned)) if each.id.startswith("C0")]
+        [(each.id, each.sentence, each.readings) for each in judge(asking(turned)) if each.id.startswith("C0")]
         for turned in (False, True)
     )
     assert one == other
@@ -335,21 +336,23 @@ def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
     """For every standing that `standing` gives, the middle of the shaded part is where the statement is supported."""
     stored = {one.id: one for one in statements()}
     better, same = stored["C18b"], stored["C15a"]
-    assert comparison.region(better) == comparison.Region(least=None, most=-RULES.margin, neutral=0.0)
-    assert comparison.region(same) == comparison.Region(least=-RULES.margin, most=RULES.margin, neutral=0.0)
-    assert comparison.region(stored["C08a"]) == comparison.Region(least=-RULES.margin, most=None, neutral=0.0)
-    assert comparison.region(stored["C20b"]) == comparison.Region(least=RULES.margin, most=None, neutral=0.0)
-    assert comparison.region(stored["C30b"]) == comparison.Region(least=None, most=RULES.margin, neutral=0.0)
-    assert comparison.region(stored["C09d"]) == comparison.Region(least=-1.0, most=1.0, neutral=0.0)
-    assert comparison.region(stored["C18a"]) == comparison.Region(least=None, most=RULES.earlier, neutral=1.0)
-    assert comparison.region(stored["C12a"]) == comparison.Region(least=None, most=1.0)
+    assert comparison.region(better) == comparison.Region(lower=None, upper=-RULES.margin, neutral=0.0)
+    assert comparison.region(same) == comparison.Region(lower=-RULES.margin, upper=RULES.margin, neutral=0.0)
+    assert comparison.region(stored["C08a"]) == comparison.Region(lower=-RULES.margin, upper=None, neutral=0.0)
+    assert comparison.region(stored["C20b"]) == comparison.Region(lower=RULES.margin, upper=None, neutral=0.0)
+    assert comparison.region(stored["C30b"]) == comparison.Region(lower=None, upper=RULES.margin, neutral=0.0)
+    assert comparison.region(stored["C09d"]) == comparison.Region(lower=-1.0, upper=1.0, neutral=0.0)
+    assert comparison.region(stored["C18a"]) == comparison.Region(lower=None, upper=RULES.earlier, neutral=1.0)
+    assert comparison.region(stored["C12a"]) == comparison.Region(lower=None, upper=1.0)
     for one in stored.values():
         region = comparison.region(one)
         # A single exact reading decides alone, so its side must agree with the verdict.
         exact = one.kind == "rows" and len(one.readings) == 1 and one.low is None and one.verdict != OPEN
         if region and exact and one.effect is not None:
-            inside = region.least is None or one.effect > region.least
-            assert (inside and (region.most is None or one.effect < region.most)) == (one.verdict == SUPPORTED), one.id
+            inside = region.lower is None or one.effect > region.lower
+            assert (inside and (region.upper is None or one.effect < region.upper)) == (one.verdict == SUPPORTED), (
+                one.id
+            )
 
 
 def test_every_rule_is_said_in_words(store: Path) -> None:

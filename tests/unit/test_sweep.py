@@ -119,7 +119,7 @@ def test_the_command_of_a_run_says_what_is_not_the_presets() -> None:
 
     def command(**changes: object) -> str:
         settings = preset("cpu", variant="tupe_a", **changes)
-        return Job(pretraining=settings, finetuning=None, place=place, corpus_digest="").command
+        return Job(pretraining=settings, finetuning=None, sweep=place, corpus_digest="").command
 
     whole = "python -m analysis ablate --preset cpu --variants tupe_a --seeds 0"
     assert command() == whole
@@ -197,7 +197,7 @@ def test_two_ray_workers_one_of_them_killed(
 
 def test_a_job_waits_for_what_it_needs(tmp_path: Path) -> None:
     place = SweepSettings(corpus=tmp_path, out=tmp_path)
-    planned = sweep_jobs(jobs("debug", ["frozen_word", "bert_a"], [0, 1]), None, place=place, corpus_digest="x")
+    planned = sweep_jobs(jobs("debug", ["frozen_word", "bert_a"], [0, 1]), None, sweep=place, corpus_digest="x")
     names = [(job.pretraining.variant, job.pretraining.seed) for job in planned]
     assert names == [(v, s) for s in (0, 1) for v in ("no_position", "frozen_word", "bert_a")]
     assert [j.pretraining.variant for j in ready(planned, planned, set())] == ["no_position", "bert_a"] * 2
@@ -224,7 +224,7 @@ def test_every_setting_of_the_fine_tuning_names_its_scores() -> None:
 def test_next_token_models_are_not_fine_tuned(tmp_path: Path) -> None:
     place = SweepSettings(corpus=tmp_path, out=tmp_path)
     planned = sweep_jobs(
-        jobs("debug", ["causal_bert_a", "bert_a"], [0]), FINETUNING["debug"], place=place, corpus_digest="x"
+        jobs("debug", ["causal_bert_a", "bert_a"], [0]), FINETUNING["debug"], sweep=place, corpus_digest="x"
     )
     assert [job.finetuning is None for job in planned] == [True, False]
 
@@ -236,9 +236,9 @@ def test_a_failed_run_is_named_and_the_others_go_on(
     place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "nowhere")
     digest = corpora.load(place.corpus).digest
     broken = sweep_jobs(
-        [preset("debug", variant="bert_a", steps=2)], FINETUNING["debug"], place=place, corpus_digest=digest
+        [preset("debug", variant="bert_a", steps=2)], FINETUNING["debug"], sweep=place, corpus_digest=digest
     )
-    good = sweep_jobs([preset("debug", variant="no_position", steps=2)], None, place=place, corpus_digest=digest)
+    good = sweep_jobs([preset("debug", variant="no_position", steps=2)], None, sweep=place, corpus_digest=digest)
     failed = run_all([*broken, *good], workers=1)
     assert [(job.pretraining.variant, "is no folder" in reason) for job, reason in failed] == [("bert_a", True)]
     assert good[0].finished
@@ -251,7 +251,7 @@ def test_a_run_that_diverges_is_a_result(texts: Path, tmp_path: Path, monkeypatc
     place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out", glue=texts / "glue")
     digest = corpora.load(place.corpus).digest
     settings = preset("debug", variant="no_position", learning_rate=1e30)
-    (job,) = sweep_jobs([settings], FINETUNING["debug"], place=place, corpus_digest=digest)
+    (job,) = sweep_jobs([settings], FINETUNING["debug"], sweep=place, corpus_digest=digest)
     with pytest.raises(
         AddendError, match=r"is nan at step 10; lower the learning rate \(1e\+30\)\. The curve is stored"
     ):
@@ -273,7 +273,7 @@ def test_a_fine_tuning_that_diverges_takes_no_other_with_it(
     )
     plan = replace(FINETUNING["debug"], learning_rates=(1e-3, 1e30))
     digest = corpora.load(place.corpus).digest
-    (job,) = sweep_jobs([preset("debug", variant="no_position", steps=2)], plan, place=place, corpus_digest=digest)
+    (job,) = sweep_jobs([preset("debug", variant="no_position", steps=2)], plan, sweep=place, corpus_digest=digest)
     run(job)
     assert job.finished
     (path,) = (tmp_path / "data/results/scores").glob("*.parquet")
@@ -301,7 +301,7 @@ def test_a_job_that_is_finished_is_left_alone(texts: Path, tmp_path: Path, monke
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
     place = SweepSettings(corpus=texts / "out" / "corpus-256", out=tmp_path / "out")
     digest = corpora.load(place.corpus).digest
-    job = Job(pretraining=preset("debug", steps=2), finetuning=None, place=place, corpus_digest=digest)
+    job = Job(pretraining=preset("debug", steps=2), finetuning=None, sweep=place, corpus_digest=digest)
     run(job)
     said: list[str] = []
     run(job, lambda what, done: said.append(what))
@@ -319,7 +319,7 @@ def test_a_causal_checkpoint_is_kept_with_its_head(
     job = Job(
         pretraining=preset("debug", variant="causal_no_position", steps=2),
         finetuning=None,
-        place=place,
+        sweep=place,
         corpus_digest=corpora.load(place.corpus).digest,
     )
     run(job)
@@ -342,7 +342,7 @@ def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, mon
     digest = corpora.load(shared["corpus"]).digest
     settings = preset("debug", variant="no_position", steps=2)
     first = Job(
-        pretraining=settings, finetuning=None, place=SweepSettings(out=tmp_path / "one", **shared), corpus_digest=digest
+        pretraining=settings, finetuning=None, sweep=SweepSettings(out=tmp_path / "one", **shared), corpus_digest=digest
     )
     run(first)
     keep_checkpoint(first.folder, corpus="made", licence="ours")
@@ -351,7 +351,7 @@ def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, mon
     later = Job(
         pretraining=settings,
         finetuning=FINETUNING["debug"],
-        place=SweepSettings(out=tmp_path / "two", **shared),
+        sweep=SweepSettings(out=tmp_path / "two", **shared),
         corpus_digest=digest,
     )
     said: list[str] = []
@@ -364,7 +364,7 @@ def test_a_kept_checkpoint_is_not_trained_again(texts: Path, tmp_path: Path, mon
     needs = Job(
         pretraining=preset("debug", variant="frozen_word", steps=2),
         finetuning=None,
-        place=later.place,
+        sweep=later.sweep,
         corpus_digest=digest,
     )
     run(needs)

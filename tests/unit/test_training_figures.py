@@ -383,7 +383,7 @@ def test_a_power_law_is_that_of_scipy():
     assert (found.low, found.high) == pytest.approx(
         (expected.slope - t * expected.stderr, expected.slope + t * expected.stderr)
     )
-    _, low, high = found.at(np.array([1.0]))  # at a logarithm of 0, the mean is the intercept
+    _, low, high = found.predict(np.array([1.0]))  # at a logarithm of 0, the mean is the intercept
     assert (math.log(low[0]), math.log(high[0])) == pytest.approx(
         (expected.intercept - t * expected.intercept_stderr, expected.intercept + t * expected.intercept_stderr)
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.ablation.glue.examples import Data, Split
-from analysis.ablation.without_encoder import bag_of, baselines
+from analysis.ablation.without_encoder import baselines, mean_word_vectors
 from tests import own_results
 
 WORDS = [f"w{n}" for n in range(40)]
@@ -60,16 +60,18 @@ def test_a_word_is_enough_where_it_says_the_label_and_order_is_not_seen():
         return {"input_ids": [[index[word] for word in text.split()] for text in texts]}
 
     order = data("sst2", singles(300, 0, order=True), singles(200, 1, order=True))
-    bag = baselines(order, bag_of(tokenizer, table))["bag_of_vectors"]["sst2"]["accuracy"]
+    bag = baselines(order, mean_word_vectors(tokenizer, table))["bag_of_vectors"]["sst2"]["accuracy"]
     assert abs(bag - 0.5) < 0.12, "a mean has no order"
     shown = baselines(
-        data("sst2", singles(300, 0, order=False), singles(200, 1, order=False)), bag_of(tokenizer, table)
+        data("sst2", singles(300, 0, order=False), singles(200, 1, order=False)), mean_word_vectors(tokenizer, table)
     )
     assert shown["bag_of_vectors"]["sst2"]["accuracy"] > 0.9
 
 
 def test_a_text_without_words_has_the_zero_vector():
-    embed = bag_of(lambda texts, add_special_tokens: {"input_ids": [[], [1, 2]]}, np.arange(6.0).reshape(3, 2))
+    embed = mean_word_vectors(
+        lambda texts, add_special_tokens: {"input_ids": [[], [1, 2]]}, np.arange(6.0).reshape(3, 2)
+    )
     np.testing.assert_array_equal(embed(["", "b c"]), [[0.0, 0.0], [3.0, 4.0]])
 
 

@@ -21,9 +21,8 @@ from analysis.encodings.sinusoidal import frequencies
 class Shared:
     """What all layers of one forward pass share.
 
-    bias is added to the scores, mask (0 or the least number) hides keys; added and disentangled hold what
-    the variants of those names need, angles what rotary needs and phases what polar does, own what `untied="word"`
-    projects anew.
+    bias and mask (0 or the lowest number) are added to the scores; added: what is added to queries and keys; angles: of
+    rotary; phases: of polar; position_rows: what `untied="word"` projects in every layer; relative: DeBERTa's table.
     """
 
     bias: Float[Tensor, "1 H L L"] | None = None
@@ -31,7 +30,7 @@ class Shared:
     added: tuple[Tensor, Tensor] | None = None
     angles: tuple[Tensor, Tensor] | None = None
     phases: Float[Tensor, "L D"] | None = None
-    own: Float[Tensor, "rows E"] | None = None
+    position_rows: Float[Tensor, "rows E"] | None = None
     relative: Float[Tensor, "R E"] | None = None
 
 
@@ -60,7 +59,7 @@ def eager(
 class SelfAttention(nn.Module):
     """Queries, keys and values, under BERT's parameter names."""
 
-    is_causal = False  # the mask says it
+    is_causal = False  # the mask is causal instead
     position_scores: Any
 
     def __init__(self, config: AddendConfig, scores: nn.Module) -> None:
@@ -78,7 +77,7 @@ class SelfAttention(nn.Module):
             self.pos_query = nn.Linear(config.hidden_size, config.hidden_size)
         if config.polar:
             self.phase = nn.Parameter(torch.zeros(config.hidden_size))
-        # Not a child: every layer would own it.
+        # Not registered as a child module, or every layer would have its weights.
         object.__setattr__(self, "position_scores", scores)
 
     def heads(self, x: Float[Tensor, "... L E"]) -> Float[Tensor, "... H L D"]:
@@ -96,9 +95,11 @@ class SelfAttention(nn.Module):
             shift = self.phase.clamp(-2 * math.pi, 0).unflatten(0, (-1, 1, self.config.head_dim))
             query, key = polar(query, shared.phases), polar(key, shared.phases + shift)
         bias = shared.bias
-        if shared.own is not None:
-            own = self.position_scores.untied(self.heads(self.query(shared.own)), self.heads(self.key(shared.own)))
-            bias = own if bias is None else bias + own
+        if shared.position_rows is not None:
+            position_bias = self.position_scores.untied(
+                self.heads(self.query(shared.position_rows)), self.heads(self.key(shared.position_rows))
+            )
+            bias = position_bias if bias is None else bias + position_bias
         if shared.relative is not None:
             bias = self.disentangled(query, key, shared.relative)
         implementation: Callable[..., tuple[Tensor, Tensor | None]] = ALL_ATTENTION_FUNCTIONS.get_interface(
@@ -124,9 +125,13 @@ class SelfAttention(nn.Module):
         Both use the row of query minus key, as the official code has it; the paper's equation has key minus
         query in the second.
         """
-        span = self.config.disentangled
-        at = torch.arange(query.shape[2], device=query.device)
-        row = (at[:, None] - at[None] + span).clamp(0, 2 * span - 1).expand(*query.shape[:2], -1, -1)
+        distance = self.config.disentangled
+        positions = torch.arange(query.shape[2], device=query.device)
+        row = (
+            (positions[:, None] - positions[None] + distance)
+            .clamp(0, 2 * distance - 1)
+            .expand(*query.shape[:2], -1, -1)
+        )
         c2p = (query @ self.heads(self.pos_key(relative)).transpose(1, 2)).gather(-1, row)
         p2c = (key @ self.heads(self.pos_query(relative)).transpose(1, 2)).gather(-1, row.mT).mT
         return (c2p + p2c) * self.scaling
@@ -151,27 +156,27 @@ class BlockedLinear(nn.Module):
 
 
 class Rotation(nn.Module):
-    """The angles by which rotary turns queries and keys: a module without weights, so that they can be seen."""
+    """The angles by which rotary rotates queries and keys: a module without weights, so that they can be seen."""
 
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
         self.dim = config.head_dim
-        self.turned = max(2, 2 * round(config.rotary_share * config.head_dim / 2))
+        self.rotated_dims = max(2, 2 * round(config.rotary_share * config.head_dim / 2))
 
-    def forward(self, length: int, like: Tensor) -> tuple[Float[Tensor, "L D"], Float[Tensor, "L D"]]:
+    def forward(self, length: int, reference: Tensor) -> tuple[Float[Tensor, "L D"], Float[Tensor, "L D"]]:
         """Cosines and sines of the angles, each twice in a row (Su et al. 2021, equation 34).
 
-        Dimensions that are not turned have the angle 0.
+        Dimensions that are not rotated have the angle 0.
         """
-        turns = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(self.turned))
-        twice = nn.functional.pad(turns.repeat_interleave(2, -1), (0, self.dim - self.turned))
-        return twice.cos().to(like), twice.sin().to(like)
+        angles = torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(self.rotated_dims))
+        paired_angles = nn.functional.pad(angles.repeat_interleave(2, -1), (0, self.dim - self.rotated_dims))
+        return paired_angles.cos().to(reference), paired_angles.sin().to(reference)
 
 
 def rotated(x: Float[Tensor, "B H L D"], cos: Tensor, sin: Tensor) -> Float[Tensor, "B H L D"]:
-    """Each pair of neighbouring dimensions turned by its position's angle."""
-    turned = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
-    return x * cos + turned * sin
+    """Each pair of neighbouring dimensions rotated by its position's angle."""
+    quarter_turn = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
+    return x * cos + quarter_turn * sin
 
 
 class Phases(nn.Module):
@@ -181,10 +186,10 @@ class Phases(nn.Module):
         super().__init__()
         self.dim = config.head_dim
 
-    def forward(self, length: int, like: Tensor) -> Float[Tensor, "L D"]:
+    def forward(self, length: int, reference: Tensor) -> Float[Tensor, "L D"]:
         """Position times frequency; dimension c of D has the frequency 10,000^(-c / D)."""
         return (torch.arange(length, dtype=torch.float64)[:, None] * torch.from_numpy(frequencies(2 * self.dim))).to(
-            like
+            reference
         )
 
 

@@ -75,7 +75,7 @@ class Inputs(nn.Module):
 
 
 class PositionTable(nn.Module):
-    """A table of positions: learned, or fixed and kept with the weights."""
+    """A table of positions: learned, or fixed and saved with the weights."""
 
     def __init__(self, config: AddendConfig, width: int) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class PositionTable(nn.Module):
         """Draws or computes the table.
 
         A learned one is normal with the config's deviation; one that multiplies is 1 plus a standard
-        normal, so that what a word keeps everywhere and what is peculiar to a position start equally strong.
+        normal, so that a word and what a position changes in it start equally strong.
         """
         config, (length, width) = self.config, self.weight.shape
         deviation = config.position_deviation or config.initializer_range

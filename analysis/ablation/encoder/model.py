@@ -45,11 +45,11 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """One layer; the norm stands after each residual sum, or before each part of the layer."""
+    """One layer; the norm comes after each residual sum, or before each part of the layer."""
 
     def __init__(self, config: AddendConfig, scores: PositionScores) -> None:
         super().__init__()
-        self.before = config.norm == "pre"
+        self.pre_norm = config.norm == "pre"
         self.attention = Attention(config, scores)
         self.intermediate = BertIntermediate(config)
         self.output = BertOutput(config)
@@ -59,19 +59,19 @@ class Layer(nn.Module):
             self.output.add_module("LayerNorm", PartNorm(config))
 
     def forward(
-        self, hidden: Float[Tensor, "B L E"], shared: Shared, where: Int64[Tensor, " M"] | None = None
+        self, hidden: Float[Tensor, "B L E"], shared: Shared, indices: Int64[Tensor, " M"] | None = None
     ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
-        """The hidden states after the layer: of every token, or of those `where` alone."""
-        after, last = self.attention.output, self.output
-        attended = self.attention.self(after.LayerNorm(hidden) if self.before else hidden, shared)[0]
-        if where is not None:
-            # Past the attention, tokens no longer meet: those that nobody asks for are left out.
-            hidden, attended = (rows.flatten(0, 1).index_select(0, where) for rows in (hidden, attended))
-        if not self.before:
-            attended = after(attended, hidden)
-            return last(self.intermediate(attended), attended)
-        hidden = hidden + after.dropout(after.dense(attended))
-        return hidden + last.dropout(last.dense(self.intermediate(last.LayerNorm(hidden))))
+        """The hidden states after the layer: of every token, or of those at `indices` alone."""
+        attention_output, output = self.attention.output, self.output
+        attended = self.attention.self(attention_output.LayerNorm(hidden) if self.pre_norm else hidden, shared)[0]
+        if indices is not None:
+            # Past the attention, tokens no longer meet: only the requested ones are computed.
+            hidden, attended = (rows.flatten(0, 1).index_select(0, indices) for rows in (hidden, attended))
+        if not self.pre_norm:
+            attended = attention_output(attended, hidden)
+            return output(self.intermediate(attended), attended)
+        hidden = hidden + attention_output.dropout(attention_output.dense(attended))
+        return hidden + output.dropout(output.dense(self.intermediate(output.LayerNorm(hidden))))
 
 
 class PartNorm(nn.Module):
@@ -109,14 +109,14 @@ class Encoder(nn.Module):
         self,
         hidden: Float[Tensor, "B L E"],
         mask: Int64[Tensor, "B L"] | None,
-        where: Int64[Tensor, " M"] | None = None,
+        indices: Int64[Tensor, " M"] | None = None,
     ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
-        """The last layer's hidden states: of every token, or of those `where` (in the batch laid flat) alone."""
+        """The last layer's hidden states: of every token, or of those at `indices` of the flattened batch alone."""
         shared = self.shared(hidden, mask)
-        *before, last = self.layer
-        for layer in before:
+        *earlier, last = self.layer
+        for layer in earlier:
             hidden = layer(hidden, shared)
-        hidden = last(hidden, shared, where)
+        hidden = last(hidden, shared, indices)
         return self.LayerNorm(hidden) if self.config.norm == "pre" else hidden
 
     def shared(self, hidden: Tensor, mask: Tensor | None) -> Shared:
@@ -124,33 +124,33 @@ class Encoder(nn.Module):
         config, length = self.config, hidden.shape[1]
         return Shared(
             bias=self.position_scores(length),
-            mask=self.hidden_keys(mask, length, hidden),
+            mask=self.additive_mask(mask, length, hidden),
             added=self.position_scores.queries_and_keys(length) if config.untied == "added" else None,
             angles=self.rotation(length, hidden) if config.rotary else None,
             phases=self.phases(length, hidden) if config.polar else None,
-            own=self.position_scores.normed(length) if config.untied == "word" else None,
+            position_rows=self.position_scores.normed(length) if config.untied == "word" else None,
             relative=self.relative.weight if config.disentangled else None,
         )
 
-    def hidden_keys(self, mask: Tensor | None, length: int, like: Tensor) -> Float[Tensor, "B 1 L L"] | None:
+    def additive_mask(self, mask: Tensor | None, length: int, reference: Tensor) -> Float[Tensor, "B 1 L L"] | None:
         """0 where a query may attend, the least number where not; None where it may everywhere."""
         config = self.config
-        seen: Tensor | None = None
+        visible: Tensor | None = None
         if mask is not None and not bool(mask.all()):
-            seen = mask[:, None, None].bool()
+            visible = mask[:, None, None].bool()
         if config.causal or config.window:
-            at = torch.arange(length, device=like.device)
-            ahead = at[None] - at[:, None]
-            allowed = torch.ones(length, length, dtype=torch.bool, device=like.device)
+            positions = torch.arange(length, device=reference.device)
+            offset = positions[None] - positions[:, None]
+            allowed = torch.ones(length, length, dtype=torch.bool, device=reference.device)
             if config.window:
-                allowed &= (ahead.abs() <= config.window) | (at[None] == 0) | (at[:, None] == 0)
+                allowed &= (offset.abs() <= config.window) | (positions[None] == 0) | (positions[:, None] == 0)
             if config.causal:
-                allowed &= ahead <= 0
-            seen = allowed[None, None] if seen is None else seen & allowed
-        if seen is None:
+                allowed &= offset <= 0
+            visible = allowed[None, None] if visible is None else visible & allowed
+        if visible is None:
             return None
-        return torch.zeros(seen.shape, dtype=like.dtype, device=like.device).masked_fill(
-            ~seen, torch.finfo(like.dtype).min
+        return torch.zeros(visible.shape, dtype=reference.dtype, device=reference.device).masked_fill(
+            ~visible, torch.finfo(reference.dtype).min
         )
 
 
@@ -201,16 +201,16 @@ class AddendModel(AddendPreTrainedModel):
         ids: Int64[Tensor, "B L"],
         mask: Int64[Tensor, "B L"] | None = None,
         segments: Int64[Tensor, "B L"] | None = None,
-        where: Int64[Tensor, " M"] | None = None,
+        indices: Int64[Tensor, " M"] | None = None,
     ) -> Float[Tensor, "B L E"] | Float[Tensor, "M E"]:
         """The last layer's hidden states, nothing recorded: what training calls.
 
-        where: places in the batch laid flat; the last layer then ends with these alone.
+        indices: of tokens in the flattened batch; past its attention, the last layer computes these alone.
         """
-        limit = self.config.max_position_embeddings
-        if ids.shape[1] > limit:
-            raise ValueError(f"The text has {ids.shape[1]} tokens and the model {limit} positions; shorten it.")
-        return self.encoder(self.embeddings(ids, segments, mask), mask, where)
+        maximum = self.config.max_position_embeddings
+        if ids.shape[1] > maximum:
+            raise ValueError(f"The text has {ids.shape[1]} tokens and the model {maximum} positions; shorten it.")
+        return self.encoder(self.embeddings(ids, segments, mask), mask, indices)
 
     @capture_outputs
     def forward(
@@ -240,8 +240,8 @@ class Head(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "... E"]) -> Float[Tensor, "... V"]:
         """Logits."""
-        ready = self.transform(hidden)
-        return self.decoder(self.projection(ready) if hasattr(self, "projection") else ready)
+        transformed = self.transform(hidden)
+        return self.decoder(self.projection(transformed) if hasattr(self, "projection") else transformed)
 
 
 class Transform(nn.Module):
@@ -291,13 +291,13 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         self.cls.predictions.decoder = new_embeddings  # pyright: ignore[reportAttributeAccessIssue]
 
     def losses(
-        self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"], where: Int64[Tensor, " M"], labels: Tensor
+        self, ids: Int64[Tensor, "B L"], segments: Int64[Tensor, "B L"], indices: Int64[Tensor, " M"], labels: Tensor
     ) -> Float[Tensor, " M"]:
-        """Cross-entropy in nats of the predicted tokens, with which the last layer and the head end alone.
+        """Cross-entropy in nats of the predicted tokens, the only ones that the head computes.
 
-        where: their places in the batch laid flat, given so that shapes are known beforehand. labels: (M,).
+        indices: of the predicted tokens in the flattened batch, so that shapes are known beforehand. labels: (M,).
         """
-        logits = self.cls.predictions(self.addend.hidden(ids, None, segments, where))
+        logits = self.cls.predictions(self.addend.hidden(ids, None, segments, indices))
         return nn.functional.cross_entropy(logits.float(), labels, reduction="none")
 
     def forward(
@@ -306,16 +306,18 @@ class AddendForMaskedLM(AddendPreTrainedModel):
         attention_mask: Int64[Tensor, "B L"] | None = None,
         token_type_ids: Int64[Tensor, "B L"] | None = None,
         labels: Int64[Tensor, "B L"] | None = None,
-        **more: Any,
+        **options: Any,
     ) -> MaskedLMOutput | CausalLMOutput:
         """As BertForMaskedLM."""
-        output = self.addend(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **more)
+        output = self.addend(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, **options
+        )
         logits = self.cls.predictions(output.last_hidden_state)
-        loss = None if labels is None else self.loss_of(logits, labels)
+        loss = None if labels is None else self.compute_loss(logits, labels)
         return self.output(loss=loss, logits=logits, hidden_states=output.hidden_states, attentions=output.attentions)
 
-    def loss_of(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
-        """Mean cross-entropy of the labels, each of its own token."""
+    def compute_loss(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
+        """Mean cross-entropy; the label of a token is at its position."""
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
 
 
@@ -324,7 +326,7 @@ class AddendForCausalLM(AddendForMaskedLM):
 
     output = CausalLMOutput
 
-    def loss_of(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
+    def compute_loss(self, logits: Float[Tensor, "B L V"], labels: Int64[Tensor, "B L"]) -> Float[Tensor, ""]:
         """As GPT2LMHeadModel: labels are the tokens themselves, and are shifted here."""
         return self.loss_function(logits, labels, self.config.vocab_size)
 
@@ -351,10 +353,10 @@ class AddendForSequenceClassification(AddendPreTrainedModel):
     ) -> SequenceClassifierOutput:
         """Logits (B, N)."""
         count, length = input_ids.shape
-        where = torch.arange(count, device=input_ids.device) * length
+        indices = torch.arange(count, device=input_ids.device) * length
         if self.config.causal:
-            where = where + (length if attention_mask is None else attention_mask.sum(1)) - 1
-        hidden = self.addend.hidden(input_ids, attention_mask, token_type_ids, where)[:, None]
+            indices = indices + (length if attention_mask is None else attention_mask.sum(1)) - 1
+        hidden = self.addend.hidden(input_ids, attention_mask, token_type_ids, indices)[:, None]
         assert self.addend.pooler is not None
         logits: Float[Tensor, "B N"] = self.classifier(self.dropout(self.addend.pooler(hidden)))
         return SequenceClassifierOutput(logits=logits)
@@ -367,16 +369,16 @@ def seeded(model: AddendPreTrainedModel, seed: int) -> None:
     Drawn weights are normal with the config's deviation; fixed tables, norms and biases stay as they are.
     """
     tables = {name: module for name, module in model.named_modules() if isinstance(module, PositionTable)}
-    owned = {f"{name}.weight" for name in tables}
+    table_weights = {f"{name}.weight" for name in tables}
     for name, weight in model.named_parameters():
         generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {name}".encode()))
-        if name in owned:
+        if name in table_weights:
             tables[name.removesuffix(".weight")].initialise(generator)
         elif weight.ndim > 1 and ".recurrent." not in name:
             weight.normal_(0.0, model.config.initializer_range, generator=generator)
-    pad = model.config.pad_token_id
-    if pad is not None:
-        model.get_input_embeddings().weight[pad] = 0.0  # pyright: ignore[reportIndexIssue]
+    padding = model.config.pad_token_id
+    if padding is not None:
+        model.get_input_embeddings().weight[padding] = 0.0  # pyright: ignore[reportIndexIssue]
 
 
 AutoConfig.register(MODEL_TYPE, AddendConfig, exist_ok=True)

@@ -18,7 +18,7 @@ MAX_DISTANCE = 128
 
 
 class PositionScores(nn.Module):
-    """TUPE's position-to-position scores, T5's bias, ALiBi: a (1, H, L, L) term beside the words' scores."""
+    """TUPE's position-to-position scores, T5's bias, ALiBi: a (1, H, L, L) term added to the words' scores."""
 
     def __init__(self, config: AddendConfig) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class PositionScores(nn.Module):
         self._buckets: dict[tuple[int, torch.device], Tensor] = {}
 
     def initialise(self) -> None:
-        """Fills what is computed, not drawn."""
+        """Fills the buffers that are computed rather than drawn at random."""
         if self.config.alibi:
             self.slopes.copy_(torch.from_numpy(slopes(self.config.num_attention_heads)))
 
@@ -72,20 +72,20 @@ class PositionScores(nn.Module):
         return torch.cat([theta_1.expand(-1, 1, length), column], 1)[None]
 
     def forward(self, length: int) -> Float[Tensor, "1 H L L"] | None:
-        """The sum of what there is; None where scores come from the hidden states alone."""
-        total: Tensor | None = None
+        """The sum of the terms that the config has; None where scores come from the hidden states alone."""
+        scores: Tensor | None = None
         if self.config.untied == "own":
             rows = self.normed(length)
-            total = self.untied(self.heads(self.query(rows)), self.heads(self.key(rows)))
+            scores = self.untied(self.heads(self.query(rows)), self.heads(self.key(rows)))
         if self.config.relative_buckets:
             # Unscaled, as in T5 and TUPE-R.
             bias = self.relative(self.buckets(length)).permute(2, 0, 1)[None]
-            total = bias if total is None else total + bias
+            scores = bias if scores is None else scores + bias
         if self.config.alibi:
             distance = torch.arange(length, device=self.slopes.device)
             bias = -self.slopes[:, None, None] * (distance[None] - distance[:, None]).abs()
-            total = bias[None] if total is None else total + bias[None]
-        return total
+            scores = bias[None] if scores is None else scores + bias[None]
+        return scores
 
     def buckets(self, length: int) -> Tensor:
         """T5's bucket of every query and key: int64 (L, L)."""

@@ -45,19 +45,19 @@ class Data:
 
     def shared(self) -> dict[str, int]:
         """How many items of each dev set also stand in train: the same text, or pair, whatever its label."""
-        trained = set(self.train.items())
-        return {name: sum(item in trained for item in split.items()) for name, split in self.dev.items()}
+        train_items = set(self.train.items())
+        return {name: sum(item in train_items for item in split.items()) for name, split in self.dev.items()}
 
 
-def described(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
+def data_label(task: Task, train_rows: int, dev_rows: Mapping[str, int]) -> str:
     """What data of these sizes may be called. Only sizes are compared: equally many other rows would pass."""
     parts = []
     if train_rows not in task.train_rows:
         parts.append("partial train" if train_rows < max(task.train_rows) else "enlarged train")
     held_out = [name for name, rows in dev_rows.items() if rows != TASKS[name].dev_rows]
     if held_out:
-        which = f" ({', '.join(held_out)})" if len(held_out) < len(dev_rows) else ""
-        parts.append(f"held-out dev{which}")
+        suffix = f" ({', '.join(held_out)})" if len(held_out) < len(dev_rows) else ""
+        parts.append(f"held-out dev{suffix}")
     return ", ".join(parts) or "official"
 
 
@@ -67,24 +67,28 @@ def subsample(data: Data, *, max_train: int | None = None, max_dev: int | None =
     Which rows depends on the task and the sizes alone: every variant and every seed gets the same ones.
     AddendError for a size below 1.
     """
-    for what, most in (("max_train", max_train), ("max_dev", max_dev)):
-        if most is not None and most < 1:
-            raise AddendError(f"The {what} {most!r} is not a whole number from 1 up; leave it out to take every row.")
-    train, text = _cut(data.train, max_train, f"{data.task} train", "train")
-    notes = [text]
+    for option, limit in (("max_train", max_train), ("max_dev", max_dev)):
+        if limit is not None and limit < 1:
+            raise AddendError(
+                f"The {option} {limit!r} is not a whole number from 1 up; leave it out to take every row."
+            )
+    train, size_note = _take_random(data.train, max_train, f"{data.task} train", "train")
+    notes = [size_note]
     dev = {}
     for name, split in data.dev.items():
-        dev[name], text = _cut(split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev")
-        notes.append(text)
+        dev[name], size_note = _take_random(
+            split, max_dev, f"{name} dev", "dev" if len(data.dev) == 1 else f"{name} dev"
+        )
+        notes.append(size_note)
     if not any(notes):
         return data
-    parts = [] if data.data == "official" else [data.data]
-    return replace(data, train=train, dev=dev, data=", ".join(parts + [note for note in notes if note]))
+    labels = [] if data.data == "official" else [data.data]
+    return replace(data, train=train, dev=dev, data=", ".join(labels + [note for note in notes if note]))
 
 
-def _cut(split: Split, most: int | None, key: str, name: str) -> tuple[Split, str]:
-    if most is None or len(split) <= most:
+def _take_random(split: Split, limit: int | None, key: str, name: str) -> tuple[Split, str]:
+    if limit is None or len(split) <= limit:
         return split, ""
     # RandomState, not default_rng: NumPy promises that its stream never changes.
-    rows = np.random.RandomState(crc32(key.encode())).permutation(len(split))[:most]
-    return split.take(np.sort(rows)), f"{most:,} of {len(split):,} {name}"
+    rows = np.random.RandomState(crc32(key.encode())).permutation(len(split))[:limit]
+    return split.take(np.sort(rows)), f"{limit:,} of {len(split):,} {name}"

@@ -48,11 +48,11 @@ class FinetuneSettings:
     """Whether matrix products run in bfloat16 on a processor, too; weights and optimiser stay in float32."""
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("max_length", 8)):
+        for name, minimum in (("epochs", 1), ("batch_size", 1), ("max_length", 8)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
+            if not isinstance(value, int) or value < minimum:
                 raise AddendError(
-                    f"The {name} {value!r} is not a whole number from {least} up; leave it out for the default."
+                    f"The {name} {value!r} is not a whole number from {minimum} up; leave it out for the default."
                 )
         for name in ("learning_rate", "clip_norm"):
             if not getattr(self, name) > 0:
@@ -152,26 +152,26 @@ def finetune(
     """
     if data.task != task.name:
         raise AddendError(f"The data is of {data.task}, the task is {task.name}; read the data of {task.name}.")
-    place = torch.device(device)
+    torch_device = torch.device(device)
     data = subsample(data, max_train=settings.max_train, max_dev=settings.max_dev)
     train = tokenise(tokenizer, data.train, settings.max_length)
     dev = {name: tokenise(tokenizer, split, settings.max_length) for name, split in data.dev.items()}
-    labels = torch.from_numpy(data.train.labels).to(place)
-    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
+    labels = torch.from_numpy(data.train.labels).to(torch_device)
+    with torch.random.fork_rng(devices=[torch_device] if torch_device.type == "cuda" else []):
         torch.manual_seed(seed)
-        model = make_model(task.num_labels).to(place)
+        model = make_model(task.num_labels).to(torch_device)
         started = time.perf_counter()
-        steps = _train(model, train, labels, task, settings, seed, place, each_step)
-        if place.type == "cuda":
-            torch.cuda.synchronize(place)
+        steps = _train(model, train, labels, task, settings, seed, torch_device, each_step)
+        if torch_device.type == "cuda":
+            torch.cuda.synchronize(torch_device)
         seconds = time.perf_counter() - started
-    predictions = {name: _predict(model, tokens, task, settings, place) for name, tokens in dev.items()}
-    scored = {name: (TASKS[name], data.dev[name].labels, predicted) for name, predicted in predictions.items()}
+    predictions = {name: _predict(model, tokens, task, settings, torch_device) for name, tokens in dev.items()}
+    evaluations = {name: (TASKS[name], data.dev[name].labels, predicted) for name, predicted in predictions.items()}
     return Outcome(
         task=task.name,
         predictions=predictions,
-        metrics={name: metrics.score(*what) for name, what in scored.items()},
-        replicates={name: metrics.replicates(*what) for name, what in scored.items()},
+        metrics={name: metrics.score(*evaluation) for name, evaluation in evaluations.items()},
+        replicates={name: metrics.replicates(*evaluation) for name, evaluation in evaluations.items()},
         seconds=seconds,
         steps=steps,
         train_examples=len(data.train),
@@ -229,8 +229,8 @@ def _warm_up_and_decay(steps: int, warmup_share: float) -> Callable[[int], float
 def _logits(model: torch.nn.Module, batch: Batch, task: Task, device: torch.device, half: bool) -> torch.Tensor:
     """float32 (example, output)."""
     with torch.autocast(device.type, torch.bfloat16, enabled=half or device.type == "cuda"):
-        given = {name: getattr(batch, name) for name in ("input_ids", "attention_mask", "token_type_ids")}
-        logits = model(**given).logits
+        inputs = {name: getattr(batch, name) for name in ("input_ids", "attention_mask", "token_type_ids")}
+        logits = model(**inputs).logits
     if logits.shape != (len(batch.rows), task.num_labels):
         raise ValueError(f"the logits are {tuple(logits.shape)}, expected {(len(batch.rows), task.num_labels)}")
     return logits.float()

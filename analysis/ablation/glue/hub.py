@@ -29,7 +29,7 @@ class HubError(AddendError):
     """The hub's copy of a task cannot be had, or is not what it was."""
 
 
-def read(task: Task, devs: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
+def read(task: Task, dev_tasks: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
     """The train split and the dev splits by task name. HubError without the library, the network, or the columns."""
     try:
         import datasets  # type: ignore[import-not-found]  # optional: see above
@@ -39,32 +39,32 @@ def read(task: Task, devs: Sequence[Task]) -> tuple[Split, dict[str, Split]]:
             "installed; give the folder of GLUE's files, or run: pip install datasets."
         ) from None
 
-    def split(of: Task, name: str) -> Split:
+    def load_split(task_of_split: Task, name: str) -> Split:
         try:
             rows: Rows = datasets.load_dataset(REPOSITORY, task.hub, split=name)
-        except (OSError, ValueError, RuntimeError) as refused:
+        except (OSError, ValueError, RuntimeError) as error:
             raise HubError(
-                f"{REPOSITORY}, {task.hub}, {name} could not be read from the hub ({refused}); check the network, "
+                f"{REPOSITORY}, {task.hub}, {name} could not be read from the hub ({error}); check the network, "
                 "or give the folder of GLUE's files."
             ) from None
-        return _split(of, name, rows)
+        return _split(task_of_split, name, rows)
 
-    return split(task, "train"), {other.name: split(other, other.hub_dev) for other in devs}
+    return load_split(task, "train"), {dev_task.name: load_split(dev_task, dev_task.hub_dev) for dev_task in dev_tasks}
 
 
 def _split(task: Task, name: str, rows: Rows) -> Split:
-    if absent := sorted({"label", *task.hub_texts} - set(rows.column_names)):
+    if missing := sorted({"label", *task.hub_texts} - set(rows.column_names)):
         raise HubError(
-            f"{REPOSITORY}, {task.hub}, {name} has no column {absent[0]!r}; expected label, "
+            f"{REPOSITORY}, {task.hub}, {name} has no column {missing[0]!r}; expected label, "
             f"{', '.join(task.hub_texts)}. Give the folder of GLUE's files."
         )
     labels = np.array(rows["label"], dtype=np.float64 if task.regression else np.int64)
     low, high = task.bounds or (0, len(task.labels) - 1)
-    wrong = np.flatnonzero(~((labels >= low) & (labels <= high)))
-    if len(wrong):
+    invalid = np.flatnonzero(~((labels >= low) & (labels <= high)))
+    if len(invalid):
         raise HubError(
-            f"{REPOSITORY}, {task.hub}, {name}, row {wrong[0]}: the label {labels[wrong[0]]:g} is not from {low:g} to "
-            f"{high:g}. Give the folder of GLUE's files."
+            f"{REPOSITORY}, {task.hub}, {name}, row {invalid[0]}: the label {labels[invalid[0]]:g} is not from {low:g} "
+            f"to {high:g}. Give the folder of GLUE's files."
         )
     texts = [list(rows[column]) for column in task.hub_texts]
     return Split(texts=texts[0], pairs=texts[1] if len(texts) > 1 else None, labels=labels)

@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 from analysis.ablation.glue.tasks import Task
 from analysis.core.errors import AddendError
 
-AT_ONCE = 2**21
-"""How many resampled examples are held at a time: some tens of MiB."""
+MAX_RESAMPLED = 2**21
+"""How many resampled examples are in memory at a time: some tens of MiB."""
 
 
 def score(task: Task, labels: np.ndarray, predictions: np.ndarray) -> dict[str, float]:
@@ -64,32 +64,32 @@ def replicates(task: Task, labels: np.ndarray, predictions: np.ndarray, n: int =
     # RandomState, not default_rng: NumPy promises that its stream never changes, and old runs are to pair with new.
     random = np.random.RandomState([crc32(task.name.encode()), size, seed])
     values = []
-    for start in range(0, n, rows := max(1, AT_ONCE // size)):
-        drawn = random.randint(0, size, size=(min(rows, n - start), size))
-        values.append(on_resamples(name, labels, predictions, drawn))
+    for start in range(0, n, rows := max(1, MAX_RESAMPLED // size)):
+        indices = random.randint(0, size, size=(min(rows, n - start), size))
+        values.append(resampled_scores(name, labels, predictions, indices))
     return np.concatenate(values) if values else np.empty(0)
 
 
-def on_resamples(name: str, labels: np.ndarray, predictions: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """A metric on resamples; `drawn` numbers the examples of each: (resample, example) -> (resample,)."""
+def resampled_scores(name: str, labels: np.ndarray, predictions: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """A metric on resamples; `indices` gives the examples of each: (resample, example) -> (resample,)."""
     if name == "pearson":
-        return _pearson(labels[drawn], predictions[drawn])
+        return _pearson(labels[indices], predictions[indices])
     if name == "spearmanr":
-        return _pearson(_ranks(labels, drawn), _ranks(predictions, drawn))
+        return _pearson(_ranks(labels, indices), _ranks(predictions, indices))
     if name == "accuracy":
-        return (labels == predictions)[drawn].mean(axis=1)
+        return (labels == predictions)[indices].mean(axis=1)
     # How often each class was taken for each: (resample, label, prediction).
     classes = int(max(labels.max(), predictions.max(), 1)) + 1
-    counts = _count((labels * classes + predictions)[drawn], classes**2).reshape(-1, classes, classes).astype(float)
-    true, text = counts.sum(axis=2), counts.sum(axis=1)
+    counts = _count((labels * classes + predictions)[indices], classes**2).reshape(-1, classes, classes).astype(float)
+    true, predicted = counts.sum(axis=2), counts.sum(axis=1)
     if name == "f1":
-        return _ratio(2 * counts[:, 1, 1], true[:, 1] + text[:, 1])
+        return _ratio(2 * counts[:, 1, 1], true[:, 1] + predicted[:, 1])
     if name == "matthews_correlation":
         # For any number of classes (Gorodkin 2004), as scikit-learn has it.
-        size = drawn.shape[1]
-        covariance = np.trace(counts, axis1=1, axis2=2) * size - (true * text).sum(axis=1)
-        spreads = (size**2 - (text**2).sum(axis=1)) * (size**2 - (true**2).sum(axis=1))
-        return _ratio(covariance, np.sqrt(spreads))
+        examples = indices.shape[1]
+        covariance = np.trace(counts, axis1=1, axis2=2) * examples - (true * predicted).sum(axis=1)
+        variances = (examples**2 - (predicted**2).sum(axis=1)) * (examples**2 - (true**2).sum(axis=1))
+        return _ratio(covariance, np.sqrt(variances))
     raise ValueError(f"no metric is named {name!r}")
 
 
@@ -101,24 +101,24 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _ratio((x * y).sum(axis=1), np.where(constant, 0, spread))
 
 
-def _ranks(values: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+def _ranks(values: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Ranks within each resample, equals sharing their mean. By counting: all values are sorted once, not each time."""
-    distinct, place = np.unique(values, return_inverse=True)
-    place = place[drawn]
-    counts = _count(place, len(distinct))
-    return np.take_along_axis(counts.cumsum(axis=1) - (counts - 1) / 2, place, axis=1)
+    distinct, positions = np.unique(values, return_inverse=True)
+    positions = positions[indices]
+    counts = _count(positions, len(distinct))
+    return np.take_along_axis(counts.cumsum(axis=1) - (counts - 1) / 2, positions, axis=1)
 
 
-def _count(numbers: np.ndarray, kinds: int) -> np.ndarray:
+def _count(numbers: np.ndarray, classes: int) -> np.ndarray:
     """How often each number below `kinds` stands in each row: (row, kind)."""
     rows = len(numbers)
-    flat = numbers + np.arange(rows)[:, None] * kinds
-    return np.bincount(flat.ravel(), minlength=rows * kinds).reshape(rows, kinds)
+    flat = numbers + np.arange(rows)[:, None] * classes
+    return np.bincount(flat.ravel(), minlength=rows * classes).reshape(rows, classes)
 
 
-def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """above / below, and 0 where below is 0: the metric is undefined there, see `_score`."""
-    return np.divide(above, below, out=np.zeros(len(above)), where=below != 0)
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 
 def _checked(task: Task, labels: np.ndarray, predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -129,16 +129,16 @@ def _checked(task: Task, labels: np.ndarray, predictions: np.ndarray) -> tuple[n
             "expected one prediction per label, and at least one. Score them against the dev set that they were made "
             "for."
         )
-    good = np.isfinite(predictions)
+    valid = np.isfinite(predictions)
     if task.regression:
         expected, kind = "a finite number", np.float64
     else:
-        good &= np.isin(predictions, np.arange(task.num_labels))
+        valid &= np.isin(predictions, np.arange(task.num_labels))
         expected, kind = f"a class number from 0 to {task.num_labels - 1}", np.int64
-    if not good.all():
-        at = int(good.argmin())
+    if not valid.all():
+        index = int(valid.argmin())
         raise AddendError(
-            f"Prediction {at} of {task.name} is {predictions[at]}, not {expected}; if training diverged, lower the "
-            "learning rate."
+            f"Prediction {index} of {task.name} is {predictions[index]}, not {expected}; if training diverged, lower "
+            "the learning rate."
         )
     return labels.astype(kind), predictions.astype(kind)

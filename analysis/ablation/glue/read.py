@@ -1,4 +1,4 @@
-"""A task's files, read: as GLUE distributes them, with a header row and the label first, or from the Hugging Face hub.
+"""A task's files as GLUE distributes them, with a header row and the label first, or from the Hugging Face hub.
 
 Files are tab-separated and unquoted: a quotation mark is a character of the text.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.ablation.glue import hub
-from analysis.ablation.glue.examples import Data, Split, described
+from analysis.ablation.glue.examples import Data, Split, data_label
 from analysis.ablation.glue.tasks import TASKS, Task, Unsplit
 from analysis.core.errors import AddendError
 
@@ -37,13 +37,13 @@ def read_task(task: Task, folder: str | Path | None = None) -> Data:
         raise DataError(
             f"There are no files of {task.name}; make its data with analysis.ablation.glue.swapped_neighbours."
         )
-    devs = [task, *(other for _, other in TASKS.items() if other.trained_on == task.name)]
+    dev_tasks = [task, *(candidate for _, candidate in TASKS.items() if candidate.trained_on == task.name)]
     if folder is None:
-        train, dev = hub.read(task, devs)
+        train, dev = hub.read(task, dev_tasks)
         skipped = 0
     else:
-        train, dev, skipped = _from_files(task, devs, _folder(task, Path(folder)))
-    data = described(task, len(train), {name: len(split) for name, split in dev.items()})
+        train, dev, skipped = _from_files(task, dev_tasks, _folder(task, Path(folder)))
+    data = data_label(task, len(train), {name: len(split) for name, split in dev.items()})
     return Data(task=task.name, train=train, dev=dev, data=data, skipped=skipped)
 
 
@@ -53,7 +53,7 @@ def _folder(task: Task, folder: Path) -> Path:
     return folder / task.folder if (folder / task.folder).is_dir() else folder
 
 
-def _from_files(task: Task, devs: Sequence[Task], folder: Path) -> tuple[Split, dict[str, Split], int]:
+def _from_files(task: Task, dev_tasks: Sequence[Task], folder: Path) -> tuple[Split, dict[str, Split], int]:
     if task.unsplit and (folder / task.unsplit.file).is_file() and _find(folder, "train.tsv") is None:
         train, dev = _split_by_ids(task, task.unsplit, folder)
         return train, {task.name: dev}, 0
@@ -65,11 +65,11 @@ def _from_files(task: Task, devs: Sequence[Task], folder: Path) -> tuple[Split, 
         )
     train, skipped = _split(task, path, torn=task.torn_rows)
     dev = {}
-    for other in devs:
-        result = _find(folder, other.dev_file) or (_find(folder, "dev.tsv") if other is task else None)
-        if result is not None:
-            dev[other.name] = _split(other, result)[0]
-        elif other is task:
+    for dev_task in dev_tasks:
+        dev_path = _find(folder, dev_task.dev_file) or (_find(folder, "dev.tsv") if dev_task is task else None)
+        if dev_path is not None:
+            dev[dev_task.name] = _split(dev_task, dev_path)[0]
+        elif dev_task is task:
             raise DataError(
                 f"{folder} holds no dev set of {task.name}; expected {task.folder}/{task.dev_file} next to {path.name}."
             )
@@ -81,13 +81,13 @@ def _find(folder: Path, name: str) -> Path | None:
     if (folder / name).is_file():
         return folder / name
     stem, _, ending = name.rpartition(".")
-    items = sorted(folder.glob(f"{stem}-*.{ending}"))
-    if len(items) > 1:
+    candidates = sorted(folder.glob(f"{stem}-*.{ending}"))
+    if len(candidates) > 1:
         raise DataError(
-            f"{folder} holds {items[0].name} and {items[1].name}; expected one of them. "
+            f"{folder} holds {candidates[0].name} and {candidates[1].name}; expected one of them. "
             f"Move the other, or name one {name}."
         )
-    return items[0] if items else None
+    return candidates[0] if candidates else None
 
 
 # Rows of a file --------------------------------------------------------------------------------------
@@ -97,13 +97,15 @@ def _rows(path: Path) -> list[Row]:
     """Every line with its fields, but for empty lines at the end. Only a line feed ends a line."""
     try:
         raw = path.read_bytes()
-    except OSError as refused:
-        raise DataError(f"{path} could not be read ({refused.strerror or refused}). Make it readable.") from None
+    except OSError as error:
+        raise DataError(f"{path} could not be read ({error.strerror or error}). Make it readable.") from None
     try:
         text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        line = raw.count(b"\n", 0, wrong.start) + 1
-        raise DataError(f"{path}, line {line}: byte {wrong.start} is not UTF-8; save the file as UTF-8.") from None
+    except UnicodeDecodeError as decode_error:
+        line = raw.count(b"\n", 0, decode_error.start) + 1
+        raise DataError(
+            f"{path}, line {line}: byte {decode_error.start} is not UTF-8; save the file as UTF-8."
+        ) from None
     lines = text.rstrip("\r\n").split("\n") if text.strip() else []
     return [(number, line.removesuffix("\r").split("\t")) for number, line in enumerate(lines, start=1)]
 
@@ -127,16 +129,18 @@ def _layout(task: Task, path: Path, rows: list[Row]) -> tuple[_Layout, list[Row]
     """How the file is laid out, and its rows without the header."""
     if not rows:
         raise DataError(f"{path} is empty; expected rows with {_expected(task)}. Copy the file again.")
-    first = rows[0][1]
-    known = (("label", task.texts, False), (task.official_label, task.official_texts, True))
-    for label, texts, official in known:
-        if {label, *texts} <= set(first):
-            return _Layout(path, first, first.index(label), [first.index(text) for text in texts], official), rows[1:]
+    header = rows[0][1]
+    layouts = (("label", task.texts, False), (task.official_label, task.official_texts, True))
+    for label, texts, official in layouts:
+        if {label, *texts} <= set(header):
+            return _Layout(path, header, header.index(label), [header.index(name) for name in texts], official), rows[
+                1:
+            ]
     names = list(task.official_columns)
-    if names and len(first) == len(names) and first[names.index(task.official_label)] in task.labels:
-        columns = [names.index(text) for text in task.official_texts]
+    if names and len(header) == len(names) and header[names.index(task.official_label)] in task.labels:
+        columns = [names.index(name) for name in task.official_texts]
         return _Layout(path, names, names.index(task.official_label), columns, True), rows
-    raise DataError(f"{path}, line 1: found the columns {', '.join(first)!r}; expected {_expected(task)}.")
+    raise DataError(f"{path}, line 1: found the columns {', '.join(header)!r}; expected {_expected(task)}.")
 
 
 def _expected(task: Task) -> str:
@@ -150,16 +154,16 @@ def _expected(task: Task) -> str:
 def _split(task: Task, path: Path, torn: int = 0) -> tuple[Split, int]:
     """The file as a split, and how many torn rows were left out: at most `torn`, and of the official layout only."""
     layout, rows = _layout(task, path, _rows(path))
-    whole = [row for row in rows if len(row[1]) >= layout.width]
+    complete = [row for row in rows if len(row[1]) >= layout.width]
     allowed = torn if layout.official else 0
-    short = [row for row in rows if len(row[1]) < layout.width]
-    if len(short) > allowed:
-        number, fields = short[allowed]
+    incomplete = [row for row in rows if len(row[1]) < layout.width]
+    if len(incomplete) > allowed:
+        number, fields = incomplete[allowed]
         raise DataError(
             f"{path}, line {number}: found {len(fields)} columns, expected at least {layout.width} "
             f"({', '.join(layout.names[: layout.width])}). Correct the line; quotation marks do not join lines."
         )
-    return _labelled(task, layout, whole), len(short)
+    return _labelled(task, layout, complete), len(incomplete)
 
 
 def _labelled(task: Task, layout: _Layout, rows: list[Row]) -> Split:
@@ -193,9 +197,9 @@ def _labels(task: Task, layout: _Layout, rows: list[Row]) -> Iterator[float]:
             yield value
 
 
-def _bad_label(layout: _Layout, line: int, sentence: str, expected: str) -> DataError:
+def _bad_label(layout: _Layout, line: int, label: str, expected: str) -> DataError:
     return DataError(
-        f"{layout.path}, line {line}: the {layout.names[layout.label]} {sentence!r} is not {expected}. "
+        f"{layout.path}, line {line}: the {layout.names[layout.label]} {label!r} is not {expected}. "
         "Correct the line, or check that no tab stands within a text."
     )
 
@@ -211,8 +215,8 @@ def _split_by_ids(task: Task, unsplit: Unsplit, folder: Path) -> tuple[Split, Sp
             "add it (GLUE distributes it), or use GLUE's train.tsv and dev.tsv."
         )
     layout, rows = _layout(task, path, _rows(path))
-    if absent := [name for name in unsplit.columns if name not in layout.names]:
-        raise DataError(f"{path}, line 1: lacks the column {absent[0]!r}; expected {', '.join(unsplit.columns)}.")
+    if missing := [name for name in unsplit.columns if name not in layout.names]:
+        raise DataError(f"{path}, line 1: lacks the column {missing[0]!r}; expected {', '.join(unsplit.columns)}.")
     columns = [layout.names.index(name) for name in unsplit.columns]
     width = max(layout.width, *(column + 1 for column in columns))
     for number, fields in rows:
@@ -221,12 +225,12 @@ def _split_by_ids(task: Task, unsplit: Unsplit, folder: Path) -> tuple[Split, Sp
                 f"{path}, line {number}: found {len(fields)} columns, expected at least {width} "
                 f"({', '.join(layout.names[:width])}). Correct the line; quotation marks do not join lines."
             )
-    listed = {tuple(fields) for _, fields in _rows(ids)}
-    is_dev = [tuple(fields[column] for column in columns) in listed for _, fields in rows]
-    dev = [row for row, held in zip(rows, is_dev, strict=True) if held]
+    dev_keys = {tuple(fields) for _, fields in _rows(ids)}
+    is_dev = [tuple(fields[column] for column in columns) in dev_keys for _, fields in rows]
+    dev = [row for row, in_dev in zip(rows, is_dev, strict=True) if in_dev]
     if not dev:
         raise DataError(
             f"{ids} lists none of the rows of {path.name}; expected {' and '.join(unsplit.columns)} in each line."
         )
-    train = [row for row, held in zip(rows, is_dev, strict=True) if not held]
+    train = [row for row, in_dev in zip(rows, is_dev, strict=True) if not in_dev]
     return _labelled(task, layout, train), _labelled(task, layout, dev)

@@ -20,12 +20,12 @@ from analysis.ablation.glue.examples import Data, Split
 from analysis.core.errors import AddendError
 
 TASK = "swapped_neighbours"
-LEAST_WORDS, MOST_WORDS = 6, 40
-SPARE = 4
-"""Reading stops at this many times as many sentences as are asked for: enough to draw from, and no more in memory."""
+MIN_WORDS, MAX_WORDS = 6, 40
+OVERSAMPLING = 4
+"""Reading stops at this many times the requested sentences: enough to sample from, and no more in memory."""
 
-_ENDS = re.compile(r"(?<=[.!?])(?<!\b[A-Za-z]\.)(?<!\b(?:Dr|Mr|Ms|St|Jr|vs|No)\.)(?<!\b(?:Mrs|etc)\.)\s+(?=[A-Z])")
-"""Where a sentence ends and one begins; not after an initial or a usual abbreviation."""
+_BOUNDARY = re.compile(r"(?<=[.!?])(?<!\b[A-Za-z]\.)(?<!\b(?:Dr|Mr|Ms|St|Jr|vs|No)\.)(?<!\b(?:Mrs|etc)\.)\s+(?=[A-Z])")
+"""Where one sentence ends and the next begins; not after an initial or a usual abbreviation."""
 _SENTENCE = re.compile(r"[A-Z][^{}|<>_\t\n]*[.!?]")
 """A sentence from its capital to its full stop, without residues of markup."""
 _WORD = re.compile(r"[a-z]+(?:[-'’][a-z]+)*")
@@ -33,10 +33,10 @@ _WORD = re.compile(r"[a-z]+(?:[-'’][a-z]+)*")
 
 
 @dataclass
-class _Half:
-    """What train, or dev, has so far: sentences and how many it needs."""
+class _Part:
+    """The sentences of train, or of dev, so far; `size` is how many it needs."""
 
-    needs: int
+    size: int
     sentences: list[list[str]] = field(default_factory=list)
 
 
@@ -46,39 +46,39 @@ def make(text: str | Path | Iterable[str], *, train: int = 8000, dev: int = 2000
     text: the path of a text file, or its lines (see above); a path may be a string or a Path.
     The same text, sizes and seed give the same data. AddendError when the text has too few sentences or articles.
     """
-    for what, size in (("train", train), ("dev", dev)):
+    for name, size in (("train", train), ("dev", dev)):
         if size < 2:
-            raise AddendError(f"The {what} size {size!r} is not a whole number from 2 up; choose for example 2000.")
+            raise AddendError(f"The {name} size {size!r} is not a whole number from 2 up; choose for example 2000.")
     random = np.random.RandomState(seed)  # its stream never changes, which default_rng's may
-    matches = _collect(_lines(text), SPARE * (train + dev))
-    halves = {"train": _Half(train), "dev": _Half(dev)}
-    for number in random.permutation(len(matches)):
-        # Whole articles, each to the half that is further from what it needs.
-        half = min(halves.values(), key=lambda half: len(half.sentences) / half.needs)
-        half.sentences.extend(matches[number])
-    for what, half in halves.items():
-        if len(half.sentences) < half.needs:
+    articles = _collect(_lines(text), OVERSAMPLING * (train + dev))
+    parts = {"train": _Part(train), "dev": _Part(dev)}
+    for index in random.permutation(len(articles)):
+        # Whole articles, each to the part that is further from its size.
+        part = min(parts.values(), key=lambda part: len(part.sentences) / part.size)
+        part.sentences.extend(articles[index])
+    for name, part in parts.items():
+        if len(part.sentences) < part.size:
             raise AddendError(
-                f"The text's {len(matches):,} articles give {len(half.sentences):,} sentences for {what}, expected "
-                f"{half.needs:,} of {LEAST_WORDS} to {MOST_WORDS} words; give more text, with an empty line after each "
+                f"The text's {len(articles):,} articles give {len(part.sentences):,} sentences for {name}, expected "
+                f"{part.size:,} of {MIN_WORDS} to {MAX_WORDS} words; give more text, with an empty line after each "
                 "article, or ask for fewer."
             )
-    splits = {what: _labelled(half, random) for what, half in halves.items()}
+    splits = {name: _labelled(part, random) for name, part in parts.items()}
     return Data(task=TASK, train=splits["train"], dev={TASK: splits["dev"]}, data=f"made from text, seed {seed}")
 
 
 def sentences(paragraph: str) -> Iterator[list[str]]:
     """The words of each sentence of a paragraph that the task can use."""
-    for sentence in _ENDS.split(paragraph.strip()):
+    for sentence in _BOUNDARY.split(paragraph.strip()):
         words = sentence.split()
-        if LEAST_WORDS <= len(words) <= MOST_WORDS and _SENTENCE.fullmatch(sentence) and len(swaps(words)):
+        if MIN_WORDS <= len(words) <= MAX_WORDS and _SENTENCE.fullmatch(sentence) and len(swaps(words)):
             yield words
 
 
 def swaps(words: list[str]) -> list[int]:
     """Where a swap may start: the numbers of words that may be swapped with the next one, which differs."""
-    fit = [_WORD.fullmatch(word) is not None for word in words]
-    return [i for i in range(len(words) - 1) if fit[i] and fit[i + 1] and words[i] != words[i + 1]]
+    swappable = [_WORD.fullmatch(word) is not None for word in words]
+    return [i for i in range(len(words) - 1) if swappable[i] and swappable[i + 1] and words[i] != words[i + 1]]
 
 
 def _lines(text: str | Path | Iterable[str]) -> Iterator[str]:
@@ -88,21 +88,21 @@ def _lines(text: str | Path | Iterable[str]) -> Iterator[str]:
     try:
         with open(text, encoding="utf-8-sig") as file:
             yield from file
-    except OSError as refused:
+    except OSError as error:
         raise AddendError(
-            f"{text} could not be read ({refused.strerror or refused}); expected the path of a text file."
+            f"{text} could not be read ({error.strerror or error}); expected the path of a text file."
         ) from None
     except UnicodeDecodeError:
         raise AddendError(f"{text} is not a text file in UTF-8; unpack it, or save it as UTF-8.") from None
 
 
-def _collect(lines: Iterable[str], enough: int) -> list[list[list[str]]]:
+def _collect(lines: Iterable[str], limit: int) -> list[list[list[str]]]:
     """The usable sentences of each article, none twice, until there are enough."""
     articles: list[list[list[str]]] = [[]]
     seen: set[str] = set()
     for line in lines:
         if not line.strip():
-            if len(seen) >= enough:
+            if len(seen) >= limit:
                 break
             if articles[-1]:
                 articles.append([])
@@ -115,15 +115,15 @@ def _collect(lines: Iterable[str], enough: int) -> list[list[list[str]]]:
     return [article for article in articles if article]
 
 
-def _labelled(half: _Half, random: np.random.RandomState) -> Split:
-    """So many sentences as the half needs, drawn by lot; every other one of them is swapped."""
-    chosen = [half.sentences[number] for number in random.permutation(len(half.sentences))[: half.needs]]
-    labels = random.permutation(np.arange(half.needs) % 2)
+def _labelled(part: _Part, random: np.random.RandomState) -> Split:
+    """`size` sentences of the part at random; half of them are swapped."""
+    chosen = [part.sentences[index] for index in random.permutation(len(part.sentences))[: part.size]]
+    labels = random.permutation(np.arange(part.size) % 2)
     texts = []
     for words, swapped in zip(chosen, labels, strict=True):
         if swapped:
-            places = swaps(words)
-            at = places[random.randint(len(places))]
-            words = [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+            starts = swaps(words)
+            start = starts[random.randint(len(starts))]
+            words = [*words[:start], words[start + 1], words[start], *words[start + 2 :]]
         texts.append(" ".join(words))
     return Split(texts=texts, pairs=None, labels=labels.astype(np.int64))

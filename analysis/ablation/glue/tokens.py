@@ -51,13 +51,13 @@ class Tokens:
         """Those examples, padded to the longest among them."""
         lengths = self.lengths[rows]
         mask = np.arange(int(lengths.max())) < lengths[:, None]  # (example, token)
-        places = np.concatenate([np.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows])
+        token_indices = np.concatenate([np.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows])
         ids, segments = np.full(mask.shape, self.padding, np.int64), np.zeros(mask.shape, np.int64)
-        ids[mask], segments[mask] = self.ids[places], self.segments[places]
-        ready = (
+        ids[mask], segments[mask] = self.ids[token_indices], self.segments[token_indices]
+        tensors = (
             torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask.astype(np.int64), segments)
         )
-        return Batch(input_ids=next(ready), attention_mask=next(ready), token_type_ids=next(ready), rows=rows)
+        return Batch(input_ids=next(tensors), attention_mask=next(tensors), token_type_ids=next(tensors), rows=rows)
 
     def shuffled(self, size: int, random: np.random.RandomState) -> list[np.ndarray]:
         """Rows of every batch of one epoch: random examples of about equal length, in random order."""
@@ -66,8 +66,8 @@ class Tokens:
         for start in range(0, len(order), POOL * size):
             pool = order[start : start + POOL * size]
             pool = pool[np.argsort(self.lengths[pool], kind="stable")]
-            batches += [pool[at : at + size] for at in range(0, len(pool), size)]
-        return [batches[number] for number in random.permutation(len(batches))]
+            batches += [pool[offset : offset + size] for offset in range(0, len(pool), size)]
+        return [batches[index] for index in random.permutation(len(batches))]
 
     def sorted(self, size: int) -> Iterator[np.ndarray]:
         """Rows of batches for evaluation, the longest first."""
@@ -82,15 +82,15 @@ def tokenise(tokenizer: object, split: Split, max_length: int) -> Tokens:
     tokenizer: a `tokenizers.Tokenizer`, or one of transformers that has one inside. It is copied, not changed.
     Of a pair that is too long, the longer text loses tokens first. AddendError for a tokenizer without either.
     """
-    inner = backend_copy(tokenizer)
-    inner.no_padding()
-    inner.enable_truncation(max_length, strategy="longest_first")
+    backend = backend_copy(tokenizer)
+    backend.no_padding()
+    backend.enable_truncation(max_length, strategy="longest_first")
     ids: list[np.ndarray] = []
     segments: list[np.ndarray] = []
     truncated = 0
     items = split.texts if split.pairs is None else split.items()
     for start in range(0, len(items), CHUNK):
-        for encoding in inner.encode_batch(items[start : start + CHUNK]):
+        for encoding in backend.encode_batch(items[start : start + CHUNK]):
             ids.append(np.array(encoding.ids, np.int32))
             segments.append(np.array(encoding.type_ids, np.int8))
             truncated += bool(encoding.overflowing)
@@ -99,28 +99,28 @@ def tokenise(tokenizer: object, split: Split, max_length: int) -> Tokens:
         ids=np.concatenate(ids),
         segments=np.concatenate(segments),
         starts=starts,
-        padding=_padding(inner),
+        padding=_padding(backend),
         truncated=truncated,
     )
 
 
 def backend_copy(tokenizer: object) -> Tokenizer:
     """A copy of the Rust tokenizer at the heart of any, which adds special tokens. AddendError otherwise."""
-    inner = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "backend_tokenizer", None)
-    if not isinstance(inner, Tokenizer):
+    backend = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "backend_tokenizer", None)
+    if not isinstance(backend, Tokenizer):
         raise AddendError(
             f"The tokenizer is a {type(tokenizer).__name__}; expected a tokenizers.Tokenizer, or a tokenizer of "
             "transformers that is built on one."
         )
-    if not inner.num_special_tokens_to_add(is_pair=False):
+    if not backend.num_special_tokens_to_add(is_pair=False):
         raise AddendError(
             "The tokenizer adds no special tokens, but a text is classified by its first; give it a post-processor, "
             "such as tokenizers.processors.BertProcessing."
         )
-    return Tokenizer.from_str(inner.to_str())
+    return Tokenizer.from_str(backend.to_str())
 
 
 def _padding(tokenizer: Tokenizer) -> int:
     """The id that fills up a batch. Without one any will do, since the attention mask hides it."""
-    known = (tokenizer.token_to_id(name) for name in PADDINGS)
-    return next((number for number in known if number is not None), 0)
+    ids = (tokenizer.token_to_id(name) for name in PADDINGS)
+    return next((id for id in ids if id is not None), 0)

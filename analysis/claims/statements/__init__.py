@@ -1,7 +1,7 @@
 """Statements: what the claims say, one thing at a time, and what version 2 of the rules makes of each.
 
 The rules are files (`analysis/rules`): some judge trainings and were frozen before these, the others judge
-measurements and published tables. `judged(ask)` puts every statement to a store; the tables `statements` and `readings`
+measurements and published tables. `judge(ask)` puts every statement to a store; the tables `statements` and `readings`
 and the view `claims` hold the outcome. `analysis.claims.statements.stored` reads it back.
 """
 
@@ -17,7 +17,7 @@ from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, decoder_rules, rule_files, training_rules
 from analysis.statistics import Difference
 
-__all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "Reading", "judged", "tables"]
+__all__ = ["CONTRADICTED", "MIXED", "OPEN", "SUPPORTED", "WORDS", "Judgement", "Reading", "judge", "tables"]
 
 RUN_HOURS = 0.1
 """Hours of one core that a training of the preset cpu2 takes, about."""
@@ -71,58 +71,60 @@ class RowsStatement(CountedStatement):
 Statement = OpenStatement | PublishedStatement | RowsStatement
 
 
-def judged(ask: Ask) -> list[Judgement]:
+def judge(ask: Ask) -> list[Judgement]:
     """Every statement with its verdict, in order of id."""
     results: list[Judgement] = []
     for rules in (training_rules(), decoder_rules()):
-        runs = contests.of_store(ask, rules)
-        corrected = contests.corrected(rules.statements, runs, rules)
-        results += [_trained(one, runs, rules, corrected.get(one.id)) for one in rules.statements]
-    results += tuned.judged(ask, {arm.name: arm.title for arm in ARMS.values()})
+        runs = contests.load_runs(ask, rules)
+        p_values = contests.corrected_p_values(rules.statements, runs, rules)
+        results += [
+            _judge_trained(statement, runs, rules, p_values.get(statement.id)) for statement in rules.statements
+        ]
+    results += tuned.judge(ask, {arm.name: arm.title for arm in ARMS.values()})
     for file in (file for file in rule_files() if file.measured):
-        for one in file.content["statement"]:
-            judgement = _judgement(one, int(file.content["version"]), file.sha256)
+        for statement in file.content["statement"]:
+            judgement = _partial_judgement(statement, int(file.content["version"]), file.sha256)
             try:
-                results.append(_measured(one, judgement, ask))
-            except (ArithmeticError, LookupError, TypeError, ValueError) as odd:
+                results.append(_judge_measured(statement, judgement, ask))
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 # Data that a rule did not foresee must not stop the others, nor the store.
-                why = f"Open: the rule could not be applied to what is stored ({type(odd).__name__}: {odd})."
-                results.append(judgement(verdict=OPEN, sentence=why, would_decide="a look at the data named"))
-    return sorted(results, key=lambda one: one.id)
+                reason = f"Open: the rule could not be applied to what is stored ({type(error).__name__}: {error})."
+                results.append(judgement(verdict=OPEN, sentence=reason, would_decide="a look at the data named"))
+    return sorted(results, key=lambda statement: statement.id)
 
 
-def _trained(one: Contest, runs: contests.JudgedRuns, rules: TrainingRules, p: float | None) -> Judgement:
+def _judge_trained(contest: Contest, runs: contests.JudgedRuns, rules: TrainingRules, p: float | None) -> Judgement:
     from analysis.ablation.presets import ablate
     from analysis.ablation.variants import title
 
-    result = contests.standing(one, runs, rules, p)
-    names = title(one.variant), title(one.baseline)
-    steps = one.kind == "steps_to_leave"
-    verdict = OPEN if result.word == contests.NOT_RESOLVED else _verdict(result.word, one.expect)
-    effect, low, high = _effect(result.found, ratio=steps)
-    would = _would_decide(one, result, names) if verdict == OPEN else ""
+    standing = contests.standing(contest, runs, rules, p)
+    names = title(contest.variant), title(contest.baseline)
+    steps = contest.kind == "steps_to_leave"
+    verdict = OPEN if standing.word == contests.NOT_RESOLVED else _verdict(standing.word, contest.expect)
+    effect, low, high = _effect(standing.found, ratio=steps)
+    would_decide = _would_decide(contest, standing, names) if verdict == OPEN else ""
     return Judgement(
-        id=one.id,
-        parent=one.parent,
-        statement=one.statement,
-        scope=f"our own {'causal models' if 'causal' in one.variant else 'encoders'}, preset {rules.preset}",
-        kind=one.kind,
+        id=contest.id,
+        parent=contest.parent,
+        statement=contest.statement,
+        scope=f"our own {'causal models' if 'causal' in contest.variant else 'encoders'}, preset {rules.preset}",
+        kind=contest.kind,
         verdict=verdict,
-        sentence=_said(result, names, kind=one.kind, verdict=verdict),
+        sentence=_training_sentence(standing, names, kind=contest.kind, verdict=verdict),
         unit="times the baseline's steps" if steps else "nats per predicted token",
         effect=effect,
         low=low,
         high=high,
         line=rules.earlier if steps else rules.margin,
-        seeds=result.found.n if result.found else 0,
-        would_decide=would,
-        command=ablate(rules.preset, dict.fromkeys([one.variant, one.baseline]), one.seeds),
+        seeds=standing.found.n if standing.found else 0,
+        would_decide=would_decide,
+        command=ablate(rules.preset, dict.fromkeys([contest.variant, contest.baseline]), contest.seeds),
         page="training",
         query=contests.PRETRAININGS.format(preset=rules.preset),
         rules_version=rules.version,
         rules_sha=rules.sha256,
         exploratory=False,
-        readings=tuple(_seeds(one, runs)),
+        readings=tuple(_seed_readings(contest, runs)),
     )
 
 
@@ -130,156 +132,162 @@ def _verdict(word: str, expect: str) -> str:
     return SUPPORTED if word in contests.ALLOWED[expect] else CONTRADICTED
 
 
-def _would_decide(one: Contest, result: contests.Standing, names: tuple[str, str]) -> str:
+def _would_decide(contest: Contest, standing: contests.Standing, names: tuple[str, str]) -> str:
     """The trainings that would settle an open contest, with their seeds and hours."""
-    if result.missing:
+    if standing.missing:
         return (
-            f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]}: {result.missing} more "
-            f"{'training' if result.missing == 1 else 'trainings'}, about {result.missing * RUN_HOURS:.1f} hours of "
-            "one core"
+            f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}: {standing.missing} more "
+            f"{'training' if standing.missing == 1 else 'trainings'}, about {standing.missing * RUN_HOURS:.1f} hours "
+            "of one core"
         )
-    if result.needed is None:
-        return f"{plural(len(one.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
+    if standing.needed is None:
+        return f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]} trained for longer"
     # The seeds that were looked at are not added to: nobody stops when a result pleases.
-    limit = " whose limit on the spread fits this end point" if result.too_wide else ""
+    limit = " whose limit on the spread fits this end point" if standing.too_wide else ""
     return (
-        f"{plural(result.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules"
+        f"{plural(standing.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules"
         f"{limit}: "
-        f"{plural(2 * result.needed, 'training')}, about {2 * result.needed * RUN_HOURS:.1f} hours of one core"
+        f"{plural(2 * standing.needed, 'training')}, about {2 * standing.needed * RUN_HOURS:.1f} hours of one core"
     )
 
 
-def _effect(result: Difference | None, *, ratio: bool) -> tuple[float | None, float | None, float | None]:
-    if result is None or math.isnan(result.mean):
+def _effect(difference: Difference | None, *, ratio: bool) -> tuple[float | None, float | None, float | None]:
+    if difference is None or math.isnan(difference.mean):
         return None, None, None
-    values = [math.exp(x) if ratio else x for x in (result.mean, result.low, result.high)]
+    values = [math.exp(x) if ratio else x for x in (difference.mean, difference.low, difference.high)]
     effect, low, high = (None if math.isnan(x) else x for x in values)
     return effect, low, high
 
 
-def _said(result: contests.Standing, names: tuple[str, str], *, kind: str, verdict: str) -> str:
+def _training_sentence(standing: contests.Standing, names: tuple[str, str], *, kind: str, verdict: str) -> str:
     variant, baseline = names
     steps = kind == "steps_to_leave"
-    effect, low, high = _effect(result.found, ratio=steps)
-    text = ""
-    if effect is not None and result.found is not None:
-        over = plural(result.found.n, "seed")
+    effect, low, high = _effect(standing.found, ratio=steps)
+    finding = ""
+    if effect is not None and standing.found is not None:
+        seeds = plural(standing.found.n, "seed")
         if steps:
-            text = f"{variant} leaves the plateau after {effect:.2f} times the steps of {baseline}"
-            text += f"{interval_text(low, high)}, {over}"
+            finding = f"{variant} leaves the plateau after {effect:.2f} times the steps of {baseline}"
+            finding += f"{interval_text(low, high)}, {seeds}"
         else:
-            text = (
+            finding = (
                 f"{variant} ends with a loss {abs(effect):.2f} nats {'higher' if effect > 0 else 'lower'} than "
                 f"{baseline}"
             )
-            text += " at four times the training length" if kind == "loss_4x" else ""
-            text += f"{interval_text(low, high, '+.2f')}, {over}"
+            finding += " at four times the training length" if kind == "loss_4x" else ""
+            finding += f"{interval_text(low, high, '+.2f')}, {seeds}"
     if verdict == OPEN:
-        reason = f"Open: {result.reason}."
-        return f"{reason} So far, {text}." if text else reason
-    return f"{text or result.reason}: {result.word}."
+        reason = f"Open: {standing.reason}."
+        return f"{reason} So far, {finding}." if finding else reason
+    return f"{finding or standing.reason}: {standing.word}."
 
 
-def _seeds(one: Contest, judged: contests.JudgedRuns) -> list[Reading]:
+def _seed_readings(contest: Contest, runs: contests.JudgedRuns) -> list[Reading]:
     """One reading a seed and side."""
     return [
         Reading(
             source=f"{run.variant}, seed {seed}",
             family=run.variant,
             standing="stored",
-            value=float(run.censored) if one.kind == "steps_to_leave" else run.loss(one.kind),
+            value=float(run.censored) if contest.kind == "steps_to_leave" else run.loss(contest.kind),
             note=run.run_id,
         )
-        for name in (one.variant, one.baseline)
-        for seed, run in sorted(judged.runs.get(name, {}).items())
-        if seed in one.seeds
+        for name in (contest.variant, contest.baseline)
+        for seed, run in sorted(runs.runs.get(name, {}).items())
+        if seed in contest.seeds
     ]
 
 
-def _judgement(one: Statement, version: int, sha: str) -> partial[Judgement]:
+def _partial_judgement(statement: Statement, version: int, sha: str) -> partial[Judgement]:
     """A judgement with what it says whatever the data."""
     return partial(
         Judgement,
-        id=one["id"],
-        parent=one["id"][:3],
-        statement=one["statement"],
-        scope=one["scope"],
-        kind=one["kind"],
-        unit=one.get("unit", ""),
-        page=one.get("page", ""),
+        id=statement["id"],
+        parent=statement["id"][:3],
+        statement=statement["statement"],
+        scope=statement["scope"],
+        kind=statement["kind"],
+        unit=statement.get("unit", ""),
+        page=statement.get("page", ""),
         rules_version=version,
         rules_sha=sha,
         exploratory=True,
     )
 
 
-def _measured(one: Statement, judgement: partial[Judgement], ask: Ask) -> Judgement:
-    if one["kind"] == "open":
-        return judgement(verdict=OPEN, sentence=f"Open: {one['why']}", would_decide=one["would_decide"])
-    if one["kind"] == "published":
-        read = published.readings(ask, one["pairs"], one["expect"], mean=one.get("average", False))
-        query, side = published.query(one["pairs"]), "above"
-        strongest = max(read, key=lambda row: abs(row.value or 0.0), default=None)
+def _judge_measured(statement: Statement, judgement: partial[Judgement], ask: Ask) -> Judgement:
+    if statement["kind"] == "open":
+        return judgement(verdict=OPEN, sentence=f"Open: {statement['why']}", would_decide=statement["would_decide"])
+    if statement["kind"] == "published":
+        readings = published.readings(
+            ask, statement["pairs"], statement["expect"], mean=statement.get("average", False)
+        )
+        query, holds = published.query(statement["pairs"]), "above"
+        strongest = max(readings, key=lambda row: abs(row.value or 0.0), default=None)
         judgement = partial(judgement, unit="as printed: points, BLEU or nats")
     else:
-        query, side = one["sql"].strip(), one["holds"]
+        query, holds = statement["sql"].strip(), statement["holds"]
         # A store that is built again must say the same, and number its readings alike, in whatever order rows come.
-        found = sorted(ask(query), key=lambda row: (str(row["family"]), str(row["source"]), str(row)))
-        read = rows.readings(found, side)
-        strongest = rows.deciding(read, side, one["quantifier"])
-    verdict = rows.decide(read, one["quantifier"], one.get("least", 1), exhaustive=one.get("exhaustive", False))
+        found_rows = sorted(ask(query), key=lambda row: (str(row["family"]), str(row["source"]), str(row)))
+        readings = rows.readings(found_rows, holds)
+        strongest = rows.deciding(readings, holds, statement["quantifier"])
+    verdict = rows.decide(
+        readings, statement["quantifier"], statement.get("least", 1), exhaustive=statement.get("exhaustive", False)
+    )
     return judgement(
         verdict=verdict,
-        sentence=_counted(read, strongest, one, verdict),
+        sentence=_count_sentence(readings, strongest, statement, verdict),
         effect=strongest.value if strongest else None,
         low=strongest.low if strongest else None,
         high=strongest.high if strongest else None,
         line=strongest.line if strongest else None,
-        would_decide=one.get("would_decide", _lacking(read, one)) if verdict == OPEN else "",
+        would_decide=statement.get("would_decide", _missing_evidence(readings, statement)) if verdict == OPEN else "",
         query=query,
-        readings=tuple(read),
+        readings=tuple(readings),
     )
 
 
-def _lacking(read: list[Reading], one: PublishedStatement | RowsStatement) -> str:
+def _missing_evidence(readings: list[Reading], statement: PublishedStatement | RowsStatement) -> str:
     """What an open statement waits for."""
-    held = rows.families(read)
-    if (lacking := one.get("least", 1) - len(held)) > 0:
+    families = rows.families(readings)
+    if (missing := statement.get("least", 1) - len(families)) > 0:
         return (
-            f"the same measurement of {plural(lacking, 'more model')}: one command per model folder, minutes of one "
+            f"the same measurement of {plural(missing, 'more model')}: one command per model folder, minutes of one "
             "core"
         )
     return "a larger sample of the same measurements, until the interval of each excludes its line"
 
 
-def _counted(
-    read: list[Reading], extreme: Reading | None, one: PublishedStatement | RowsStatement, verdict: str
+def _count_sentence(
+    readings: list[Reading], decider: Reading | None, statement: PublishedStatement | RowsStatement, verdict: str
 ) -> str:
-    if not read:
-        return f"Open: {one.get('when_empty', 'the store holds nothing of it yet')}."
-    text = f"{rows.lean(read)}."
-    if extreme is not None and extreme.value is not None and extreme.line is not None:
-        if one["kind"] == "published":
-            return f"{text} The largest difference: {extreme.source}, {extreme.note}."
-        text += f" The {rows.deciding_word(one['quantifier'])} case is {extreme.source}: {significant(extreme.value)}"
+    if not readings:
+        return f"Open: {statement.get('when_empty', 'the store holds nothing of it yet')}."
+    text = f"{rows.tally(readings)}."
+    if decider is not None and decider.value is not None and decider.line is not None:
+        if statement["kind"] == "published":
+            return f"{text} The largest difference: {decider.source}, {decider.note}."
         text += (
-            f"{interval_text(extreme.low, extreme.high, '.3g')}, compared with a line at {significant(extreme.line)}."
+            f" The {rows.deciding_word(statement['quantifier'])} case is {decider.source}: {significant(decider.value)}"
+        )
+        text += (
+            f"{interval_text(decider.low, decider.high, '.3g')}, compared with a line at {significant(decider.line)}."
         )
     return text
 
 
-def tables(results: list[Judgement]) -> dict[str, list[dict[str, object]]]:
+def tables(judgements: list[Judgement]) -> dict[str, list[dict[str, object]]]:
     """Rows of the tables `statements` and `readings`."""
     statements = []
-    for one in results:
-        row = asdict(one)
+    for judgement in judgements:
+        row = asdict(judgement)
         del row["readings"]
         statements.append(row)
     return {
         "statements": statements,
         "readings": [
-            {"id": one.id, "number": at, **asdict(reading)}
-            for one in results
-            for at, reading in enumerate(one.readings)
+            {"id": judgement.id, "number": number, **asdict(reading)}
+            for judgement in judgements
+            for number, reading in enumerate(judgement.readings)
         ],
     }

@@ -21,81 +21,81 @@ TRAINED = ("final_loss", "loss_4x", "steps_to_leave")
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """Where a value supports a statement: between `least` and `most`; None where it may go on without end.
+    """Where a value supports a statement: between `lower` and `upper`; None where it may go on without end.
 
     neutral: the value that would mean no difference; None where the rule compares with a line alone.
     """
 
-    least: float | None
-    most: float | None
+    lower: float | None
+    upper: float | None
     neutral: float | None = None
 
     @property
     def words(self) -> str:
         """The region in words: `below −0.05`."""
-        if self.least is None:
-            return f"below {significant(self.most or 0.0)}"
-        if self.most is None:
-            return f"above {significant(self.least)}"
-        return f"between {significant(self.least)} and {significant(self.most)}"
+        if self.lower is None:
+            return f"below {significant(self.upper or 0.0)}"
+        if self.upper is None:
+            return f"above {significant(self.lower)}"
+        return f"between {significant(self.lower)} and {significant(self.upper)}"
 
 
 @cache
 def _rules() -> dict[str, Mapping[str, Any]]:
     """Statement -> what its file says of it."""
-    return {one["id"]: one for file in rule_files() for one in file.content.get("statement", ())}
+    return {statement["id"]: statement for file in rule_files() for statement in file.content.get("statement", ())}
 
 
-def region(one: Judgement) -> Region | None:
+def region(judgement: Judgement) -> Region | None:
     """Where the value of a statement supports it; None where its rule compares nothing."""
-    rule = _rules().get(one.id)
-    if rule is None or one.line is None:
+    rule = _rules().get(judgement.id)
+    if rule is None or judgement.line is None:
         return None
-    if one.kind == "rows":
+    if judgement.kind == "rows":
         above = rule["holds"] == "above"
-        return Region(least=one.line if above else None, most=None if above else one.line)
-    if one.kind == "steps_to_leave":
-        early = rule["expect"] == "earlier"
-        return Region(least=None if early else one.line, most=one.line if early else None, neutral=1.0)
-    margin = abs(one.line)
+        return Region(lower=judgement.line if above else None, upper=None if above else judgement.line)
+    if judgement.kind == "steps_to_leave":
+        earlier = rule["expect"] == "earlier"
+        return Region(lower=None if earlier else judgement.line, upper=judgement.line if earlier else None, neutral=1.0)
+    margin = abs(judgement.line)
     # A lower loss is better, and a higher score; a published line is below zero where less is better.
-    lower_is_better = one.kind in TRAINED or one.line < 0
+    lower_is_better = judgement.kind in TRAINED or judgement.line < 0
     expect = rule["expect"]
     if expect == "the same":
-        return Region(least=-margin, most=margin, neutral=0.0)
+        return Region(lower=-margin, upper=margin, neutral=0.0)
     downward = lower_is_better == (expect in ("better", "not worse"))
-    end = margin if expect in ("not better", "not worse") else -margin
-    return Region(least=None, most=end, neutral=0.0) if downward else Region(least=-end, most=None, neutral=0.0)
+    limit = margin if expect in ("not better", "not worse") else -margin
+    return Region(lower=None, upper=limit, neutral=0.0) if downward else Region(lower=-limit, upper=None, neutral=0.0)
 
 
-def shown_reading(one: Judgement) -> str:
+def shown_reading(judgement: Judgement) -> str:
     """Which of a statement's readings its number is: the hardest, the clearest where one suffices, or the largest."""
-    if one.kind == "published":
+    if judgement.kind == "published":
         return "Largest"
-    return deciding_word(_rules().get(one.id, {}).get("quantifier", "")).capitalize()
+    return deciding_word(_rules().get(judgement.id, {}).get("quantifier", "")).capitalize()
 
 
-def trained_pair(one: Judgement) -> str:
+def trained_pair(judgement: Judgement) -> str:
     """The two variants of a statement about our own trainings: `TUPE-A compared with BERT-A`; empty for another."""
-    rule = _rules().get(one.id, {})
-    if one.kind not in TRAINED or not rule:
+    rule = _rules().get(judgement.id, {})
+    if judgement.kind not in TRAINED or not rule:
         return ""
     return f"{title(rule['variant'])} compared with {title(rule['baseline'])}"
 
 
-def rule_in_words(one: Judgement) -> str:
+def rule_in_words(judgement: Judgement) -> str:
     """The rule of a statement: what is compared, over how many seeds, with which line and which correction."""
-    rule = _rules().get(one.id)
+    rule = _rules().get(judgement.id)
     if rule is None:
         return ""
-    if one.kind in TRAINED:
-        rules = next(file for file in (training_rules(), decoder_rules()) if file.sha256 == one.rules_sha)
-        return _trained(rule, one, rules)
-    if one.kind == "tuned":
-        return _tuned(rule)
-    if one.kind == OPEN:
+    if judgement.kind in TRAINED:
+        rules = next(file for file in (training_rules(), decoder_rules()) if file.sha256 == judgement.rules_sha)
+        return _training_rule(rule, judgement, rules)
+    if judgement.kind == "tuned":
+        return _tuning_rule(rule)
+    if judgement.kind == OPEN:
         return "No rule is applied: the evidence stored so far cannot decide this statement."
-    return _counted(rule, one)
+    return _counting_rule(rule, judgement)
 
 
 def _supports(expect: str) -> str:
@@ -106,11 +106,11 @@ def _supports(expect: str) -> str:
     )
 
 
-def _trained(rule: Mapping[str, Any], one: Judgement, rules: TrainingRules) -> str:
+def _training_rule(rule: Mapping[str, Any], judgement: Judgement, rules: TrainingRules) -> str:
     variant, baseline = title(rule["variant"]), title(rule["baseline"])
-    contest = next(contest for contest in rules.statements if contest.id == one.id)
+    contest = next(contest for contest in rules.statements if contest.id == judgement.id)
     over = f"over {plural(len(contest.seeds), 'seed')} of preset {rules.preset}, seed by seed"
-    if one.kind == "steps_to_leave":
+    if judgement.kind == "steps_to_leave":
         expect = rule["expect"]
         return (
             f"For {variant} and {baseline}, the rule takes the first evaluation at which the validation loss is below "
@@ -120,10 +120,10 @@ def _trained(rule: Mapping[str, Any], one: Judgement, rules: TrainingRules) -> s
             "resolved. A side that never leaves the plateau is later than one that always does. The statement is "
             f"supported if {variant} is {expect}. There is no correction for several tests."
         )
-    at = " on texts four times as long as in training" if one.kind == "loss_4x" else ""
+    where = " on texts four times as long as in training" if judgement.kind == "loss_4x" else ""
     correction = "There is no correction for several tests."
     if contest.family:
-        size = sum(other.family == contest.family for other in rules.statements)
+        size = sum(statement.family == contest.family for statement in rules.statements)
         correction = f"The test is corrected by Holm's method over the {size} statements on {contest.family}."
     plateau = (
         f"no side may still be on the plateau ({rules.plateau:g} nats) after {100 * rules.by_half:g} % of the steps, "
@@ -132,8 +132,8 @@ def _trained(rule: Mapping[str, Any], one: Judgement, rules: TrainingRules) -> s
         else ""
     )
     return (
-        f"The final validation losses of {variant} and {baseline}{at} are compared {over}. The two are the same if two "
-        f"one-sided tests (5 % each) put the mean difference within {rules.margin:g} nats of zero. Otherwise "
+        f"The final validation losses of {variant} and {baseline}{where} are compared {over}. The two are the same if "
+        f"two one-sided tests (5 % each) put the mean difference within {rules.margin:g} nats of zero. Otherwise "
         f"{variant} is better if the 95 % interval of the difference lies below zero, and worse if it lies above; if "
         f"the interval contains zero, the comparison is not resolved. {_supports(rule['expect'])} It also stays open "
         f"until every seed is stored; {plateau}the losses of each side must spread by less than {rules.spread:g} nats "
@@ -141,21 +141,21 @@ def _trained(rule: Mapping[str, Any], one: Judgement, rules: TrainingRules) -> s
     )
 
 
-def _tuned(rule: Mapping[str, Any]) -> str:
+def _tuning_rule(rule: Mapping[str, Any]) -> str:
     rules = surgery_rules()
     arm, baseline = (ARMS[name].title if name in ARMS else name for name in (rule["arm"], rule["baseline"]))
-    able = join_names(f"{least:g} on {task}" for task, least in rules.able.items())
+    minimum_scores = join_names(f"{score:g} on {task}" for task, score in rules.able.items())
     return (
         f"The mean score over {len(rules.tasks)} tasks of the fine-tuned model “{arm}” is compared with that of "
         f"“{baseline}”, seed by seed over {plural(len(rules.seeds), 'seed')}. The two are the same if two one-sided "
         f"tests (5 % each) put the mean difference within {rules.margin:g} point of zero. Otherwise the first is "
         "better or worse if the difference is significant at 5 % after Holm's correction over the "
         f"{len(rules.statements)} statements of this kind. {_supports(rule['expect'])} It also stays open unless the "
-        f"intact model reaches {able}."
+        f"intact model reaches {minimum_scores}."
     )
 
 
-QUANTIFIED = {
+QUANTIFIERS = {
     "every": "The statement is supported if all of them hold and contradicted if one fails; otherwise it is open.",
     "most": "The statement is supported if three quarters of them hold, contradicted if three quarters fail, mixed if "
     "neither and none is open, and otherwise open.",
@@ -163,31 +163,31 @@ QUANTIFIED = {
 }
 
 
-def _counted(rule: Mapping[str, Any], one: Judgement) -> str:
-    published = one.kind == "published"
-    quantified = QUANTIFIED[rule["quantifier"]]
+def _counting_rule(rule: Mapping[str, Any], judgement: Judgement) -> str:
+    published = judgement.kind == "published"
+    quantified = QUANTIFIERS[rule["quantifier"]]
     if rule["quantifier"] == "some":
         exhaustive = (
             ", contradicted if all fail, and otherwise open." if rule.get("exhaustive") else "; otherwise it is open."
         )
         quantified += exhaustive
-    least = rule.get("least", 1)
-    if least > 1:
-        quantified += f" With fewer than {least} of them it stays open."
+    minimum = rule.get("least", 1)
+    if minimum > 1:
+        quantified += f" With fewer than {minimum} of them it stays open."
     if published:
-        what = "the average over its GLUE columns" if rule.get("average") else "every printed figure"
+        compared = "the average over its GLUE columns" if rule.get("average") else "every printed figure"
         allowed = " or ".join(sorted(ALLOWED[rule["expect"]]))
         return (
-            f"The rule takes {what} of two variants in one published table. The first is better or worse if they "
+            f"The rule takes {compared} of two variants in one published table. The first is better or worse if they "
             "differ by more than 1 point, 0.5 BLEU or 5 % of perplexity; otherwise they are the same. Papers print no "
             f"spread, so there is no test. A figure holds if the first is {allowed}. Figures of one paper count as "
             f"one. {quantified}"
         )
-    lines = sorted({reading.line for reading in one.readings if reading.line is not None})
+    lines = sorted({reading.line for reading in judgement.readings if reading.line is not None})
     line = f"its line at {significant(lines[0])}" if len(lines) == 1 else "its own line"
     return (
-        f"Measured: {one.unit}. A reading holds if it lies {rule['holds']} {line}, and fails if it lies on the other "
-        "side. A reading with an interval must do so by the near end of its 95 % interval, after Holm's correction "
-        "over all readings (2.5 % on each side). Readings of one model, or of all seeds of one variant, count as one. "
-        f"{quantified}"
+        f"Measured: {judgement.unit}. A reading holds if it lies {rule['holds']} {line}, and fails if it lies on "
+        "the other side. A reading with an interval must do so by the near end of its 95 % interval, after Holm's "
+        "correction over all readings (2.5 % on each side). Readings of one model, or of all seeds of one variant, "
+        f"count as one. {quantified}"
     )

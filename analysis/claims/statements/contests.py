@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.claims.statements.base import Ask
-from analysis.rules import Contest, TrainingRules, rules_of, training_rules
+from analysis.rules import Contest, TrainingRules, rules_for, training_rules
 from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason
 from analysis.statistics.paired import mean_interval
 from analysis.statistics.seeds import Runs
@@ -33,7 +33,7 @@ PRETRAININGS = (
     "FROM pretrainings p LEFT JOIN curves c ON c.run_id = p.run_id AND c.metric = 'final_loss_4x' "
     "WHERE p.preset = '{preset}' ORDER BY p.variant, p.seed, p.created"
 )
-LEFT = (
+PLATEAU_STEPS = (
     'SELECT c.run_id, min(c.step) FILTER (c.value < {plateau}) AS "left", max(c.step) AS last, '
     "min(c.step) FILTER (c.step > 0) AS every FROM curves c "
     "WHERE c.preset = '{preset}' AND c.metric = 'validation_loss' GROUP BY c.run_id"
@@ -44,7 +44,7 @@ LEFT = (
 class Run:
     """One pre-training that the rules may judge.
 
-    Losses in nats, loss_4x at four times the training length; left: the step of leaving the plateau, or None.
+    Losses in nats, loss_4x at four times the training length; plateau_exit: the step of leaving the plateau, or None.
     """
 
     run_id: str
@@ -52,7 +52,7 @@ class Run:
     seed: int
     final_loss: float | None
     diverged: bool
-    left: int | None
+    plateau_exit: int | None
     steps: int
     every: int
     loss_4x: float | None = None
@@ -64,7 +64,7 @@ class Run:
     @property
     def censored(self) -> int:
         """Steps to leave the plateau; one evaluation more than there were for a run that never did."""
-        return self.steps + self.every if self.left is None else self.left
+        return self.steps + self.every if self.plateau_exit is None else self.plateau_exit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,25 +93,27 @@ class Standing:
     too_wide: bool = False
 
 
-def stored(rows: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]], rules: TrainingRules) -> JudgedRuns:
-    """The runs that the rules may judge, from the rows of `PRETRAININGS` and `LEFT`; the newest of each seed."""
-    when = {row["run_id"]: row for row in left}
+def judged_runs(
+    rows: Sequence[Mapping[str, Any]], exits: Sequence[Mapping[str, Any]], rules: TrainingRules
+) -> JudgedRuns:
+    """The newest run of each seed that the rules may judge, from the rows of `PRETRAININGS` and `PLATEAU_STEPS`."""
+    exit_rows = {row["run_id"]: row for row in exits}
     runs: dict[str, dict[int, Run]] = {}
     refused: dict[str, str] = {}
     for row in rows:
-        if rules_of(row["variant"]).sha256 != rules.sha256:
+        if rules_for(row["variant"]).sha256 != rules.sha256:
             continue
         if reason := rules.refusal(json.loads(row["config"] or "{}")):
             refused[f"{row['variant']}, seed {row['seed']} ({row['run_id']})"] = reason
             continue
-        curve = when.get(row["run_id"], {})
+        curve = exit_rows.get(row["run_id"], {})
         runs.setdefault(row["variant"], {})[row["seed"]] = Run(
             run_id=row["run_id"],
             variant=row["variant"],
             seed=row["seed"],
             final_loss=row["final_loss"],
             diverged=bool(row["diverged"]),
-            left=curve.get("left"),
+            plateau_exit=curve.get("left"),
             steps=rules.steps_of.get(row["variant"], rules.steps),
             every=int(curve.get("every") or 0),
             loss_4x=row.get("loss_4x"),
@@ -119,36 +121,36 @@ def stored(rows: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]],
     return JudgedRuns(runs=runs, refused=refused)
 
 
-def of_store(ask: Ask, rules: TrainingRules) -> JudgedRuns:
+def load_runs(ask: Ask, rules: TrainingRules) -> JudgedRuns:
     """The runs of a store that the rules may judge."""
-    return stored(
+    return judged_runs(
         ask(PRETRAININGS.format(preset=rules.preset)),
-        ask(LEFT.format(preset=rules.preset, plateau=rules.plateau)),
+        ask(PLATEAU_STEPS.format(preset=rules.preset, plateau=rules.plateau)),
         rules,
     )
 
 
 def standing(
-    contest: Contest, judged: JudgedRuns, rules: TrainingRules | None = None, p: float | None = None
+    contest: Contest, runs: JudgedRuns, rules: TrainingRules | None = None, p: float | None = None
 ) -> Standing:
     """How the variant of a contest stands against its baseline. p: its p-value corrected over its family."""
     rules = rules or training_rules()
     sides = [
-        {seed: run for seed, run in judged.runs.get(name, {}).items() if seed in contest.seeds}
+        {seed: run for seed, run in runs.runs.get(name, {}).items() if seed in contest.seeds}
         for name in (contest.variant, contest.baseline)
     ]
-    lacking = sum(seed not in side for side in sides for seed in contest.seeds)
-    measured = _log_steps(sides) if contest.kind == "steps_to_leave" else _losses(sides, contest.kind)
-    if lacking:
+    missing = sum(seed not in side for side in sides for seed in contest.seeds)
+    result = _log_steps(sides) if contest.kind == "steps_to_leave" else _losses(sides, contest.kind)
+    if missing:
         return Standing(
             word=NOT_RESOLVED,
-            found=measured if measured.n else None,
-            reason=f"{lacking} of {2 * len(contest.seeds)} trainings are still to be run",
-            missing=lacking,
+            found=result if result.n else None,
+            reason=f"{missing} of {2 * len(contest.seeds)} trainings are still to be run",
+            missing=missing,
         )
     if contest.kind == "steps_to_leave":
-        return _earlier(sides, measured, rules)
-    return _final(contest, sides, measured, rules, p)
+        return _compare_steps(sides, result, rules)
+    return _compare_losses(contest, sides, result, rules, p)
 
 
 Side = Mapping[int, Run]
@@ -167,11 +169,11 @@ def _log_steps(sides: Sequence[Side]) -> Difference:
     return difference(*values)
 
 
-def _earlier(sides: Sequence[Side], result: Difference, rules: TrainingRules) -> Standing:
-    left = [[run.left is not None for run in side.values()] for side in sides]
-    if not any(left[0]) and all(left[1]):
+def _compare_steps(sides: Sequence[Side], result: Difference, rules: TrainingRules) -> Standing:
+    has_left = [[run.plateau_exit is not None for run in side.values()] for side in sides]
+    if not any(has_left[0]) and all(has_left[1]):
         return Standing(word=NOT_EARLIER, found=result, reason="the variant never leaves the plateau")
-    if all(left[0]) and not any(left[1]):
+    if all(has_left[0]) and not any(has_left[1]):
         return Standing(word=EARLIER, found=result, reason="the baseline never leaves the plateau")
     if math.isnan(result.low):
         # Every seed gives the same ratio: it is known as well as the evaluations are apart.
@@ -189,17 +191,17 @@ def _earlier(sides: Sequence[Side], result: Difference, rules: TrainingRules) ->
     )
 
 
-def _final(
+def _compare_losses(
     contest: Contest, sides: Sequence[Side], result: Difference, rules: TrainingRules, p: float | None
 ) -> Standing:
-    lost = [[run.diverged for run in side.values()] for side in sides]
-    if any(map(any, lost)):
-        if all(lost[0]) and not any(lost[1]):
+    diverged = [[run.diverged for run in side.values()] for side in sides]
+    if any(map(any, diverged)):
+        if all(diverged[0]) and not any(diverged[1]):
             return Standing(word=WORSE, found=None, reason="every seed of the variant diverged")
-        if all(lost[1]) and not any(lost[0]):
+        if all(diverged[1]) and not any(diverged[0]):
             return Standing(word=BETTER, found=None, reason="every seed of the baseline diverged")
         return Standing(word=NOT_RESOLVED, found=result, reason="some seeds diverged and others did not")
-    if reason := _late(contest, sides, rules):
+    if reason := _plateau_reason(contest, sides, rules):
         return Standing(word=NOT_RESOLVED, found=result, reason=reason)
     for side in sides:
         spread = mean_interval(_values(side, contest.kind)).sd
@@ -210,64 +212,68 @@ def _final(
                 found=result,
                 reason=f"the final losses of {name} spread by {spread:.3f} nats over seeds, and the rule allows "
                 f"{rules.spread:g} at most",
-                needed=_needed(contest, result, rules.margin),
+                needed=_seeds_to_resolve(contest, result, rules.margin),
                 too_wide=True,
             )
-    held = equivalence(result, rules.margin, p=p)
-    if held.within_margin:
+    test = equivalence(result, rules.margin, p=p)
+    if test.within_margin:
         return Standing(word=SAME, found=result)
-    if held.verdict == "different":
+    if test.verdict == "different":
         return Standing(word=BETTER if result.mean < 0 else WORSE, found=result)
     return Standing(
         word=NOT_RESOLVED,
         found=result,
         reason=unresolved_reason(result),
-        needed=_needed(contest, result, rules.margin),
+        needed=_seeds_to_resolve(contest, result, rules.margin),
     )
 
 
-def _late(contest: Contest, sides: Sequence[Side], rules: TrainingRules) -> str:
+def _plateau_reason(contest: Contest, sides: Sequence[Side], rules: TrainingRules) -> str:
     """Which side was still on the plateau after half of the steps; empty where neither was."""
     if not contest.plateau:
         return ""
     for side in sides:
         name = next(iter(side.values())).variant
-        if name not in rules.orderless and (why := on_plateau([run.left for run in side.values()], rules.steps, rules)):
-            return f"{name} {why}"
+        if name not in rules.orderless and (
+            reason := on_plateau([run.plateau_exit for run in side.values()], rules.steps, rules)
+        ):
+            return f"{name} {reason}"
     return ""
 
 
-def on_plateau(left: Sequence[int | None], steps: int, rules: TrainingRules | None = None) -> str:
-    """Why a variant's runs are no ground for a contest of final losses; empty where they are.
+def on_plateau(exits: Sequence[int | None], steps: int, rules: TrainingRules | None = None) -> str:
+    """Why the final losses of a variant's runs cannot be compared; empty where they can.
 
-    left: of every seed, the step of the first evaluation below the plateau; None where there was none.
+    exits: of every seed, the step of the first evaluation below the plateau; None where there was none.
     """
     rules = rules or training_rules()
-    late = [step for step in left if step is None or step > rules.by_half * steps]
-    if not late:
+    late_exits = [step for step in exits if step is None or step > rules.by_half * steps]
+    if not late_exits:
         return ""
-    stepped = [step for step in late if step is not None]
-    ended = f"it left by step {max(stepped):,}" if len(stepped) == len(late) else "it never left"
-    return f"was still on the plateau after half of the steps in {len(late)} of {len(left)} seeds ({ended})"
+    finite_exits = [step for step in late_exits if step is not None]
+    detail = f"it left by step {max(finite_exits):,}" if len(finite_exits) == len(late_exits) else "it never left"
+    return f"was still on the plateau after half of the steps in {len(late_exits)} of {len(exits)} seeds ({detail})"
 
 
-def _needed(contest: Contest, result: Difference, margin: float) -> int | None:
+def _seeds_to_resolve(contest: Contest, result: Difference, margin: float) -> int | None:
     """Seeds for the least difference that the interval so far leaves possible, but for none that would not matter."""
     seeds = seeds_needed(max(result.low, -result.high, margin), result.sd)
     return None if seeds is None else max(seeds, len(contest.seeds))
 
 
-def corrected(contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules | None = None) -> dict[str, float]:
+def corrected_p_values(
+    contests: Sequence[Contest], runs: JudgedRuns, rules: TrainingRules | None = None
+) -> dict[str, float]:
     """Statement -> its p-value after Holm's correction over its family, for the statements that have a family."""
     rules = rules or training_rules()
-    adjusted: dict[str, float] = {}
-    for family in dict.fromkeys(one.family for one in contests if one.family):
-        members = [one for one in contests if one.family == family]
-        raw = []
-        for one in members:
-            result = standing(one, runs, rules)
+    corrected: dict[str, float] = {}
+    for family in dict.fromkeys(contest.family for contest in contests if contest.family):
+        members = [contest for contest in contests if contest.family == family]
+        p_values = []
+        for contest in members:
+            result = standing(contest, runs, rules)
             # One that is not there yet counts as found nothing, so that none is judged more kindly for being early.
-            known = result.found is not None and not result.missing and not math.isnan(result.found.p)
-            raw.append(result.found.p if known and result.found else 1.0)
-        adjusted |= {one.id: p for one, p in zip(members, holm(raw).adjusted, strict=True)}
-    return adjusted
+            tested = result.found is not None and not result.missing and not math.isnan(result.found.p)
+            p_values.append(result.found.p if tested and result.found else 1.0)
+        corrected |= {contest.id: p for contest, p in zip(members, holm(p_values).adjusted, strict=True)}
+    return corrected

@@ -51,22 +51,22 @@ class Gain:
 
 def gains(rows: Rows) -> list[Gain]:
     """What the variant of every pair gains. Figures in units without a margin are left out."""
-    items = []
+    results = []
     for row in rows:
         metric, value, baseline = row["metric"], row["value"], row["baseline_value"]
         if metric in LOGARITHMIC and value > 0 and baseline > 0:
-            items.append(Gain(gain=math.log(baseline / value), unit="nats", row=row))
+            results.append(Gain(gain=math.log(baseline / value), unit="nats", row=row))
         elif metric in POINTS or metric == "mean":
-            items.append(Gain(gain=value - baseline, unit="points", row=row))
+            results.append(Gain(gain=value - baseline, unit="points", row=row))
         elif metric in ("bleu", "sacrebleu"):
-            items.append(Gain(gain=value - baseline, unit="BLEU", row=row))
-    return items
+            results.append(Gain(gain=value - baseline, unit="BLEU", row=row))
+    return results
 
 
 def average(rows: Rows) -> Gain | None:
     """Mean gain over the GLUE tasks of a pair, the paper's own average not among them; None for no task."""
-    kept = [one.gain for one in gains(rows) if one.row["glue"]]
-    return Gain(gain=sum(kept) / len(kept), unit="points", row=rows[0]) if kept else None
+    points = [gain.gain for gain in gains(rows) if gain.row["glue"]]
+    return Gain(gain=sum(points) / len(points), unit="points", row=rows[0]) if points else None
 
 
 def readings(ask: Ask, pairs: Sequence[Sequence[str]], expect: str, *, mean: bool = False) -> list[Reading]:
@@ -74,32 +74,32 @@ def readings(ask: Ask, pairs: Sequence[Sequence[str]], expect: str, *, mean: boo
 
     value: the variant less the baseline, in points, BLEU or nats (the logarithm of perplexity, where less is better).
     """
-    items: list[Reading] = []
+    results: list[Reading] = []
     for pair in pairs:
         rows = ask(query([pair]))
         if mean:
             if (gain := average(rows)) is not None:
-                items.append(_reading(gain, "mean of its GLUE columns", expect))
+                results.append(_reading(gain, "mean of its GLUE columns", expect))
             continue
-        items += [_reading(one, _what(one.row), expect) for one in gains(rows)]
-    return items
+        results += [_reading(gain, _metric_label(gain.row), expect) for gain in gains(rows)]
+    return results
 
 
-def _what(row: Mapping[str, object]) -> str:
+def _metric_label(row: Mapping[str, object]) -> str:
     title, metric = str(row["task_title"]), str(row["metric"])
     return title if title == metric else f"{title}, {metric}"
 
 
-def _reading(one: Gain, what: str, expect: str) -> Reading:
+def _reading(gain: Gain, label: str, expect: str) -> Reading:
     # Gains are signed so that more is better; what is shown is the difference itself, and less is better for nats.
-    sign = -1 if one.unit == "nats" else 1
-    difference = sign * one.gain
+    sign = -1 if gain.unit == "nats" else 1
+    difference = sign * gain.gain
     return Reading(
-        source=f"{one.row['short']}, {one.row['table_name']}: {what}",
-        family=one.row["citation"],
-        standing=HOLDS if one.standing in ALLOWED[expect] else FAILS,
+        source=f"{gain.row['short']}, {gain.row['table_name']}: {label}",
+        family=gain.row["citation"],
+        standing=HOLDS if gain.standing in ALLOWED[expect] else FAILS,
         value=difference,
-        line=sign * MARGINS[one.unit],
-        citation=one.row["citation"],
-        note=f"{difference:+.2f} {one.unit}, {one.standing}".replace("-", "−"),
+        line=sign * MARGINS[gain.unit],
+        citation=gain.row["citation"],
+        note=f"{difference:+.2f} {gain.unit}, {gain.standing}".replace("-", "−"),
     )

@@ -9,12 +9,12 @@ from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, O
 from analysis.claims.statements.multiple_testing import p_above_zero, significant_after_holm
 from analysis.core.formatting import plural
 
-MOST = 0.75
+MAJORITY_SHARE = 0.75
 """The share of families that makes a statement about most of them true, or false."""
 
 
 class Line(NamedTuple):
-    """A value, with the ends of its interval where it has one, beside the line that it is compared with."""
+    """A value, with the ends of its interval where it has one, and the line that it is compared with."""
 
     source: str
     family: str
@@ -46,24 +46,24 @@ def readings(rows: Sequence[Mapping[str, Any]], holds: str) -> list[Reading]:
         Reading(
             source=readable(row.source),
             family=row.family,
-            standing=HOLDS if yes else FAILS if no or row.exact else OPEN,
+            standing=HOLDS if beyond else FAILS if short_of or row.exact else OPEN,
             value=row.value,
             low=row.low,
             high=row.high,
             line=row.line,
         )
-        for row, yes, no in zip(lines, *sides, strict=True)
+        for row, beyond, short_of in zip(lines, *sides, strict=True)
     ]
 
 
-OWN_MODEL = re.compile(r"\b(?:debug|cpu2?|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
+MODEL_NAME = re.compile(r"\b(?:debug|cpu2?|gpu)-([a-z0-9_]+)-([0-9]+)(?:-[0-9a-f]{12})?\b")
 
 
 def readable(source: str) -> str:
     """A source with our own models and variants under their titles: `BERT-A, seed 0` for `cpu-bert_a-0`."""
     if source in VARIANTS:
         return title(source)
-    return OWN_MODEL.sub(lambda result: f"{title(result[1])}, seed {result[2]}", source)
+    return MODEL_NAME.sub(lambda match: f"{title(match[1])}, seed {match[2]}", source)
 
 
 def _line(row: Mapping[str, Any]) -> Line:
@@ -74,57 +74,57 @@ def _line(row: Mapping[str, Any]) -> Line:
 
 def _gain(row: Line, sign: int) -> tuple[float, float | None]:
     """The row's distance beyond its line towards one side, with the end of its interval that is nearer to the line."""
-    end = row.low if sign > 0 else row.high
-    near = None if row.exact or end is None else sign * (end - row.line)
+    bound = row.low if sign > 0 else row.high
+    near = None if row.exact or bound is None else sign * (bound - row.line)
     return sign * (row.value - row.line), near
 
 
-def families(read: Iterable[Reading]) -> dict[str, str]:
+def families(readings: Iterable[Reading]) -> dict[str, str]:
     """Family -> its standing: it fails if one of its rows does, and holds if all of them do."""
     standings: dict[str, list[str]] = {}
-    for one in read:
-        standings.setdefault(one.family or one.source, []).append(one.standing)
+    for reading in readings:
+        standings.setdefault(reading.family or reading.source, []).append(reading.standing)
     return {
-        family: FAILS if FAILS in matches else OPEN if OPEN in matches else HOLDS
-        for family, matches in standings.items()
+        family: FAILS if FAILS in members else OPEN if OPEN in members else HOLDS
+        for family, members in standings.items()
     }
 
 
-def decide(read: Sequence[Reading], quantifier: str, least: int, *, exhaustive: bool = False) -> str:
+def decide(readings: Sequence[Reading], quantifier: str, minimum: int, *, exhaustive: bool = False) -> str:
     """The verdict that these readings give.
 
     quantifier: `every`, `most` or `some` family. least: with fewer families `every` and `most` are open. exhaustive:
     for `some`, whether nothing was left out of the search. Raises ValueError for another quantifier.
     """
-    items = list(families(read).values())
-    hold, fail = items.count(HOLDS), items.count(FAILS)
+    standings = list(families(readings).values())
+    holding, failing = standings.count(HOLDS), standings.count(FAILS)
     if quantifier == "some":
-        if hold:
+        if holding:
             return SUPPORTED
-        return CONTRADICTED if exhaustive and items and fail == len(items) else OPEN
-    if len(items) < max(1, least):
+        return CONTRADICTED if exhaustive and standings and failing == len(standings) else OPEN
+    if len(standings) < max(1, minimum):
         return OPEN
     if quantifier == "every":
-        return CONTRADICTED if fail else SUPPORTED if hold == len(items) else OPEN
+        return CONTRADICTED if failing else SUPPORTED if holding == len(standings) else OPEN
     if quantifier == "most":
-        if hold >= MOST * len(items):
+        if holding >= MAJORITY_SHARE * len(standings):
             return SUPPORTED
-        if fail >= MOST * len(items):
+        if failing >= MAJORITY_SHARE * len(standings):
             return CONTRADICTED
-        return MIXED if OPEN not in items else OPEN
+        return MIXED if OPEN not in standings else OPEN
     raise ValueError(f"A statement is about 'every', 'most' or 'some' family, not {quantifier!r}.")
 
 
-def lean(read: Sequence[Reading]) -> str:
+def tally(readings: Sequence[Reading]) -> str:
     """How many readings hold and which do not, in words: `5 of 6 hold; exception: cpu-causal_bert_a-0`."""
-    held = sum(one.standing == HOLDS for one in read)
-    others = [one.source for one in read if one.standing == FAILS]
-    undecided = [one.source for one in read if one.standing == OPEN]
-    text = f"{held} of {plural(len(read), 'reading')} {'holds' if len(read) == 1 else 'hold'}"
-    if others and len(others) <= 3:
-        text += f"; {'exception' if len(others) == 1 else 'exceptions'}: {'; '.join(others)}"
-    elif others:
-        text += f"; {len(others)} do not, first {others[0]}"
+    holding = sum(reading.standing == HOLDS for reading in readings)
+    failing = [reading.source for reading in readings if reading.standing == FAILS]
+    undecided = [reading.source for reading in readings if reading.standing == OPEN]
+    text = f"{holding} of {plural(len(readings), 'reading')} {'holds' if len(readings) == 1 else 'hold'}"
+    if failing and len(failing) <= 3:
+        text += f"; {'exception' if len(failing) == 1 else 'exceptions'}: {'; '.join(failing)}"
+    elif failing:
+        text += f"; {len(failing)} do not, first {failing[0]}"
     if undecided:
         text += f"; not resolved: {'; '.join(undecided[:3])}{' and others' if len(undecided) > 3 else ''}"
     return text
@@ -135,11 +135,11 @@ def deciding_word(quantifier: str) -> str:
     return "clearest" if quantifier == "some" else "hardest"
 
 
-def deciding(read: Sequence[Reading], holds: str, quantifier: str) -> Reading | None:
+def deciding(readings: Sequence[Reading], holds: str, quantifier: str) -> Reading | None:
     """The reading that a verdict hangs on: where one suffices, the one that holds most; else the one that holds least.
 
     Where some fail, the one that holds least is the one that fails most.
     """
-    measured = [one for one in read if one.value is not None and one.line is not None]
+    measured = [reading for reading in readings if reading.value is not None and reading.line is not None]
     sign = (1 if holds == "above" else -1) * (-1 if quantifier == "some" else 1)
-    return min(measured, key=lambda one: sign * ((one.value or 0.0) - (one.line or 0.0)), default=None)
+    return min(measured, key=lambda reading: sign * ((reading.value or 0.0) - (reading.line or 0.0)), default=None)

@@ -35,12 +35,12 @@ class Heading:
     def lean(self) -> str:
         """How its parts stand, in words: `4 of 6 supported, 1 contradicted, 1 open`."""
         counts = Counter(part.verdict for part in self.parts)
-        sentences = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
-        if not sentences:
+        phrases = [f"{counts[word]} {word}" for word in WORDS if counts[word]]
+        if not phrases:
             return "no statement yet"
         if len(counts) == 1 and len(self.parts) > 1:
             return f"all {len(self.parts)} {self.parts[0].verdict}"
-        head, *rest = sentences
+        head, *rest = phrases
         count, word = head.split(" ", 1)
         return ", ".join([f"{count} of {len(self.parts)} {word}", *rest])
 
@@ -57,20 +57,20 @@ def statements() -> tuple[Judgement, ...]:
 
 def statement(id: str) -> Judgement:
     """One statement. Raises UnknownName for an id that the store does not have."""
-    entries = {one.id: one for one in statements()}
-    if id not in entries:
-        raise UnknownName(f"There is no statement named {id!r}. Known: {', '.join(entries) or 'none yet'}.")
-    return entries[id]
+    judgements = {judgement.id: judgement for judgement in statements()}
+    if id not in judgements:
+        raise UnknownName(f"There is no statement named {id!r}. Known: {', '.join(judgements) or 'none yet'}.")
+    return judgements[id]
 
 
 def parts(claim: str) -> tuple[Judgement, ...]:
     """The statements that a claim makes."""
-    return tuple(one for one in statements() if one.parent == claim)
+    return tuple(judgement for judgement in statements() if judgement.parent == claim)
 
 
 def counts() -> dict[str, int]:
     """Verdict -> how many statements have it; every word, in the order of WORDS."""
-    words = [one.verdict for one in statements()]
+    words = [judgement.verdict for judgement in statements()]
     return {word: words.count(word) for word in WORDS}
 
 
@@ -86,11 +86,13 @@ def standing(variant: str, baseline: str) -> Standing | None:
 def _standings() -> dict[tuple[str, str], Standing]:
     standings: dict[tuple[str, str], Standing] = {}
     for rules in (training_rules(), decoder_rules()):
-        runs = contests.of_store(lambda sql: records(read.query(sql)), rules)
-        corrected = contests.corrected(rules.statements, runs, rules)
-        for one in rules.statements:
-            if one.kind == "final_loss":
-                standings[one.variant, one.baseline] = contests.standing(one, runs, rules, corrected.get(one.id))
+        runs = contests.load_runs(lambda sql: records(read.query(sql)), rules)
+        p_values = contests.corrected_p_values(rules.statements, runs, rules)
+        for contest in rules.statements:
+            if contest.kind == "final_loss":
+                standings[contest.variant, contest.baseline] = contests.standing(
+                    contest, runs, rules, p_values.get(contest.id)
+                )
     return standings
 
 

@@ -26,8 +26,8 @@ Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
     """Why a run with this manifest decides nothing under these rules; empty where it may."""
-    text, began = config.get("rules"), str(config.get("began") or "")
-    if not isinstance(text, Mapping) or text.get("sha256") != rules.sha256:
+    run_rules, began = config.get("rules"), str(config.get("began") or "")
+    if not isinstance(run_rules, Mapping) or run_rules.get("sha256") != rules.sha256:
         return "it was not begun under these rules"
     if began < rules.frozen:
         return f"it began at {began or 'a time that it does not name'}, before the rules were frozen at {rules.frozen}"
@@ -36,16 +36,16 @@ def refusal(config: Mapping[str, object], rules: SurgeryRules) -> str:
 
 def counted_runs(rows: Sequence[Mapping[str, Any]], rules: SurgeryRules) -> Values:
     """What the rules count of the rows of `SCORES`; of two runs of one seed the newer."""
-    entries: dict[str, dict[int, dict[str, float]]] = {}
+    scores: dict[str, dict[int, dict[str, float]]] = {}
     for row in rows:
         config = json.loads(row["config"] or "{}")
         if row["seed"] in rules.seeds and row["task"] in rules.tasks and not refusal(config, rules):
             value = math.nan if row["value"] is None else float(row["value"])
-            of_seed = entries.setdefault(row["variant"], {}).setdefault(row["seed"], {})
-            of_seed[row["task"]] = 0.0 if math.isnan(value) else value
+            task_scores = scores.setdefault(row["variant"], {}).setdefault(row["seed"], {})
+            task_scores[row["task"]] = 0.0 if math.isnan(value) else value
     return {
         arm: {seed: tasks for seed, tasks in seeds.items() if len(tasks) == len(rules.tasks)}
-        for arm, seeds in entries.items()
+        for arm, seeds in scores.items()
     }
 
 
@@ -57,61 +57,70 @@ def averages(values: Values, arm: str) -> dict[Hashable, float]:
 def unfit_reason(values: Values, rules: SurgeryRules, intact: str = "minilm_intact") -> str:
     """Why the intact model was not fine-tuned well enough to say anything; empty where it was."""
     seeds = values.get(intact, {})
-    for task, least in rules.able.items():
+    for task, minimum in rules.able.items():
         mean = sum(tasks[task] for tasks in seeds.values()) / len(seeds) if seeds else 0.0
-        if mean < least:
-            return f"the intact model reaches {mean:.3f} on {task}, and the rule asks for at least {least:g}"
+        if mean < minimum:
+            return f"the intact model reaches {mean:.3f} on {task}, and the rule asks for at least {minimum:g}"
     return ""
 
 
-def judged(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
+def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     """Every statement about fine-tuned surgery. titles: of arms, by name."""
     rules = surgery_rules()
     values = counted_runs(ask(SCORES), rules)
-    pairs = {one.id: difference(averages(values, one.arm), averages(values, one.baseline)) for one in rules.statements}
+    pairs = {
+        statement.id: difference(averages(values, statement.arm), averages(values, statement.baseline))
+        for statement in rules.statements
+    }
     # One that is not complete counts as found nothing, so that none is judged more kindly for being early.
-    raw = [1.0 if _missing(one, values, rules) else pairs[one.id].p for one in rules.statements]
-    adjusted = holm([1.0 if math.isnan(p) else p for p in raw]).adjusted
+    p_values = [1.0 if _missing(statement, values, rules) else pairs[statement.id].p for statement in rules.statements]
+    corrected = holm([1.0 if math.isnan(p) else p for p in p_values]).adjusted
     return [
-        _judged(one, pairs[one.id], p, values, rules, titles) for one, p in zip(rules.statements, adjusted, strict=True)
+        _judge_statement(statement, pairs[statement.id], p, values, rules, titles)
+        for statement, p in zip(rules.statements, corrected, strict=True)
     ]
 
 
-def _missing(one: TunedStatement, values: Values, rules: SurgeryRules) -> int:
-    return sum(seed not in values.get(arm, {}) for arm in (one.arm, one.baseline) for seed in rules.seeds)
+def _missing(statement: TunedStatement, values: Values, rules: SurgeryRules) -> int:
+    return sum(seed not in values.get(arm, {}) for arm in (statement.arm, statement.baseline) for seed in rules.seeds)
 
 
-def _judged(
-    one: TunedStatement, result: Difference, p: float, values: Values, rules: SurgeryRules, titles: Mapping[str, str]
+def _judge_statement(
+    statement: TunedStatement,
+    result: Difference,
+    p: float,
+    values: Values,
+    rules: SurgeryRules,
+    titles: Mapping[str, str],
 ) -> Judgement:
-    names = [titles.get(name, name) for name in (one.arm, one.baseline)]
-    missing = _missing(one, values, rules)
+    names = [titles.get(name, name) for name in (statement.arm, statement.baseline)]
+    missing = _missing(statement, values, rules)
     word, reason = "", ""
     if missing:
         reason = f"{missing} of {2 * len(rules.seeds)} fine-tunings are still to be run"
     elif reason := unfit_reason(values, rules):
         pass
     else:
-        held = equivalence(result, rules.margin, p=p)
-        if held.within_margin:
+        test = equivalence(result, rules.margin, p=p)
+        if test.within_margin:
             word = SAME
-        elif held.verdict == "different":
+        elif test.verdict == "different":
             word = BETTER if result.mean > 0 else WORSE
         else:
             reason = unresolved_reason(result)
-    text = ""
+    finding = ""
     if result.n:
-        between = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"
-        text = f"{names[0]} scores {result.mean:+.1f} points compared with {names[1]}{between}, {result.n} seeds"
-    verdict = OPEN if not word else SUPPORTED if word in ALLOWED[one.expect] else CONTRADICTED
+        interval = "" if math.isnan(result.low) else f" ({result.low:+.1f} to {result.high:+.1f})"
+        finding = f"{names[0]} scores {result.mean:+.1f} points compared with {names[1]}{interval}, {result.n} seeds"
+    verdict = OPEN if not word else SUPPORTED if word in ALLOWED[statement.expect] else CONTRADICTED
     return Judgement(
-        id=one.id,
-        parent=one.parent,
-        statement=one.statement,
+        id=statement.id,
+        parent=statement.parent,
+        statement=statement.statement,
         scope=f"all-MiniLM-L6-v2, fine-tuned on {len(rules.tasks)} tasks, preset surgery",
         kind="tuned",
         verdict=verdict,
-        sentence=f"{text}: {word}." if word else f"Open: {reason}.{f' So far, {text}.' if text else ''}",
+        sentence=f"{finding}: {word}." if word else f"Open: {reason}.{f' So far, {finding}.' if finding else ''}",
         unit="points of the average",
         effect=result.mean if result.n else None,
         low=None if math.isnan(result.low) else result.low,
@@ -119,7 +128,7 @@ def _judged(
         line=rules.margin,
         seeds=result.n,
         would_decide=_would_decide(missing, result, rules) if verdict == OPEN else "",
-        command=f"python -m analysis finetune-surgery --glue DIR --arms {one.arm},{one.baseline}",
+        command=f"python -m analysis finetune-surgery --glue DIR --arms {statement.arm},{statement.baseline}",
         page="glue",
         query=SCORES,
         rules_version=training_rules().version,  # of the ledger; the file has a version of its own
@@ -127,7 +136,7 @@ def _judged(
         exploratory=False,
         readings=tuple(
             Reading(source=f"{titles.get(arm, arm)}, seed {seed}", family=arm, standing="stored", value=value)
-            for arm in (one.arm, one.baseline)
+            for arm in (statement.arm, statement.baseline)
             for seed, value in sorted(averages(values, arm).items(), key=str)
         ),
     )

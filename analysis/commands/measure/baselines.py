@@ -26,14 +26,14 @@ def baselines(
     from analysis.ablation.glue.examples import subsample
     from analysis.ablation.glue.read import read_task
     from analysis.ablation.glue.tasks import TASKS as KNOWN
-    from analysis.ablation.without_encoder import bag_of, baselines
+    from analysis.ablation.without_encoder import baselines, mean_word_vectors
     from analysis.models.load import load
     from analysis.models.source import resolve
     from analysis.store.files import Run, write_rows
 
     loaded = load(resolve(words))
     model: Any = loaded.model
-    embed = bag_of(loaded.tokenizer, model.get_input_embeddings().weight.detach().float().numpy())
+    embed = mean_word_vectors(loaded.tokenizer, model.get_input_embeddings().weight.detach().float().numpy())
     started = time.perf_counter()
     rows = []
     for name in track([name.strip() for name in tasks.split(",") if name.strip()], description="tasks"):

@@ -148,7 +148,7 @@ def _line(variant: str, pairs: pd.DataFrame, fit: PowerLaw | None) -> pd.DataFra
     parts = []
     for beyond, ends in ((False, (pairs.steps.min(), longest)), (True, (longest, FURTHER * longest))):
         steps = np.geomspace(*ends, POINTS)
-        size, low, high = fit.at(steps)
+        size, low, high = fit.predict(steps)
         ends_of = sorted([sign * low, sign * high], key=lambda values: float(values[0]))
         parts.append(
             pd.DataFrame({"steps": steps, "size": sign * size, "low": ends_of[0], "high": ends_of[1], "beyond": beyond})

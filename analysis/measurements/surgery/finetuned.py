@@ -95,7 +95,7 @@ def build_classifier(arm: str, labels: int) -> Classifier:
 
 def _recipe() -> dict[str, Mapping[str, object]]:
     """The settings of every task."""
-    return {task: surgery_rules().settings_of(task) for task in surgery_rules().tasks}
+    return {task: surgery_rules().task_settings(task) for task in surgery_rules().tasks}
 
 
 class TaskResult(TypedDict):
@@ -182,7 +182,7 @@ class SurgeryJob:
             _encoder()[1],
             TASKS[task],
             read_task(TASKS[task], self.glue),
-            FinetuneSettings(**surgery_rules().settings_of(task)),
+            FinetuneSettings(**surgery_rules().task_settings(task)),
             self.seed,
             each_step=lambda step, steps, _: report(step / steps / parts) if step % 20 == 0 else None,
         )
