@@ -1,4 +1,4 @@
-"""What the registries know, as rows of the store's dimension tables; and the store kept up to date with it."""
+"""The store's dimension tables, made from the registries, and the store built from them."""
 
 import time
 from functools import lru_cache
@@ -14,8 +14,8 @@ def dimension_tables() -> dict[str, Rows]:
     """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
     from analysis.claims import tables
 
-    named = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
-    return {**named, **tables()}
+    registered = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
+    return {**registered, **tables()}
 
 
 def _encodings() -> list[dict[str, object]]:
@@ -107,35 +107,35 @@ def _tasks() -> list[dict[str, object]]:
     ]
 
 
-SPARED = 50
-"""The files are looked at again after so many times as long as looking at them took."""
-_looked: tuple[Path, float, str] | None = None
-"""The data folder that was looked at, until when that holds, and its fingerprint."""
+CHECK_INTERVAL = 50
+"""The files are checked again after so many times the duration of the last check."""
+_last_check: tuple[Path, float, str] | None = None
+"""The data folder of the last check, when the check expires, and the fingerprint."""
 
 
 def is_current() -> bool:
-    """Whether the store exists and agrees with the files, as they were a moment ago. Cheap: every page asks."""
-    return store_path().is_file() and _stored(version()) == _wanted()
+    """Whether the store exists and agrees with the files as they were last checked. Cheap: every page calls it."""
+    return store_path().is_file() and _cached_fingerprint(version()) == _current_fingerprint()
 
 
 @lru_cache(maxsize=4)
-def _stored(version: tuple[str, int, int]) -> str | None:
+def _cached_fingerprint(version: tuple[str, int, int]) -> str | None:
     return stored_fingerprint(Path(version[0]))
 
 
-def _wanted() -> str:
-    global _looked
+def _current_fingerprint() -> str:
+    global _last_check
     folder, now = data_folder(), time.monotonic()
-    if _looked is None or _looked[0] != folder or now > _looked[1]:
-        text, took = fingerprint(dimension_tables()), time.monotonic() - now
-        _looked = (folder, now + (1 + SPARED) * took, text)
-    return _looked[2]
+    if _last_check is None or _last_check[0] != folder or now > _last_check[1]:
+        current, seconds = fingerprint(dimension_tables()), time.monotonic() - now
+        _last_check = (folder, now + (1 + CHECK_INTERVAL) * seconds, current)
+    return _last_check[2]
 
 
 def refresh(*, rebuild: bool = False) -> Report:
     """Builds the store where it is missing, older than the files, or unreadable."""
-    global _looked
-    _looked = None
+    global _last_check
+    _last_check = None
     return sync(dimension_tables(), judge=judged_tables, rebuild=rebuild)
 
 

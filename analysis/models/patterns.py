@@ -26,38 +26,38 @@ TOLERANCE = 1e-3
 
 
 @dataclass
-class Counter:
+class LayerCounter:
     """A listener that numbers the layers in the order of the pass."""
 
-    each: Callable[[Layer], None]
+    on_layer: Callable[[Layer], None]
     edit: Callable[[Layer], Tensor] | None = None
     count: int = 0
 
     def scores(self, call: Call) -> Tensor:
-        """The call's own, or what the edit makes of them."""
+        """The call's scores, edited if there is an edit."""
         return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, (SCORE_BIAS,)))
 
     def pattern(self, call: Call, pattern: Tensor) -> None:
-        """Hands the layer on."""
-        self.each(Layer(self.count, call, pattern, (SCORE_BIAS,)))
+        """Passes the layer to `on_layer`."""
+        self.on_layer(Layer(self.count, call, pattern, (SCORE_BIAS,)))
         self.count += 1
 
 
 def patterns(
     model: PreTrainedModel,
     inputs: Mapping[str, Tensor],
-    each: Callable[[Layer], None],
+    on_layer: Callable[[Layer], None],
     *,
     edit: Callable[[Layer], Tensor] | None = None,
 ) -> ModelOutput | None:
-    """Runs the model and tells `each` of every layer's attention, in order; returns the model's output.
+    """Runs the model and calls `on_layer` for every layer's attention, in order; returns the model's output.
 
     inputs: `input_ids` (batch, token) and whatever else the model takes. edit: gives the scores, (batch, head,
-    query, key), that a layer goes on with, which intervenes. What `each` is told has no sources.
-    Raises ModelError, before `each` is told anything, where the model's attention cannot be seen.
+    query, key), with which a layer continues, to intervene. The layers have no sources.
+    Raises ModelError, before `on_layer` is called, where the model's attention cannot be seen.
     """
     check(model, inputs["input_ids"])
-    return listen(model, inputs, Counter(each, edit))
+    return listen(model, inputs, LayerCounter(on_layer, edit))
 
 
 def attention_layers(config: PreTrainedConfig) -> list[bool]:
@@ -85,33 +85,35 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
             f"{name} has {what}, and attention can be shown for one stack of layers only. Choose a model of another "
             f"architecture, or of one that terms exist for: {families}."
         )
-    seen, inputs = Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
-    ours = _first(listen(model, inputs, seen))
-    if seen.count != (sum(attention_layers(config)) if hybrid else layers):
+    counter, inputs = LayerCounter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
+    captured = _first_output(listen(model, inputs, counter))
+    if counter.count != (sum(attention_layers(config)) if hybrid else layers):
         raise ModelError(
-            f"{name} has {layers} layers and calls transformers' attention interface {seen.count} times, so that "
+            f"{name} has {layers} layers and calls transformers' attention interface {counter.count} times, so that "
             "its attention cannot be read. Choose a model of another architecture, or of one that terms exist for: "
             f"{families}."
         )
-    own = _own(model, inputs)
-    if not float((ours - own).abs().max()) <= TOLERANCE * max(float(own.max() - own.min()), TOLERANCE):
+    reference = _reference_output(model, inputs)
+    if not float((captured - reference).abs().max()) <= TOLERANCE * max(
+        float(reference.max() - reference.min()), TOLERANCE
+    ):
         raise ModelError(
             f"{name} does more to its scores than scale, mask and softmax, so the attention that would be read is not "
             f"its own. Choose a model of another architecture, or of one that terms exist for: {families}."
         )
 
 
-def _own(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
+def _reference_output(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """The output of the model with transformers' own attention, written out."""
-    before = model.config._attn_implementation or "eager"
+    implementation = model.config._attn_implementation or "eager"
     model.set_attn_implementation("eager")
     try:
         with no_cache(model), torch.inference_mode():
-            return _first(model(**inputs))
+            return _first_output(model(**inputs))
     finally:
-        model.set_attn_implementation(before)
+        model.set_attn_implementation(implementation)
 
 
-def _first(output: ModelOutput | None) -> Tensor:
+def _first_output(output: ModelOutput | None) -> Tensor:
     assert output is not None  # nobody ended the pass
     return output[0].float()
