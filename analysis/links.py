@@ -3,7 +3,7 @@
 Links contain ids instead of the labels on screen, so they survive changes of wording.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -248,7 +248,9 @@ def parse(address: str) -> tuple[View, dict[str, Value]]:
     path = parts.path.rstrip("/").removeprefix(urlsplit(public_address()).path)
     page = path.rsplit("/", 1)[-1]
     if page not in VIEWS:
-        raise LinkError(f"The link names the page {page!r}; expected one of: {', '.join(_pages())}.")
+        raise LinkError(
+            f"The link names the page {page!r}; expected one of: {', '.join(page or '(root)' for page in VIEWS)}."
+        )
     view = VIEWS[page]
     raw = parse_qs(parts.query, keep_blank_values=True)
     known = {field.name for field in view.fields}
@@ -258,7 +260,3 @@ def parse(address: str) -> tuple[View, dict[str, Value]]:
     if problems:
         raise LinkError(problems[0].removesuffix(" Its default is shown."))
     return view, values
-
-
-def _pages() -> Iterator[str]:
-    return (page or "(root)" for page in VIEWS)

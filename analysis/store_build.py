@@ -1,5 +1,7 @@
 """The store's dimension tables, made from the registries, and the store built from them."""
 
+import json
+import math
 import time
 from functools import lru_cache
 from pathlib import Path
@@ -36,8 +38,6 @@ def _encodings() -> list[dict[str, object]]:
 
 
 def _models() -> list[dict[str, object]]:
-    import json
-
     from safetensors import safe_open
 
     from analysis.core import default_model
@@ -48,12 +48,6 @@ def _models() -> list[dict[str, object]]:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
         shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118
-    parameters = 0
-    for shape in shapes:
-        size = 1
-        for extent in shape:
-            size *= extent
-        parameters += size
     return [
         {
             "model": default_model.NAME,
@@ -64,7 +58,7 @@ def _models() -> list[dict[str, object]]:
             "heads": config["num_attention_heads"],
             "hidden_size": config["hidden_size"],
             "positions": config["max_position_embeddings"],
-            "parameters": parameters,
+            "parameters": sum(map(math.prod, shapes)),
             "citation_keys": ",".join(default_model.CITATION_KEYS),
         }
     ]
@@ -75,25 +69,16 @@ def _variants() -> list[dict[str, object]]:
     from analysis.ablation.variants import VARIANTS
     from analysis.measurements.surgery.arms import ARMS
 
-    arms = [
-        {
-            "variant": arm.name,
-            "title": arm.title,
-            "combines": arm.combines,
-            "summary": arm.summary,
-            "citation_key": None,
-        }
-        for arm in ARMS.values()
-    ]
-    return arms + [
+    citations = {**dict.fromkeys(ARMS), **{name: variant.key for name, variant in VARIANTS.items()}}
+    return [
         {
             "variant": name,
             "title": variant.title,
             "combines": variant.combines,
             "summary": variant.summary,
-            "citation_key": variant.key,
+            "citation_key": citations[name],
         }
-        for name, variant in VARIANTS.items()
+        for name, variant in (*ARMS.items(), *VARIANTS.items())
     ]
 
 

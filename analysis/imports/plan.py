@@ -102,29 +102,25 @@ def gather(paths: list[Path]) -> dict[str, bytes]:
     for path in paths:
         if not path.exists():
             raise ImportProblem(f"There is no file or folder {str(path)!r}; check the path.")
-        root = path.parent if path.is_file() else path.absolute().parent
-        for file in [path] if path.is_file() else sorted(item for item in path.rglob("*") if item.is_file()):
-            if not path.is_file() and not _may_hold_results(file):
-                continue
-            if not path.is_file() and not file.resolve().is_relative_to(path.resolve()):
+        root = path.absolute().parent
+        for file in [path] if path.is_file() else sorted(item for item in path.rglob("*") if _may_hold_results(item)):
+            if file != path and not file.resolve().is_relative_to(path.resolve()):
                 raise ImportProblem(f"{str(file)!r} is a link that leads out of its folder. Put the file in its place.")
             remaining -= file.stat().st_size
             if remaining < 0 or len(contents) >= MAX_FILES:
                 raise ImportProblem(
                     f"{str(path)!r} holds more than {MAX_MIB} MiB or {MAX_FILES:,} files; import it in parts."
                 )
-            name = file.relative_to(root) if path.is_file() else file.absolute().relative_to(root)
             try:
-                contents[name.as_posix()] = file.read_bytes()
+                contents[file.absolute().relative_to(root).as_posix()] = file.read_bytes()
             except OSError as error:
                 raise ImportProblem(f"{file.name} could not be read ({error.strerror}).") from None
     return contents
 
 
 def _may_hold_results(file: Path) -> bool:
-    if file.suffix in {".csv", ".jsonl", ".parquet", ".json", ".yaml"}:
-        return True
-    return file.name == "README.md" or bool({"metrics", "params", "tags"} & set(file.parent.parts[-4:]))
+    has_name = file.suffix in {".csv", ".jsonl", ".parquet", ".json", ".yaml"} or file.name == "README.md"
+    return (has_name or not {"metrics", "params", "tags"}.isdisjoint(file.parent.parts[-4:])) and file.is_file()
 
 
 def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
@@ -148,11 +144,11 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
             count += 1
             try:
                 kind, values = check_row(row.values)
-                _check_consistent(kind, values, row, seen)
+                key = (kind, *(values[name] for name in KEYS[kind]))
+                _check_consistent(key, values, row, seen)
             except InvalidValue as error:
                 result.bad.append(BadRow(row.file, row.line, f"{error}."))
                 continue
-            key = (kind, *(values[name] for name in KEYS[kind]))
             if key in stored:
                 if stored[key] != values["value"]:
                     problem = f"is stored already with the value {stored[key]:g}, here {values['value']:g}."
@@ -160,9 +156,8 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
                 result.known += 1
             elif key not in seen or seen[key][0] is row:
                 grouped.setdefault((form, kind, *(values[name] for name in GROUPS)), []).append((row, values))
-    result.bad += [
-        BadRow(path, None, f"is of no known form; expected {_expected_forms()}.") for path in _unrecognised(remaining)
-    ]
+    forms = "; or ".join(reader.expects for _, reader in READERS.items())
+    result.bad += [BadRow(path, None, f"is of no known form; expected {forms}.") for path in _unrecognised(remaining)]
     if len(result.bad) > MAX_BAD_ROWS:
         result.bad.append(BadRow("all files", None, f"more than {MAX_BAD_ROWS} bad rows; the rest was not read."))
     if count > MAX_ROWS:
@@ -179,13 +174,8 @@ def _unrecognised(remaining: Files) -> list[str]:
     return sorted(path for path in remaining if "/" not in path or not path.lower().endswith(companions))
 
 
-def _expected_forms() -> str:
-    return "; or ".join(reader.expects for _, reader in READERS.items())
-
-
-def _check_consistent(kind: str, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
+def _check_consistent(key: Key, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
     """Raises InvalidValue where another row of this import gives another value for the same thing."""
-    key = (kind, *(values[name] for name in KEYS[kind]))
     first, first_values = seen.setdefault(key, (row, values))
     if first_values["value"] != values["value"]:
         where = first.file if first.line is None else f"{first.file}, line {first.line}"

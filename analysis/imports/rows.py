@@ -76,15 +76,10 @@ def _non_negative(value: object) -> float:
 def _shortened(value: object) -> str:
     text = (
         f"a number of {value.bit_length() * 0.30103:.0f} digits"
-        if isinstance(value, int) and _is_huge(value)
+        if isinstance(value, int) and value.bit_length() > 1_000  # which Python refuses to format
         else repr(value)
     )
     return text if len(text) <= 40 else f"{text[:40]}..."
-
-
-def _is_huge(value: object) -> bool:
-    """Whether it is an integer so long that Python refuses to format it."""
-    return isinstance(value, int) and value.bit_length() > 1_000
 
 
 Check = Callable[[object], str | int | float]

@@ -160,16 +160,17 @@ def no_cache(model: PreTrainedModel) -> Iterator[None]:
 
 
 @contextmanager
-def _listened_attention(model: PreTrainedModel) -> Iterator[None]:
-    implementation = model.config._attn_implementation or "eager"
-    if implementation == IMPLEMENTATION:
+def attention_implementation(model: PreTrainedModel, name: str) -> Iterator[None]:
+    """Within, the model uses the attention function that transformers knows under a name."""
+    before = model.config._attn_implementation or "eager"
+    if before == name:
         yield
         return
-    model.set_attn_implementation(IMPLEMENTATION)
+    model.set_attn_implementation(name)
     try:
         yield
     finally:
-        model.set_attn_implementation(implementation)
+        model.set_attn_implementation(before)
 
 
 def listen(
@@ -181,7 +182,11 @@ def listen(
     """
     token = _listener.set(listener)
     try:
-        with _listened_attention(model) if interface else nullcontext(), no_cache(model), torch.inference_mode():
+        with (
+            attention_implementation(model, IMPLEMENTATION) if interface else nullcontext(),
+            no_cache(model),
+            torch.inference_mode(),
+        ):
             return model(**inputs)
     except StopForward:
         return None

@@ -9,7 +9,6 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -17,34 +16,19 @@ from torch.overrides import TorchFunctionMode
 
 from analysis.core.errors import ModelError
 from analysis.models.capture import Call, DistanceLookup, Listener, current_listener
+from analysis.models.families import Family
 from analysis.streams.tensor import TorchFunction, total
 
 PRODUCTS = ("matmul", "bmm", "__matmul__", "baddbmm")
 SUMS = ("add", "__add__", "__radd__", "__iadd__", "add_")
 
 
-class CustomAttention(Protocol):
-    """The members of `Family` that describe custom attention code."""
-
-    distances: str
-
-    def scale(self, module: nn.Module) -> float:
-        """The factor by which the product of queries and keys is multiplied."""
-        ...
-
-    def added(self, module: nn.Module, arguments: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
-        """The terms that are added to the scores, from the module's arguments or its own methods."""
-        ...
-
-
 class _AttentionWatch(TorchFunctionMode):
     """One call of one attention module."""
 
-    def __init__(
-        self, module: nn.Module, attention: CustomAttention, arguments: Mapping[str, object], listener: Listener
-    ) -> None:
+    def __init__(self, module: nn.Module, family: Family, arguments: Mapping[str, object], listener: Listener) -> None:
         super().__init__()
-        self.module, self.attention, self.arguments, self.listener = module, attention, arguments, listener
+        self.module, self.family, self.arguments, self.listener = module, family, arguments, listener
         self.factors: tuple[Tensor, Tensor] | None = None
         self.call: Call | None = None
 
@@ -67,7 +51,7 @@ class _AttentionWatch(TorchFunctionMode):
                 return func(edited, hidden, value, **keywords)
             mask = self.arguments.get("attention_mask")
             assert mask is None or isinstance(mask, Tensor)
-            if name == "where":  # where(seen, scores, least): what is masked by place, before padding is
+            if name == "where":  # where(visible, scores, minimum): masks by position, before padding
                 visible, scores, minimum = args
                 hidden = (~visible).to(scores.dtype) * minimum
                 edited = self._edited_scores(scores, hidden if mask is None else hidden + mask)
@@ -89,12 +73,12 @@ class _AttentionWatch(TorchFunctionMode):
         assert self.factors is not None
         scores = total(scores)
         query, key = (x.reshape(*scores.shape[:2], *x.shape[-2:]) for x in self.factors)
-        scale = self.attention.scale(self.module)
+        scale = self.family.scale(self.module)
 
         def added_terms(**changed: Tensor) -> Sequence[Tensor]:
-            return self.attention.added(self.module, {**self.arguments, **changed}, total(query), total(key))
+            return self.family.added(self.module, {**self.arguments, **changed}, total(query), total(key))
 
-        parts, name, lookup = added_terms(), self.attention.distances, None
+        parts, name, lookup = added_terms(), self.family.distances, None
         added = functools.reduce(torch.add, parts) if parts else None
         if name and parts:
             distances = self.arguments[name]
@@ -113,7 +97,7 @@ def _factors(name: str, args: Sequence[Tensor], keywords: Mapping[str, Tensor]) 
 
 
 @contextmanager
-def capture_attention(modules: Iterable[nn.Module], attention: CustomAttention) -> Iterator[None]:
+def capture_attention(modules: Iterable[nn.Module], family: Family) -> Iterator[None]:
     """Within, the current listener is called for the attention of these modules.
 
     Raises ModelError where the forward of one has been replaced already.
@@ -125,12 +109,12 @@ def capture_attention(modules: Iterable[nn.Module], attention: CustomAttention) 
                     f"{type(module).__name__} has had its forward replaced, so its own scores cannot be read. Load "
                     "the model again."
                 )
-            vars(module)["forward"] = _forward(module, attention)
+            vars(module)["forward"] = _forward(module, family)
             stack.callback(vars(module).pop, "forward")
         yield
 
 
-def _forward(module: nn.Module, attention: CustomAttention) -> Callable[..., object]:
+def _forward(module: nn.Module, family: Family) -> Callable[..., object]:
     forward = module.forward
     signature = inspect.signature(forward)
 
@@ -138,7 +122,7 @@ def _forward(module: nn.Module, attention: CustomAttention) -> Callable[..., obj
         listener = current_listener()
         if listener is None:
             return forward(*args, **kwargs)
-        with _AttentionWatch(module, attention, signature.bind(*args, **kwargs).arguments, listener):
+        with _AttentionWatch(module, family, signature.bind(*args, **kwargs).arguments, listener):
             return forward(*args, **kwargs)
 
     return run

@@ -14,8 +14,9 @@ from transformers import PreTrainedModel
 
 from analysis.models.capture import listen
 from analysis.models.families import Family
-from analysis.models.patterns import LayerCounter, check
+from analysis.models.patterns import check
 from analysis.models.source_inputs import OutputSource, SourceInput
+from analysis.models.trace_sources import LayerListener
 
 UNIT_TOLERANCE = 1e-3
 """How far cosine squared and sine squared may be from a constant; some models scale both."""
@@ -29,7 +30,7 @@ class InferredFamily(Family):
     def __init__(
         self, title: str, seeds: Sequence[SourceInput], rotations: Sequence[nn.Module], attentions: Sequence[nn.Module]
     ) -> None:
-        self.title = title
+        super().__init__(title)
         self._seeds, self._rotations, self._attentions = tuple(seeds), tuple(rotations), tuple(attentions)
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
@@ -80,7 +81,7 @@ def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Inferr
     hooks = [module.register_forward_hook(watch) for module in model.modules()]
     attentions: list[nn.Module] = []
     try:
-        listen(model, arguments, LayerCounter(lambda layer: attentions.append(layer.call.module)))
+        listen(model, arguments, LayerListener(lambda layer: attentions.append(layer.call.module)))
     finally:
         for hook in hooks:
             hook.remove()

@@ -6,7 +6,6 @@ calls are counted and the output is compared with the model's own, and where eit
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,33 +13,14 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
-from analysis.core.term_names import SCORE_BIAS
-from analysis.models.capture import Call, listen, no_cache
+from analysis.models.capture import attention_implementation, listen, no_cache
 from analysis.models.families import FAMILIES
-from analysis.models.trace_sources import Layer
+from analysis.models.trace_sources import Layer, LayerListener
 
 PREFIX = 8
 """Tokens of the text on which the model's own output is compared with ours."""
 TOLERANCE = 1e-3
 """Of the range of the output: half precision rounds otherwise in another order of operations."""
-
-
-@dataclass
-class LayerCounter:
-    """A listener that numbers the layers in the order of the pass."""
-
-    on_layer: Callable[[Layer], None]
-    edit: Callable[[Layer], Tensor] | None = None
-    count: int = 0
-
-    def scores(self, call: Call) -> Tensor:
-        """The call's scores, edited if there is an edit."""
-        return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, (SCORE_BIAS,)))
-
-    def pattern(self, call: Call, pattern: Tensor) -> None:
-        """Passes the layer to `on_layer`."""
-        self.on_layer(Layer(self.count, call, pattern, (SCORE_BIAS,)))
-        self.count += 1
 
 
 def patterns(
@@ -57,7 +37,7 @@ def patterns(
     Raises ModelError, before `on_layer` is called, where the model's attention cannot be seen.
     """
     check(model, inputs["input_ids"])
-    return listen(model, inputs, LayerCounter(on_layer, edit))
+    return listen(model, inputs, LayerListener(on_layer, edit))
 
 
 def attention_layers(config: PreTrainedConfig) -> list[bool]:
@@ -85,7 +65,7 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
             f"{name} has {what}, and attention can be shown for one stack of layers only. Choose a model of another "
             f"architecture, or of one that terms exist for: {families}."
         )
-    counter, inputs = LayerCounter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
+    counter, inputs = LayerListener(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
     captured = _first_output(listen(model, inputs, counter))
     if counter.count != (sum(attention_layers(config)) if hybrid else layers):
         raise ModelError(
@@ -105,13 +85,8 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
 
 def _reference_output(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """The output of the model with transformers' own attention, written out."""
-    implementation = model.config._attn_implementation or "eager"
-    model.set_attn_implementation("eager")
-    try:
-        with no_cache(model), torch.inference_mode():
-            return _first_output(model(**inputs))
-    finally:
-        model.set_attn_implementation(implementation)
+    with attention_implementation(model, "eager"), no_cache(model), torch.inference_mode():
+        return _first_output(model(**inputs))
 
 
 def _first_output(output: ModelOutput | None) -> Tensor:

@@ -325,10 +325,14 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             f"{model[:100]!r} is neither a folder nor a Hugging Face id; expected owner/name, an existing folder, "
             f"or {default_model.NAME}."
         ) from None
+
+    def from_cache() -> Source:
+        folder = snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES)
+        return _from_cache(Path(folder), model, terms)
+
     if not fetch:
         try:
-            folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
-            return _from_cache(folder, model, terms)
+            return from_cache()
         except (OSError, ValueError):
             raise ModelNotDownloaded(
                 f"{model} is not on this server yet. It is downloaded when you press Download."
@@ -358,8 +362,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     except (OSError, ValueError, KeyError, TypeError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         # No network, a time-out, offline mode, an error of the hub's, or something that is no hub.
         try:
-            folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
-            return _from_cache(folder, model, terms)
+            return from_cache()
         except (OSError, ValueError):
             status = getattr(getattr(error, "response", None), "status_code", None)
             raise ModelError(

@@ -6,7 +6,7 @@ linear. At layer 0 nothing has been held but the embedding norm's statistics, so
 It credits nothing to what position does through the patterns.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
-from analysis.core.term_names import ADDED_TERMS, SOURCES, TERMS, term_pair
+from analysis.core.term_names import ADDED_TERMS, SCORE_BIAS, SOURCES, TERMS, term_pair
 from analysis.models.capture import Call, StopForward, listen
 from analysis.models.capture_softmax import capture_attention
 from analysis.models.families import Family
@@ -80,22 +80,27 @@ class Layer:
 
 
 @dataclass
-class _Listener:
-    family: Family
-    order: Mapping[int, int]
+class LayerListener:
+    """Passes every layer's attention to a function, in the order of the forward pass, and counts the layers."""
+
     on_layer: Callable[[Layer], None]
-    edit: Callable[[Layer], Tensor] | None
-    last: int | None
-    bias_terms: tuple[str, ...]
+    edit: Callable[[Layer], Tensor] | None = None
+    bias_terms: tuple[str, ...] = (SCORE_BIAS,)
+    modules: Collection[nn.Module] | None = None
+    """The attention modules that are layers; None for all that are called."""
+    last: int | None = None
+    """The layer after which the pass ends; None for no end."""
     count: int = 0
 
     def scores(self, call: Call) -> Tensor:
-        if self.edit is None or id(call.module) not in self.order:
+        """The call's scores, edited if there is an edit."""
+        if self.edit is None or (self.modules is not None and call.module not in self.modules):
             return call.scores
         return self.edit(Layer(self.count, call, call.scores, self.bias_terms))
 
     def pattern(self, call: Call, pattern: Tensor) -> None:
-        if id(call.module) not in self.order:
+        """Passes the layer to `on_layer`."""
+        if self.modules is not None and call.module not in self.modules:
             return
         self.on_layer(Layer(self.count, call, pattern, self.bias_terms))
         self.count += 1
@@ -131,9 +136,7 @@ def trace_sources(
     if freeze not in FREEZES:
         raise ModelError(f"In gated units {freeze!r} cannot be held fixed; expected one of {', '.join(FREEZES)}.")
     attentions = family.attentions(model)
-    listener = _Listener(
-        family, {id(module): 0 for module in attentions}, on_layer, edit, last, family.bias_terms(model.config)
-    )
+    listener = LayerListener(on_layer, edit, family.bias_terms(model.config), set(attentions), last)
     frozen = FREEZE.set(freeze)
     try:
         with ExitStack() as stack, torch.inference_mode():

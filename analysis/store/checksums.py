@@ -31,9 +31,7 @@ def renew(data: Path) -> tuple[int, int]:
 
     Returns how many files are listed, and how many were rewritten. Raises StoreError for a file that cannot be read.
     """
-    rewritten = 0
-    for path in sorted((data / "results").rglob("*.parquet")):
-        rewritten += _add_checksum(path)
+    rewritten = sum(_add_checksum(path) for path in sorted((data / "results").rglob("*.parquet")))
     sums = computed_sums(data)
     with atomic_write(data / NAME) as partial:
         partial.write_text("".join(f"{digest}  {path}\n" for path, digest in sums.items()), encoding="utf-8")

@@ -101,138 +101,93 @@ def _without_score_bias(table: pa.Table) -> pa.Table:
     return table.append_column("score_bias", pa.array([[] for _ in range(len(table))], type=_TYPES["float[]"]))
 
 
+def _results(name: str, columns: str, *, folder: str | None = None, **rows: str) -> Kind:
+    """A kind whose files lie under results/."""
+    return Kind(name=name, folder=f"results/{folder or name}", schema=_schema(columns, **rows))
+
+
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind(
-            name="terms",
-            folder="results/terms",
-            schema=_schema(
-                "method text, corpus text, layer int, aggregation text, head int, term text, share double, "
-                "share_low double, share_high double, effect double, effect_low double, effect_high double, "
-                "top1_agreement double, rms double, texts int, queries int, max_error double, relative_error double, "
-                "pattern_error double"
+        _results(
+            "terms",
+            "method text, corpus text, layer int, aggregation text, head int, term text, share double, "
+            "share_low double, share_high double, effect double, effect_low double, effect_high double, "
+            "top1_agreement double, rms double, texts int, queries int, max_error double, relative_error double, "
+            "pattern_error double",
+        ),
+        _results("patch_positions", "patch int, similarity float[]"),
+        _results(
+            "means",
+            "corpus text, layer int, windows int, length int, counted int, rank int, stable_rank double, "
+            "effective_rank double, relative_norm double, position_share double, context_share double, "
+            "residual_share double, mean_share double, noise_share double, left_out_share double, "
+            "cosine_to_next double, frozen_gap double, mean float[], position float[]",
+        ),
+        _results(
+            "decoding",
+            "corpus text, layer int, target text, decoder text, measure text, value double, low double, "
+            "high double, chance double, windows int, tokens int",
+        ),
+        _results(
+            "locality",
+            "corpus text, layer int, head int, query text, measure text, distance int, value double, low double, "
+            "high double, even double, windows int",
+        ),
+        _results(
+            "equivariance",
+            "corpus text, layer int, positions text, tokens text, value double, low double, high double, "
+            "largest double, windows int",
+        ),
+        _results(
+            "geometry",
+            "measure text, subject text, layer int, head int, along double, value double, low double, high double, "
+            "baseline double, baseline_low double, baseline_high double, samples int",
+        ),
+        _results(
+            "neighbours",
+            "measure text, word text, position int, other_word text, other_position int, distance double, "
+            "margin double",
+        ),
+        _results(
+            "encoding_measures", "encoding text, length int, dim int, measure text, value double", folder="encodings"
+        ),
+        _results(
+            "scores", f"{_FINETUNING}, data text, train_examples int, dev_examples int, seconds double, value double"
+        ),
+        _results("predictions", f"{_FINETUNING}, prediction float[], replicates float[]"),
+        _results(
+            "curves",
+            "variant text, preset text, seed int, metric text, step bigint, tokens bigint, seconds double, "
+            "value double",
+        ),
+        _results("costs", "variant text, preset text, measure text, value double"),
+        _results(
+            "interventions",
+            "corpus text, intervention text, outcome text, layer int, value double, low double, high double, "
+            "texts int, tokens int",
+        ),
+        _results(
+            "positions",
+            "layer int, source text, head int, content double, position double, both double, power double, "
+            "kernel float[], joined_query int[], joined_key int[], joined_score float[]",
+        ),
+        _results(
+            "surgery",
+            "task text, operation text, said text, rank int, draw int, value double, low double, high double, "
+            "difference double, difference_low double, difference_high double, pairs int",
+        ),
+        _results(
+            "first_verdicts",
+            "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "
+            "low double, high double, unit text, measured text, threshold double, models text[], samples int, "
+            "sample_unit text, missing text, command text",
+            evidence=(
+                "side text, says text, value double, low double, high double, unit text, source text, "
+                "citation text, caveat text, query text, page text, parameters text"
             ),
-        ),
-        Kind(name="patch_positions", folder="results/patch_positions", schema=_schema("patch int, similarity float[]")),
-        Kind(
-            name="means",
-            folder="results/means",
-            schema=_schema(
-                "corpus text, layer int, windows int, length int, counted int, rank int, stable_rank double, "
-                "effective_rank double, relative_norm double, position_share double, context_share double, "
-                "residual_share double, mean_share double, noise_share double, left_out_share double, "
-                "cosine_to_next double, frozen_gap double, mean float[], position float[]"
-            ),
-        ),
-        Kind(
-            name="decoding",
-            folder="results/decoding",
-            schema=_schema(
-                "corpus text, layer int, target text, decoder text, measure text, value double, low double, "
-                "high double, chance double, windows int, tokens int"
-            ),
-        ),
-        Kind(
-            name="locality",
-            folder="results/locality",
-            schema=_schema(
-                "corpus text, layer int, head int, query text, measure text, distance int, value double, low double, "
-                "high double, even double, windows int"
-            ),
-        ),
-        Kind(
-            name="equivariance",
-            folder="results/equivariance",
-            schema=_schema(
-                "corpus text, layer int, positions text, tokens text, value double, low double, high double, "
-                "largest double, windows int"
-            ),
-        ),
-        Kind(
-            name="geometry",
-            folder="results/geometry",
-            schema=_schema(
-                "measure text, subject text, layer int, head int, along double, value double, low double, high double, "
-                "baseline double, baseline_low double, baseline_high double, samples int"
-            ),
-        ),
-        Kind(
-            name="neighbours",
-            folder="results/neighbours",
-            schema=_schema(
-                "measure text, word text, position int, other_word text, other_position int, distance double, "
-                "margin double"
-            ),
-        ),
-        Kind(
-            name="encoding_measures",
-            folder="results/encodings",
-            schema=_schema("encoding text, length int, dim int, measure text, value double"),
-        ),
-        Kind(
-            name="scores",
-            folder="results/scores",
-            schema=_schema(
-                f"{_FINETUNING}, data text, train_examples int, dev_examples int, seconds double, value double"
-            ),
-        ),
-        Kind(
-            name="predictions",
-            folder="results/predictions",
-            schema=_schema(f"{_FINETUNING}, prediction float[], replicates float[]"),
-        ),
-        Kind(
-            name="curves",
-            folder="results/curves",
-            schema=_schema(
-                "variant text, preset text, seed int, metric text, step bigint, tokens bigint, seconds double, "
-                "value double"
-            ),
-        ),
-        Kind(
-            name="costs",
-            folder="results/costs",
-            schema=_schema("variant text, preset text, measure text, value double"),
-        ),
-        Kind(
-            name="interventions",
-            folder="results/interventions",
-            schema=_schema(
-                "corpus text, intervention text, outcome text, layer int, value double, low double, high double, "
-                "texts int, tokens int"
-            ),
-        ),
-        Kind(
-            name="positions",
-            folder="results/positions",
-            schema=_schema(
-                "layer int, source text, head int, content double, position double, both double, power double, "
-                "kernel float[], joined_query int[], joined_key int[], joined_score float[]"
-            ),
-        ),
-        Kind(
-            name="surgery",
-            folder="results/surgery",
-            schema=_schema(
-                "task text, operation text, said text, rank int, draw int, value double, low double, high double, "
-                "difference double, difference_low double, difference_high double, pairs int"
-            ),
-        ),
-        Kind(
-            name="first_verdicts",
-            folder="results/first_verdicts",
-            schema=_schema(
-                "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "
-                "low double, high double, unit text, measured text, threshold double, models text[], samples int, "
-                "sample_unit text, missing text, command text",
-                evidence=(
-                    "side text, says text, value double, low double, high double, unit text, source text, "
-                    "citation text, caveat text, query text, page text, parameters text"
-                ),
-                queries="name text, sql text",
-                views="label text, page text, parameters text",
-            ),
+            queries="name text, sql text",
+            views="label text, page text, parameters text",
         ),
         Kind(
             name="probe",

@@ -138,14 +138,8 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
                 for table, rows in judged.items():
                     fill.insert(connection, table, rows)
             fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
-            metadata = {
-                "schema_version": schema_version(),
-                "fingerprint": new_fingerprint,
-                "built": now(),
-                "git_sha": git_sha(),
-                "versions": library_versions(),
-            }
-            fill.insert(connection, "meta", [metadata])
+            meta = {"schema_version": schema_version(), "fingerprint": new_fingerprint, "built": now()}
+            fill.insert(connection, "meta", [{**meta, "git_sha": git_sha(), "versions": library_versions()}])
             # Closing does this too, but says nothing when the disk is full; an empty store would replace the old one.
             connection.execute("CHECKPOINT")
         finally:
@@ -193,13 +187,8 @@ def _is_unreadable(path: Path) -> bool:
 
 
 def _text_files() -> list[Path]:
-    folder = data_folder()
-    paths = [
-        *folder.glob(f"{fill.PUBLISHED}/**/*.csv"),
-        *folder.glob(f"{fill.PUBLISHED}/*.bib"),
-        *folder.glob(f"{fill.PROBE_SET}/*.csv"),
-    ]
-    return sorted(paths)
+    patterns = (f"{fill.PUBLISHED}/**/*.csv", f"{fill.PUBLISHED}/*.bib", f"{fill.PROBE_SET}/*.csv")
+    return sorted(path for pattern in patterns for path in data_folder().glob(pattern))
 
 
 def _stored_problems(path: Path) -> list[tuple[str, str]]:

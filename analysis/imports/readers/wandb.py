@@ -51,19 +51,13 @@ def _table(path: str, text: str, metadata: UserMetadata, reading: Reading) -> No
     for row in table:
         values = {key: number(cell) for key, cell in row.items() if key and cell not in (None, "")}
         name = str(values.pop("Name", "")) or f"line {table.line_num}"
-        add_run(_logged_run(path, table.line_num, name, values, values), metadata, reading)
+        settings = _plain_values(values)
+        run = LoggedRun(file=path, line=table.line_num, name=name, settings=settings, scalars=values)
+        add_run(run, metadata, reading)
 
 
-def _logged_run(
-    path: str,
-    line: int | None,
-    name: str,
-    settings: Mapping[str, object],
-    scalars: Mapping[str, object],
-    series: Mapping[str, list[Point]] | None = None,
-) -> LoggedRun:
-    simple = {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
-    return LoggedRun(file=path, line=line, name=name, settings=simple, scalars=scalars, series=series or {})
+def _plain_values(settings: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
 
 
 def _runs(path: str, exported: object, metadata: UserMetadata, reading: Reading) -> None:
@@ -87,7 +81,9 @@ def _runs(path: str, exported: object, metadata: UserMetadata, reading: Reading)
                     seconds = row.get("_runtime")
                     series.setdefault(key, []).append((row["_step"], value, seconds))
         name = str(run.get("name") or run.get("display_name") or run.get("id") or f"run {index}")
-        add_run(_logged_run(path, index, name, config, summary, series), metadata, reading)
+        settings = _plain_values(config)
+        logged = LoggedRun(file=path, line=index, name=name, settings=settings, scalars=summary, series=series)
+        add_run(logged, metadata, reading)
 
 
 def _is_run(item: object) -> TypeGuard[ExportedRun]:

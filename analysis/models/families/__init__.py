@@ -52,6 +52,11 @@ class Family:
     """Of `custom_attention`: the argument of its attention modules that says how far apart query and key are, where
     `added` depends on what is compared as well as on that."""
 
+    def __init__(self, title: str | None = None) -> None:
+        """title: for an architecture that differs from its class in nothing else."""
+        if title is not None:
+            self.title = title
+
     def refusal(self, config: Mapping[str, object]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
         return None
