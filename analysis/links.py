@@ -1,9 +1,9 @@
-"""Links: every view's state is its URL. The one place that knows what a link may say.
+"""Links: the state of every view as a URL, with the fields and defaults of each page.
 
-Values stand in links as ids, not as the labels on screen, so links outlive wording.
+Links contain ids instead of the labels on screen, so they survive changes of wording.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -53,7 +53,7 @@ class Field:
 
 @dataclass(frozen=True)
 class View:
-    """A page: its path, its title, what its link may say, and the figures on it."""
+    """A page: its path, its title, the fields of its link, and its figures."""
 
     page: str
     title: str
@@ -71,8 +71,8 @@ class View:
             if field.name in raw:
                 try:
                     values[field.name] = field.parse(raw[field.name])
-                except LinkError as wrong:
-                    problems.append(f"{wrong} Its default is shown.")
+                except LinkError as error:
+                    problems.append(f"{error} Its default is shown.")
         return values, problems
 
     def parameters(self, values: Mapping[str, Value]) -> dict[str, list[str]]:
@@ -97,7 +97,7 @@ _CELL = _fields(query=-1, key=-1)
 _HEAD = _fields(at_layer=-1, at_head=-1)
 """One cell of a map of heads; -1: where the term is largest."""
 
-_PART = (*_fields(**{"from": 0}, to=-1), *_CELL)
+_MAP_PART = (*_fields(**{"from": 0}, to=-1), *_CELL)
 """Which rows of a map are shown, and one cell of it; -1: to the last."""
 
 GLACIERS = (
@@ -107,8 +107,9 @@ GLACIERS = (
 )
 """Text s235 of the probe set, on which position maps are stored."""
 
-_DO = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale="0.5", encoding="sinusoidal", angle="1", base="4",
-              bands="1+2", without=-1, apart=1, terms=("position_to_position",), layers=(), heads=())
+_INTERVENTION = _fields(do=("zero_positions",), position=0, seed=0, by=8, scale="0.5", encoding="sinusoidal", angle="1",
+                       base="4", bands="1+2", without=-1, apart=1, terms=("position_to_position",),
+                       layers=(), heads=())
 """Interventions and their strengths."""
 
 VIEWS: dict[str, View] = {
@@ -180,7 +181,7 @@ VIEWS: dict[str, View] = {
                 *_fields(model="all-MiniLM-L6-v2", revision="", text="The keys to the old cabinet are on the table.",
                          pair="", layer=0, truncate=False, probe="", method="frozen", freeze="activation",
                          term="position_to_position", group="four"),
-                *_MAP, *_PART,
+                *_MAP, *_MAP_PART,
             ),
             ("probe_heads", "probe_maps", "probe_total", "probe_cell", "probe_distance", "probe_layers", "probe_depth",
              "probe_patterns"),
@@ -189,7 +190,7 @@ VIEWS: dict[str, View] = {
             (
                 *_fields(model="all-MiniLM-L6-v2", revision="", text="The keys to the old cabinet are on the table.",
                          pair="", truncate=False),
-                *_DO,
+                *_INTERVENTION,
                 *_fields(layer=0, head=2, permute=False),
                 *_CELL,
             ),
@@ -200,7 +201,7 @@ VIEWS: dict[str, View] = {
             (
                 *_fields(stored="dinov2-small", measure="share", group="four", model=NAME, revision="", layer=0,
                          image="scene", masked=False, head=0, patch=28, centred=True, key=-1),
-                *_HEAD, *_DO,
+                *_HEAD, *_INTERVENTION,
             ),
             ("vision_layers", "vision_head", "vision_positions", "vision_maps", "vision_cell", "vision_heads",
              "vision_table", "vision_moved", "vision_kl"),
@@ -226,9 +227,9 @@ VIEWS: dict[str, View] = {
 # fmt: on
 
 
-def public_address(seen: str | None = None) -> str:
+def public_address(browser_address: str | None = None) -> str:
     """Where readers reach the app: ADDEND_PUBLIC_URL, else the address the browser is at, else this machine."""
-    return (settings.text("ADDEND_PUBLIC_URL") or seen or "http://localhost:8501").rstrip("/")
+    return (settings.text("ADDEND_PUBLIC_URL") or browser_address or "http://localhost:8501").rstrip("/")
 
 
 def link(page: str, values: Mapping[str, Value] | None = None, address: str | None = None) -> str:
@@ -247,7 +248,9 @@ def parse(address: str) -> tuple[View, dict[str, Value]]:
     path = parts.path.rstrip("/").removeprefix(urlsplit(public_address()).path)
     page = path.rsplit("/", 1)[-1]
     if page not in VIEWS:
-        raise LinkError(f"The link names the page {page!r}; expected one of: {', '.join(_pages())}.")
+        raise LinkError(
+            f"The link names the page {page!r}; expected one of: {', '.join(page or '(root)' for page in VIEWS)}."
+        )
     view = VIEWS[page]
     raw = parse_qs(parts.query, keep_blank_values=True)
     known = {field.name for field in view.fields}
@@ -257,7 +260,3 @@ def parse(address: str) -> tuple[View, dict[str, Value]]:
     if problems:
         raise LinkError(problems[0].removesuffix(" Its default is shown."))
     return view, values
-
-
-def _pages() -> Iterator[str]:
-    return (page or "(root)" for page in VIEWS)

@@ -1,5 +1,7 @@
-"""What the registries know, as rows of the store's dimension tables; and the store kept up to date with it."""
+"""The store's dimension tables, made from the registries, and the store built from them."""
 
+import json
+import math
 import time
 from functools import lru_cache
 from pathlib import Path
@@ -14,8 +16,8 @@ def dimension_tables() -> dict[str, Rows]:
     """Rows of the tables that no results file holds: encodings, models, variants, tasks, claims. Imports no torch."""
     from analysis.claims import tables
 
-    named = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
-    return {**named, **tables()}
+    registered = {"encodings": _encodings(), "models": _models(), "variants": _variants(), "tasks": _tasks()}
+    return {**registered, **tables()}
 
 
 def _encodings() -> list[dict[str, object]]:
@@ -36,8 +38,6 @@ def _encodings() -> list[dict[str, object]]:
 
 
 def _models() -> list[dict[str, object]]:
-    import json
-
     from safetensors import safe_open
 
     from analysis.core import default_model
@@ -48,12 +48,6 @@ def _models() -> list[dict[str, object]]:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
         shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118
-    parameters = 0
-    for shape in shapes:
-        size = 1
-        for extent in shape:
-            size *= extent
-        parameters += size
     return [
         {
             "model": default_model.NAME,
@@ -64,7 +58,7 @@ def _models() -> list[dict[str, object]]:
             "heads": config["num_attention_heads"],
             "hidden_size": config["hidden_size"],
             "positions": config["max_position_embeddings"],
-            "parameters": parameters,
+            "parameters": sum(map(math.prod, shapes)),
             "citation_keys": ",".join(default_model.CITATION_KEYS),
         }
     ]
@@ -75,25 +69,16 @@ def _variants() -> list[dict[str, object]]:
     from analysis.ablation.variants import VARIANTS
     from analysis.measurements.surgery.arms import ARMS
 
-    arms = [
-        {
-            "variant": arm.name,
-            "title": arm.title,
-            "combines": arm.combines,
-            "summary": arm.summary,
-            "citation_key": None,
-        }
-        for arm in ARMS.values()
-    ]
-    return arms + [
+    citations = {**dict.fromkeys(ARMS), **{name: variant.key for name, variant in VARIANTS.items()}}
+    return [
         {
             "variant": name,
             "title": variant.title,
             "combines": variant.combines,
             "summary": variant.summary,
-            "citation_key": variant.key,
+            "citation_key": citations[name],
         }
-        for name, variant in VARIANTS.items()
+        for name, variant in (*ARMS.items(), *VARIANTS.items())
     ]
 
 
@@ -107,35 +92,35 @@ def _tasks() -> list[dict[str, object]]:
     ]
 
 
-SPARED = 50
-"""The files are looked at again after so many times as long as looking at them took."""
-_looked: tuple[Path, float, str] | None = None
-"""The data folder that was looked at, until when that holds, and its fingerprint."""
+CHECK_INTERVAL = 50
+"""The files are checked again after so many times the duration of the last check."""
+_last_check: tuple[Path, float, str] | None = None
+"""The data folder of the last check, when the check expires, and the fingerprint."""
 
 
 def is_current() -> bool:
-    """Whether the store exists and agrees with the files, as they were a moment ago. Cheap: every page asks."""
-    return store_path().is_file() and _stored(version()) == _wanted()
+    """Whether the store exists and agrees with the files as they were last checked. Cheap: every page calls it."""
+    return store_path().is_file() and _cached_fingerprint(version()) == _current_fingerprint()
 
 
 @lru_cache(maxsize=4)
-def _stored(version: tuple[str, int, int]) -> str | None:
+def _cached_fingerprint(version: tuple[str, int, int]) -> str | None:
     return stored_fingerprint(Path(version[0]))
 
 
-def _wanted() -> str:
-    global _looked
+def _current_fingerprint() -> str:
+    global _last_check
     folder, now = data_folder(), time.monotonic()
-    if _looked is None or _looked[0] != folder or now > _looked[1]:
-        text, took = fingerprint(dimension_tables()), time.monotonic() - now
-        _looked = (folder, now + (1 + SPARED) * took, text)
-    return _looked[2]
+    if _last_check is None or _last_check[0] != folder or now > _last_check[1]:
+        current, seconds = fingerprint(dimension_tables()), time.monotonic() - now
+        _last_check = (folder, now + (1 + CHECK_INTERVAL) * seconds, current)
+    return _last_check[2]
 
 
 def refresh(*, rebuild: bool = False) -> Report:
     """Builds the store where it is missing, older than the files, or unreadable."""
-    global _looked
-    _looked = None
+    global _last_check
+    _last_check = None
     return sync(dimension_tables(), judge=judged_tables, rebuild=rebuild)
 
 

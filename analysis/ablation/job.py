@@ -239,7 +239,7 @@ def _store_curve(job: Job, corpus: corpora.Corpus, model: PreTrainedModel, progr
         seconds=progress.seconds,
         **identity,
     )
-    write_rows(points, run, name=job.file(job.run_id), same=identity)
+    write_rows(points, run, name=job.file(job.run_id), shared=identity)
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
 
 

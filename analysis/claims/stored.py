@@ -12,7 +12,7 @@ from analysis.claims.base import WORDS, Document, View
 from analysis.core import frames
 from analysis.core.errors import UnknownName
 from analysis.store import read
-from analysis.store.paths import until_the_store_changes
+from analysis.store.paths import cached_until_store_changes
 
 ENTRIES = (
     "SELECT h.id, h.title, h.question, h.statement, v.* EXCLUDE (id, run_id), list(d.document ORDER BY d.document) "
@@ -84,7 +84,7 @@ class Entry:
     views: tuple[View, ...]
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def ledger() -> tuple[Entry, ...]:
     """Every claim that has a first verdict in the store, in order of id."""
     return tuple(_entry(row) for row in records(read.query(ENTRIES)))

@@ -24,10 +24,10 @@ def import_(
 ) -> None:
     """Adds results made elsewhere, all of them or none. Importing the same files again adds nothing."""
     from analysis import store_build
-    from analysis.imports.base import StatedByReader
-    from analysis.imports.plan import carry_out, gather, plan
+    from analysis.imports.base import UserMetadata
+    from analysis.imports.plan import execute, gather, plan
 
-    stated = StatedByReader(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
+    stated = UserMetadata(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
     result = plan(gather(paths), stated)
     for left in result.left:
         typer.echo(f"Left out: {left}")
@@ -43,7 +43,7 @@ def import_(
     elif dry_run:
         typer.echo(f"Would add {result.rows:,} rows of {len(result.runs):,} runs. Nothing was written.")
     else:
-        folder = carry_out(result)
+        folder = execute(result)
         store_build.refresh()
         typer.echo(
             f"{result.rows:,} rows of {len(result.runs):,} runs added, in {folder}. To undo it, remove that folder."

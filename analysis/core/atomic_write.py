@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all, whatever happens while they are written."""
+"""Atomic writing of files."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from pathlib import Path
 def atomic_write(path: Path) -> Iterator[Path]:
     """A temporary file next to `path`, which replaces it when the block succeeds and is removed when it fails.
 
-    Its folder is made where there is none. Raises OSError where it cannot be written.
+    Creates the folder if needed. Raises OSError where it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".partial")

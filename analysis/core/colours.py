@@ -83,6 +83,6 @@ STRONG = {False: 0.71, True: 0.54}
 
 def css_variables(*, dark: bool) -> str:
     """The colours of text, lines and parts as CSS declarations."""
-    named = {"ink": INK, "soft": SOFT, "line": LINE, "panel": PANEL, "accent": LINK, "ground": GROUND}
-    named |= {"word": TERMS["word"], "position": TERMS["position"], "good": VERDICTS["supported"]}
-    return " ".join(f"--{name}: {colour.on(dark=dark)};" for name, colour in named.items())
+    colours = {"ink": INK, "soft": SOFT, "line": LINE, "panel": PANEL, "accent": LINK, "ground": GROUND}
+    colours |= {"word": TERMS["word"], "position": TERMS["position"], "good": VERDICTS["supported"]}
+    return " ".join(f"--{name}: {colour.on(dark=dark)};" for name, colour in colours.items())

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+FORMULA_START = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """How a cell begins that spreadsheets compute when a file is opened (OWASP, CSV injection)."""
-INSIDE = re.compile(r'([;\t\n]"*)(?=[=+\-@＝＋－＠])')
+FORMULA_INSIDE = re.compile(r'([;\t\n]"*)(?=[=+\-@＝＋－＠])')
 """Where a cell would begin in a spreadsheet that parts cells at semicolons, as those of many languages do: it heeds no
 quotes that open at commas."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -37,7 +37,7 @@ def _safe_column(column: pd.Series) -> pd.Series:
 def _safe(value: object) -> object:
     if not isinstance(value, str):
         return value
-    is_formula = value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+    is_formula = value.startswith(FORMULA_START) and not NUMBER.fullmatch(value)
     # A carriage return alone is not quoted by pandas, and would begin a row.
     lines = value.replace("\r\n", "\n").replace("\r", "\n")
-    return ("'" if is_formula else "") + INSIDE.sub(r"\1'", lines)
+    return ("'" if is_formula else "") + FORMULA_INSIDE.sub(r"\1'", lines)

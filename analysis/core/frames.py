@@ -1,4 +1,4 @@
-"""Frames of pandas: read row by row, and made of arrays."""
+"""Pandas frames: iterated by rows, and made from arrays."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,19 +18,19 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def cells(values: np.ndarray, column: str, /, **axes: Sequence[Any] | np.ndarray | None) -> pd.DataFrame:
-    """The cells of an array, a row each: a column an axis, in their order, and the values in `column`.
+    """An array in long form: one row per cell, one column per axis, and the values in `column`.
 
-    axes: what stands along each; None for numbers from 0.
+    axes: the labels along each axis; None for numbers from 0.
     """
-    named = {}
+    columns = {}
     for (name, labels), index in zip(axes.items(), np.indices(values.shape), strict=True):
-        along = labels if labels is None or isinstance(labels, np.ndarray) else np.asarray(labels, dtype=object)
-        named[name] = index.ravel() if along is None else along[index.ravel()]
-    return pd.DataFrame({**named, column: values.ravel()})
+        coordinates = labels if labels is None or isinstance(labels, np.ndarray) else np.asarray(labels, dtype=object)
+        columns[name] = index.ravel() if coordinates is None else coordinates[index.ravel()]
+    return pd.DataFrame({**columns, column: values.ravel()})
 
 
 def stacked(parts: Mapping[str, pd.DataFrame], column: str) -> pd.DataFrame:
-    """Frames one under another; the first column is new and names the part that a row is of."""
+    """Concatenated frames, with a new first column that names the part that each row comes from."""
     frame = pd.concat(parts.values(), ignore_index=True)
     frame.insert(0, column, np.repeat(np.asarray(list(parts), dtype=object), [len(part) for part in parts.values()]))
     return frame

@@ -1,20 +1,20 @@
-"""What is installed: stored results need requirements-results.txt, and models need requirements-models.txt, too."""
+"""Checks what is installed. Stored results need requirements-results.txt, models also requirements-models.txt."""
 
 from importlib.util import find_spec
 
 from analysis.core.errors import NotInstalled
 
 FOR_MODELS = ("torch", "transformers", "tokenizers", "huggingface_hub", "httpx2")
-"""The modules without which no model runs, as `requirements-models.txt` names them."""
+"""The modules of `requirements-models.txt`, without which no model runs."""
 REMEDY = "pip install -r requirements.txt"
 
 
 def missing_packages(modules: tuple[str, ...] = FOR_MODELS) -> list[str]:
     """Those of the modules that cannot be imported here. Imports none of them."""
-    return [name for name in modules if not _found(name)]
+    return [name for name in modules if not _is_importable(name)]
 
 
-def _found(name: str) -> bool:
+def _is_importable(name: str) -> bool:
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):  # an importer that refuses, or a module that is half there
@@ -23,9 +23,9 @@ def _found(name: str) -> bool:
 
 def models_can_run() -> None:
     """Raises NotInstalled, with the remedy, where what models need is not installed."""
-    if absent := missing_packages():
+    if missing := missing_packages():
         raise NotInstalled(
-            f"This needs a model run now, and this installation holds stored results only: {', '.join(absent)} "
-            f"{'is' if len(absent) == 1 else 'are'} not installed. Run: {REMEDY}. Stored results, exports and SQL work "
-            "without."
+            f"This needs a model run now, and this installation holds stored results only: {', '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not installed. Run: {REMEDY}. Stored results, exports and SQL "
+            "work without."
         )

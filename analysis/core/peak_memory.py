@@ -1,4 +1,4 @@
-"""The most memory that this process has held."""
+"""The peak memory of this process."""
 
 import resource
 import sys

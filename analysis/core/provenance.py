@@ -25,8 +25,8 @@ def git_sha() -> str:
         return CODE.read_text(encoding="utf-8").strip() if CODE.is_file() else _package()
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+        completed = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+        return completed.stdout.strip()
 
     try:
         changed = git("status", "--porcelain", "--untracked-files=no", "--", "analysis", "dashboard")

@@ -1,4 +1,4 @@
-"""Registries: a thing is added by one file that registers one object under a name."""
+"""Registries of named objects, each registered by the file that defines it."""
 
 import importlib
 import pkgutil
@@ -57,14 +57,14 @@ class Registry(Generic[T]):
         return iter(self._entries.items())
 
 
-def import_all(package: ModuleType | str, wanted: Callable[[str], bool] = lambda name: True) -> None:
+def import_all(package: ModuleType | str, include: Callable[[str], bool] = lambda name: True) -> None:
     """Imports every module of a package, so that what its files register is registered.
 
-    wanted: which of them, by the last part of their names.
+    include: selects modules by the last part of their names.
     """
     module = importlib.import_module(package) if isinstance(package, str) else package
     for info in sorted(pkgutil.iter_modules(module.__path__), key=lambda m: m.name):
-        if wanted(info.name):
+        if include(info.name):
             importlib.import_module(f"{module.__name__}.{info.name}")
 
 

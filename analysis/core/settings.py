@@ -1,4 +1,4 @@
-"""Every setting of Addend: an environment variable, what it means, and its default here and on a hosted server.
+"""Every setting of Addend: an environment variable, its meaning, and its default here and on a hosted server.
 
 Values are read each time they are asked for. A wrong value raises SettingError, and so does a name that begins as
 ours do and is none of them: a misspelt ADDEND_HOSTED must not open a server to strangers.
@@ -13,8 +13,8 @@ from typing import Literal
 from analysis.core.errors import SettingError
 
 PREFIX = "ADDEND_"
-ELSEWHERE = ("ADDEND_VENV", "ADDEND_KILLS")
-"""Variables of our own scripts and tests, which the app does not read."""
+OTHER_VARIABLES = ("ADDEND_VENV", "ADDEND_KILLS")
+"""Variables of our scripts and tests, which the app does not read."""
 ADDRESS = re.compile(r"[a-z][a-z0-9.+-]*://[^\s?#@]*[^\s?#@/:]/?")
 """Of object storage: no user, no password, no query, which may hold keys."""
 SITE = re.compile(r"https?://[\w.*-]+(:\d+)?")
@@ -29,14 +29,14 @@ class Setting:
 
     name: str
     kind: Literal["switch", "number", "text", "names", "address", "place"]
-    says: str
+    description: str
     default: str = ""
     hosted: str | None = None
     unlimited: bool = False
 
 
-def _number(name: str, default: int, hosted: int, says: str, *, unlimited: bool = False) -> Setting:
-    return Setting(name, "number", says, str(default), str(hosted), unlimited)
+def _number(name: str, default: int, hosted: int, description: str, *, unlimited: bool = False) -> Setting:
+    return Setting(name, "number", description, str(default), str(hosted), unlimited)
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -156,20 +156,20 @@ def names(name: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _value(name, "names").split(",") if part.strip())
 
 
-def stated(name: str) -> str:
-    """What is in force, as the environment or the default has it. Raises SettingError for a wrong value."""
+def effective_value(name: str) -> str:
+    """The value in force, from the environment or the default. Raises SettingError for a wrong value."""
     return _value(name, SETTINGS[name].kind)
 
 
 def check() -> None:
     """Raises SettingError for the first wrong value, and for a name that begins as ours do and is unknown."""
     for name in sorted(os.environ):
-        if name.startswith(PREFIX) and name not in (*SETTINGS, *ELSEWHERE):
+        if name.startswith(PREFIX) and name not in (*SETTINGS, *OTHER_VARIABLES):
             raise SettingError(
                 f"{name} is not a setting of Addend; expected one of: {', '.join(SETTINGS)}. Correct it."
             )
     for name in SETTINGS:
-        stated(name)
+        effective_value(name)
     if hosted() and switch("ADDEND_SAVE_PROBES") and not text("ADDEND_PROBES"):
         raise SettingError(
             "ADDEND_SAVE_PROBES is 1 on a hosted server, and strangers' texts do not belong among the results. Name "
@@ -180,28 +180,28 @@ def check() -> None:
 def _value(name: str, kind: str) -> str:
     setting = SETTINGS[name]
     assert setting.kind == kind, f"{name} is a {setting.kind}"
-    given = os.environ.get(name, "").strip()
-    if not given:
-        away = name != "ADDEND_HOSTED" and setting.hosted is not None and hosted()
-        return setting.hosted or "" if away else setting.default
-    if wrong := _expected(setting, given):
-        shown = re.sub(r"//.*@|[?#].*", "...", given) if setting.kind == "place" else given
-        raise SettingError(f"{name} is {shown[:100]!r}; expected {wrong}. Correct it and start again.")
-    return given
+    value = os.environ.get(name, "").strip()
+    if not value:
+        use_hosted = name != "ADDEND_HOSTED" and setting.hosted is not None and hosted()
+        return setting.hosted or "" if use_hosted else setting.default
+    if expected := _expected(setting, value):
+        shown = re.sub(r"//.*@|[?#].*", "...", value) if setting.kind == "place" else value
+        raise SettingError(f"{name} is {shown[:100]!r}; expected {expected}. Correct it and start again.")
+    return value
 
 
-def _expected(setting: Setting, given: str) -> str:
-    """What was expected instead; empty where the value will do."""
-    if setting.kind == "switch" and given not in ("0", "1"):
+def _expected(setting: Setting, value: str) -> str:
+    """The expectation that a value fails; empty for a valid value."""
+    if setting.kind == "switch" and value not in ("0", "1"):
         return "0 or 1"
-    if setting.kind == "number" and not (given.isascii() and given.isdecimal() and len(given) < 10):
+    if setting.kind == "number" and not (value.isascii() and value.isdecimal() and len(value) < 10):
         return "a whole number"
-    if setting.kind == "number" and not int(given) and not setting.unlimited:
+    if setting.kind == "number" and not int(value) and not setting.unlimited:
         return "a whole number above 0"
-    if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(one.strip()) for one in given.split(",")):
+    if setting.name == "ADDEND_FRAMED_BY" and not all(SITE.fullmatch(site.strip()) for site in value.split(",")):
         return "addresses such as https://example.org, separated by commas"
-    if setting.kind == "place" and "://" in given and not ADDRESS.fullmatch(given):
+    if setting.kind == "place" and "://" in value and not ADDRESS.fullmatch(value):
         return "a folder, or an address such as s3://bucket/folder without credentials, which stand elsewhere"
-    if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", given):
+    if setting.kind == "address" and not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
         return "an address such as https://addend.example.org"
     return ""

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def over_cluster(
     tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], address: str, console: Console
 ) -> Failed[TaskT]:
-    """Runs what waits on the cluster at an address; returns those that failed.
+    """Runs the waiting tasks on the cluster at an address; returns those that failed.
 
     address: "auto" is the cluster that this machine belongs to, "local" one on this machine alone.
     """
@@ -34,8 +34,8 @@ def over_cluster(
         raise AddendError(
             "Ray is not installed, and --ray needs it. Run: pip install ray; or leave --ray out."
         ) from None
-    places = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE")
-    settings = {name: os.environ[name] for name in places if name in os.environ}
+    variables = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE")
+    settings = {name: os.environ[name] for name in variables if name in os.environ}
     environment = {"env_vars": {**settings, "PYTHONPATH": str(ROOT)}}
     try:
         ray.init(
@@ -44,8 +44,8 @@ def over_cluster(
             logging_level=logging.ERROR,
             log_to_driver=False,
         )
-    except (ConnectionError, ValueError, RuntimeError) as refused:
-        reason = str(refused).split("\n")[0]
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = str(error).split("\n")[0]
         raise AddendError(
             f"No Ray cluster answers at {address!r} ({reason}). Start one with: ray start --head; or give --ray local "
             "for one on this machine alone."
@@ -59,14 +59,14 @@ def over_cluster(
 def _run(
     ray: ModuleType, tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], console: Console
 ) -> Failed[TaskT]:
-    on = {"num_gpus": 1} if tasks[0].device == "cuda" else {"num_cpus": 1}
-    work = ray.remote(run).options(max_retries=RETRIES, retry_exceptions=False, **on)
+    resources = {"num_gpus": 1} if tasks[0].device == "cuda" else {"num_cpus": 1}
+    remote = ray.remote(run).options(max_retries=RETRIES, retry_exceptions=False, **resources)
     failed: Failed[TaskT] = []
     running: dict[object, TaskT] = {}
     while waiting or running:
         for task in ready(waiting, tasks, done):
             waiting.remove(task)
-            running[work.remote(task)] = task
+            running[remote.remote(task)] = task
         if not running:
             failed += [(task, "what it needs has failed") for task in waiting]
             break
@@ -75,8 +75,8 @@ def _run(
             task = running.pop(reference)
             try:
                 ray.get(reference)
-            except (ray.exceptions.RayError, AddendError, OSError) as wrong:
-                failed.append((task, str(wrong).strip().split("\n")[-1]))
+            except (ray.exceptions.RayError, AddendError, OSError) as error:
+                failed.append((task, str(error).strip().split("\n")[-1]))
                 console.print(f"{task.label} failed: {failed[-1][1]}")
             else:
                 done.add(task.key)
@@ -85,5 +85,5 @@ def _run(
 
 
 def run(task: Task) -> None:
-    """A task on a worker, which has no bar to move."""
+    """Runs a task on a worker, without a progress bar."""
     task.run(lambda what, share: None)

@@ -20,28 +20,31 @@ _updates: "Queue[tuple[str, str, float]] | None" = None
 def side_by_side(
     tasks: Sequence[TaskT], waiting: list[TaskT], done: set[str], workers: int, console: Console
 ) -> Failed[TaskT]:
-    """Runs what waits, `workers` at a time; returns those that failed. Raises AddendError where a worker was killed."""
+    """Runs the waiting tasks, `workers` at a time; returns those that failed.
+
+    Raises AddendError where a worker was killed.
+    """
     failed: Failed[TaskT] = []
     context = multiprocessing.get_context("spawn")  # a forked process would share torch's threads
     updates: Queue[tuple[str, str, float]] = context.Queue()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     with (
         Progress(*columns, TimeElapsedColumn(), console=console, refresh_per_second=1) as progress,
-        ProcessPoolExecutor(workers, mp_context=context, initializer=_listen, initargs=(updates,)) as pool,
+        ProcessPoolExecutor(workers, mp_context=context, initializer=_set_queue, initargs=(updates,)) as pool,
     ):
-        whole = progress.add_task("all runs", total=len(tasks), completed=len(done))
+        overall = progress.add_task("all runs", total=len(tasks), completed=len(done))
         running: dict[Future[None], TaskT] = {}
         bars: dict[str, TaskID] = {}
         while waiting or running:
             for task in ready(waiting, tasks, done)[: workers - len(running)]:
                 waiting.remove(task)
                 bars[task.key] = progress.add_task(task.label, total=1.0)
-                running[pool.submit(_work, task)] = task
+                running[pool.submit(_run_task, task)] = task
             if not running:
                 failed += [(task, "what it needs has failed") for task in waiting]
                 break
             finished, _ = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-            _show(updates, progress, bars)
+            _update_bars(updates, progress, bars)
             for future in finished:
                 task = running.pop(future)
                 progress.remove_task(bars.pop(task.key))
@@ -52,39 +55,39 @@ def side_by_side(
                         f"A worker was killed while {task.label} ran, perhaps for lack of memory. Start the same "
                         "command again: it continues from what is saved."
                     ) from None
-                except (AddendError, OSError, RuntimeError) as wrong:
-                    failed.append((task, str(wrong)))
-                    console.print(f"{task.label} failed: {wrong}")
+                except (AddendError, OSError, RuntimeError) as error:
+                    failed.append((task, str(error)))
+                    console.print(f"{task.label} failed: {error}")
                 else:
                     done.add(task.key)
-                    progress.advance(whole)
+                    progress.advance(overall)
                     console.print(f"{task.label} is done.")
     return failed
 
 
-def _show(updates: "Queue[tuple[str, str, float]]", progress: Progress, bars: dict[str, TaskID]) -> None:
+def _update_bars(updates: "Queue[tuple[str, str, float]]", progress: Progress, bars: dict[str, TaskID]) -> None:
     while True:
         try:
-            key, what, share = updates.get_nowait()
+            key, activity, share = updates.get_nowait()
         except Empty:
             return
         if key in bars:
             name = progress.tasks[progress.task_ids.index(bars[key])].description.split(":")[0]
-            progress.update(bars[key], completed=share, description=f"{name}: {what}")
+            progress.update(bars[key], completed=share, description=f"{name}: {activity}")
 
 
-def _listen(updates: "Queue[tuple[str, str, float]]") -> None:
+def _set_queue(updates: "Queue[tuple[str, str, float]]") -> None:
     global _updates
     _updates = updates
 
 
-def _work(task: Task) -> None:
-    last = ["", -1.0]
+def _run_task(task: Task) -> None:
+    reported = ["", -1.0]
 
-    def report(what: str, share: float) -> None:
-        assert _updates is not None  # `_listen` has begun this process
-        if what != last[0] or share - float(last[1]) > 0.005:
-            last[:] = [what, share]
-            _updates.put((task.key, what, share))
+    def report(activity: str, share: float) -> None:
+        assert _updates is not None  # `_set_queue` has begun this process
+        if activity != reported[0] or share - float(reported[1]) > 0.005:
+            reported[:] = [activity, share]
+            _updates.put((task.key, activity, share))
 
     task.run(report)

@@ -1,18 +1,18 @@
-"""What a task is, and which tasks may start."""
+"""The protocol of tasks, and which tasks may start."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
 Report = Callable[[str, float], None]
-"""Told what is being done and how far it is, from 0 to 1."""
+"""Called with the current activity and the progress from 0 to 1."""
 
 
 class Task(Protocol):
-    """What can be run by another process, on another machine too: it is pickled."""
+    """Work that another process, possibly on another machine, can run: it is pickled."""
 
     @property
     def key(self) -> str:
-        """Tells it from every other task."""
+        """A unique key."""
         ...
 
     @property
@@ -32,11 +32,11 @@ class Task(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether everything it gives is stored."""
+        """Whether all its results are stored."""
         ...
 
     def run(self, report: Report) -> None:
-        """Does it. Raises AddendError, OSError or RuntimeError where it fails."""
+        """Runs the task. Raises AddendError, OSError or RuntimeError where it fails."""
         ...
 
 
@@ -45,7 +45,7 @@ Failed = list[tuple[TaskT, str]]
 """Tasks that failed, and why."""
 
 
-def ready(waiting: Sequence[TaskT], among: Sequence[TaskT], done: Collection[str]) -> list[TaskT]:
-    """Tasks that may start: what they need is done."""
-    awaited = {task.key for task in among} - set(done)
-    return [task for task in waiting if task.needs not in awaited]
+def ready(waiting: Sequence[TaskT], tasks: Sequence[TaskT], done: Collection[str]) -> list[TaskT]:
+    """The waiting tasks that may start, since the task that they need is done."""
+    unfinished = {task.key for task in tasks} - set(done)
+    return [task for task in waiting if task.needs not in unfinished]

@@ -10,4 +10,4 @@ from analysis.figures.figure import FIGURES, Figure
 __all__ = ["FIGURES", "Figure"]
 
 for topic in subpackages(__name__):
-    import_all(topic, wanted=lambda name: not name.startswith("draw"))
+    import_all(topic, include=lambda name: not name.startswith("draw"))

@@ -10,4 +10,4 @@ from analysis.figures.drawing import CHARTS, Theme, columns, compose, panels, re
 __all__ = ["CHARTS", "Theme", "columns", "compose", "panels", "replace_data"]
 
 for topic in subpackages("analysis.figures"):
-    import_all(topic, wanted=lambda name: name.startswith("draw"))
+    import_all(topic, include=lambda name: name.startswith("draw"))

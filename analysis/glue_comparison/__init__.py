@@ -6,7 +6,7 @@
 from analysis.glue_comparison.published import PublishedComparison
 from analysis.glue_comparison.results import DEFAULT_PRESET, MAKE, Results, load, presets, pretrained, resolve
 from analysis.glue_comparison.study import AVERAGE, MARGINS, PROTOCOLS, Study
-from analysis.store.paths import until_the_store_changes
+from analysis.store.paths import cached_until_store_changes
 
 __all__ = [
     "AVERAGE",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-@until_the_store_changes(16)
+@cached_until_store_changes(16)
 def study(
     preset: str,
     *,
@@ -45,7 +45,7 @@ def study(
     )
 
 
-@until_the_store_changes(16)
+@cached_until_store_changes(16)
 def published_comparison(table: str, baseline: str = "") -> PublishedComparison | None:
     """The published table with that id, against our baseline where it has that; none for ""."""
     return PublishedComparison.load(table, baseline)

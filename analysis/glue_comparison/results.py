@@ -9,7 +9,7 @@ import pandas as pd
 from analysis import statistics
 from analysis.core.errors import LinkError
 from analysis.store import read
-from analysis.store.paths import until_the_store_changes
+from analysis.store.paths import cached_until_store_changes
 
 Replicates = dict[tuple[str, str], dict[Hashable, np.ndarray]]
 """(variant, task) -> pre-training seed -> (fine-tuning, resample) in points."""
@@ -71,7 +71,7 @@ class Results:
         }
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def presets() -> tuple[str, ...]:
     """Those with scores, the default first."""
     rows = read.query("SELECT DISTINCT preset FROM scores WHERE variant <> ? AND preset IS NOT NULL", [MAJORITY])
@@ -88,7 +88,7 @@ def resolve(preset: str) -> str:
     return known[0]
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def pretrained(preset: str) -> tuple[str, ...]:
     """The pre-trainings of a preset that were fine-tuned."""
     parameters = [resolve(preset)]
@@ -114,7 +114,7 @@ def _without_encoder(preset: str) -> dict[str, dict[str, float]]:
     return {str(name): dict(zip(rows.task, rows.value, strict=True)) for name, rows in frame.groupby("baseline")}
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def load(preset: str, counted: tuple[str, ...] | None = None) -> Results:
     """The results of a preset, of all pre-trainings or of those that count; without rows where there are none."""
     preset = resolve(preset)

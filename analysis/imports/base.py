@@ -1,4 +1,4 @@
-"""What readers of results are given, what they give back, and their registry."""
+"""The input and output of readers of results, and their registry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatedByReader:
-    """What a reader says of results that do not say it themselves; None where the files must."""
+class UserMetadata:
+    """What the user states about results whose files do not state it; None to take it from the files."""
 
     variant: str | None = None
     task: str | None = None
@@ -22,7 +22,7 @@ class StatedByReader:
 
 @dataclass(frozen=True)
 class BadRow:
-    """Something that cannot be taken: where it stands, and what was expected. line: None for a whole file."""
+    """A row that cannot be imported: its position, and what was expected. line: None for a whole file."""
 
     file: str
     line: int | None
@@ -34,7 +34,7 @@ class BadRow:
 
 @dataclass(frozen=True)
 class Row:
-    """One number as it was found, not yet checked. values: column of the tidy form -> value, None where not said."""
+    """One number before it is checked. values: column of the tidy form -> value, None if missing."""
 
     file: str
     line: int | None
@@ -43,10 +43,10 @@ class Row:
 
 @dataclass(kw_only=True)
 class Reading:
-    """What a reader made of files.
+    """What a reader extracted from files.
 
-    used: the files that are of its form. left: numbers that it found and does not take, with why. settings: what
-    the files say of a run, by the file that its rows name.
+    used: the files that are of its form. left: numbers that it found and ignores, with the reason. settings: those
+    of a run, by the file that its rows name.
     """
 
     used: set[str] = field(default_factory=set)
@@ -60,12 +60,12 @@ class Reading:
 class Reader:
     """One form of results. read: takes what is of its form from the files, and leaves the rest.
 
-    last: asked when the others have taken theirs; the tidy form takes every table that is left.
+    last: called after the others; the tidy form takes every table that is left.
     """
 
     title: str
     expects: str
-    read: Callable[[Files, StatedByReader], Reading]
+    read: Callable[[Files, UserMetadata], Reading]
     last: bool = False
 
 
@@ -74,15 +74,15 @@ READERS: Registry[Reader] = Registry("form of results")
 
 def folders(files: Files) -> dict[str, dict[str, bytes]]:
     """Folder -> name -> content."""
-    entries: dict[str, dict[str, bytes]] = {}
+    by_folder: dict[str, dict[str, bytes]] = {}
     for path, content in files.items():
         folder, _, name = path.rpartition("/")
-        entries.setdefault(folder, {})[name] = content
-    return entries
+        by_folder.setdefault(folder, {})[name] = content
+    return by_folder
 
 
 def joined(folder: str, name: str) -> str:
-    """The path of a file in a folder; "" is where the reader stood."""
+    """The path of a file in a folder; "" is the top folder."""
     return f"{folder}/{name}" if folder else name
 
 

@@ -2,23 +2,23 @@
 
 from analysis.core import settings
 
-MOST_MIB = 20
+MAX_MIB = 20
 """Of all files of one import together."""
-MOST_FILES = 2_000
-MOST_ROWS = 200_000
-MOST_PROBLEMS = 50
+MAX_FILES = 2_000
+MAX_ROWS = 200_000
+MAX_LISTED = 50
 """Bad rows that are listed; the rest are counted."""
-MOST_BAD = 500
+MAX_BAD_ROWS = 500
 """Bad rows after which nothing more is read: a few kB of empty rows could keep a server busy for a minute."""
-LEFT_SECONDS = 3_600
-"""After so long, what an import that was killed left behind is cleared away."""
+STALE_SECONDS = 3_600
+"""The age after which the folder of an import that was killed is removed."""
 
 
-def most_stored() -> int:
-    """Bytes of all imports together; 0 is no limit."""
+def max_stored_bytes() -> int:
+    """The limit of all imports together in bytes; 0 is no limit."""
     return settings.number("ADDEND_IMPORTED_MB") * 1_000_000
 
 
 def uploads() -> bool:
-    """Whether readers may import by the dashboard."""
+    """Whether readers may upload results in the dashboard."""
     return settings.switch("ADDEND_IMPORT")

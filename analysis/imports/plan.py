@@ -1,4 +1,4 @@
-"""From files to what would be added, and from that to results files: all of them or none.
+"""Plans what an import would add, and executes the plan: all results files are written, or none.
 
 An import is a folder of its own under data/imported, named by its content, which appears in one step. What is stored
 already is not added again, whichever files it comes in; to undo an import, remove its folder.
@@ -18,8 +18,16 @@ from typing import Any
 
 from analysis.core.errors import ImportProblem, StoreError
 from analysis.core.provenance import git_sha
-from analysis.imports.base import BadRow, Files, Row, StatedByReader
-from analysis.imports.limits import LEFT_SECONDS, MOST_BAD, MOST_FILES, MOST_MIB, MOST_PROBLEMS, MOST_ROWS, most_stored
+from analysis.imports.base import BadRow, Files, Row, UserMetadata
+from analysis.imports.limits import (
+    MAX_BAD_ROWS,
+    MAX_FILES,
+    MAX_LISTED,
+    MAX_MIB,
+    MAX_ROWS,
+    STALE_SECONDS,
+    max_stored_bytes,
+)
 from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
 from analysis.store import files as store_files
@@ -28,14 +36,14 @@ from analysis.store.paths import data_folder
 
 Values = dict[str, Any]
 Key = tuple[object, ...]
-"""What tells rows or runs apart: a kind, and values of columns that `KEYS` or `GROUPS` names."""
+"""Identifies rows or runs: a kind, and values of the columns in `KEYS` or `GROUPS`."""
 GROUPS = ("preset", "variant", "seed")
-"""What the rows of one imported run share, besides the form and the kind."""
+"""The columns that the rows of one imported run share, besides the form and the kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun:
-    """One run that would be stored: its kind, its rows, and what its files say of it."""
+    """A run that would be stored: its kind, its rows and its settings."""
 
     run_id: str
     kind: str
@@ -62,9 +70,9 @@ class PlannedRun:
 
 @dataclass(kw_only=True)
 class Plan:
-    """What an import would do. bad: why it cannot be done, if it cannot. known: rows that are stored already.
+    """What an import would do. bad: the rows that prevent it. known: the number of rows that are stored already.
 
-    left: numbers that were found and are not taken, one line per run or file.
+    left: numbers that were found and are ignored, one line per run or file.
     """
 
     runs: list[PlannedRun] = field(default_factory=list)
@@ -80,71 +88,67 @@ class Plan:
     @property
     def problems(self) -> list[str]:
         """The bad rows, a line each; of very many the first."""
-        more = len(self.bad) - MOST_PROBLEMS
-        return [str(bad) for bad in self.bad[:MOST_PROBLEMS]] + ([f"and {more:,} more"] if more > 0 else [])
+        unlisted = len(self.bad) - MAX_LISTED
+        return [str(bad) for bad in self.bad[:MAX_LISTED]] + ([f"and {unlisted:,} more"] if unlisted > 0 else [])
 
 
 def gather(paths: list[Path]) -> dict[str, bytes]:
-    """The files that paths name, folders with all that is in them. Raises ImportProblem where there are too many.
+    """Reads the files at paths, folders recursively. Raises ImportProblem where there are too many.
 
-    Only what a reader of results may want is opened: weights and pickles are not.
+    In folders only files that may hold results are opened, so no weights or pickles.
     """
-    entries: dict[str, bytes] = {}
-    room = MOST_MIB << 20
+    contents: dict[str, bytes] = {}
+    remaining = MAX_MIB << 20
     for path in paths:
         if not path.exists():
             raise ImportProblem(f"There is no file or folder {str(path)!r}; check the path.")
-        root = path.parent if path.is_file() else path.absolute().parent
-        for file in [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file()):
-            if not path.is_file() and not _wanted(file):
-                continue
-            if not path.is_file() and not file.resolve().is_relative_to(path.resolve()):
+        root = path.absolute().parent
+        for file in [path] if path.is_file() else sorted(item for item in path.rglob("*") if _may_hold_results(item)):
+            if file != path and not file.resolve().is_relative_to(path.resolve()):
                 raise ImportProblem(f"{str(file)!r} is a link that leads out of its folder. Put the file in its place.")
-            room -= file.stat().st_size
-            if room < 0 or len(entries) >= MOST_FILES:
+            remaining -= file.stat().st_size
+            if remaining < 0 or len(contents) >= MAX_FILES:
                 raise ImportProblem(
-                    f"{str(path)!r} holds more than {MOST_MIB} MiB or {MOST_FILES:,} files; import it in parts."
+                    f"{str(path)!r} holds more than {MAX_MIB} MiB or {MAX_FILES:,} files; import it in parts."
                 )
-            name = file.relative_to(root) if path.is_file() else file.absolute().relative_to(root)
             try:
-                entries[name.as_posix()] = file.read_bytes()
-            except OSError as refused:
-                raise ImportProblem(f"{file.name} could not be read ({refused.strerror}).") from None
-    return entries
+                contents[file.absolute().relative_to(root).as_posix()] = file.read_bytes()
+            except OSError as error:
+                raise ImportProblem(f"{file.name} could not be read ({error.strerror}).") from None
+    return contents
 
 
-def _wanted(file: Path) -> bool:
-    if file.suffix in {".csv", ".jsonl", ".parquet", ".json", ".yaml"}:
-        return True
-    return file.name == "README.md" or bool({"metrics", "params", "tags"} & set(file.parent.parts[-4:]))
+def _may_hold_results(file: Path) -> bool:
+    has_name = file.suffix in {".csv", ".jsonl", ".parquet", ".json", ".yaml"} or file.name == "README.md"
+    return (has_name or not {"metrics", "params", "tags"}.isdisjoint(file.parent.parts[-4:])) and file.is_file()
 
 
-def plan(files: Files, stated: StatedByReader | None = None) -> Plan:
+def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
     """What an import of these files would add. Bad rows are in the plan; nothing is written."""
     result = Plan()
-    waiting = dict(files)
+    remaining = dict(files)
     grouped: dict[Key, list[tuple[Row, Values]]] = {}
     seen: dict[Key, tuple[Row, Values]] = {}
-    stored = _stored()
+    stored = _stored_rows()
     settings: dict[str, Mapping[str, object]] = {}
     count = 0
-    for form, reader in sorted(READERS.items(), key=lambda named: named[1].last):
-        reading = reader.read(waiting, stated or StatedByReader())
-        waiting = {path: content for path, content in waiting.items() if path not in reading.used}
+    for form, reader in sorted(READERS.items(), key=lambda item: item[1].last):
+        reading = reader.read(remaining, metadata or UserMetadata())
+        remaining = {path: content for path, content in remaining.items() if path not in reading.used}
         result.bad += reading.bad
         result.left += reading.left
         settings |= reading.settings
         for row in reading.rows:
-            if len(result.bad) > MOST_BAD:
+            if len(result.bad) > MAX_BAD_ROWS:
                 break
             count += 1
             try:
                 kind, values = check_row(row.values)
-                _once(kind, values, row, seen)
-            except InvalidValue as wrong:
-                result.bad.append(BadRow(row.file, row.line, f"{wrong}."))
+                key = (kind, *(values[name] for name in KEYS[kind]))
+                _check_consistent(key, values, row, seen)
+            except InvalidValue as error:
+                result.bad.append(BadRow(row.file, row.line, f"{error}."))
                 continue
-            key = (kind, *(values[name] for name in KEYS[kind]))
             if key in stored:
                 if stored[key] != values["value"]:
                     problem = f"is stored already with the value {stored[key]:g}, here {values['value']:g}."
@@ -152,68 +156,64 @@ def plan(files: Files, stated: StatedByReader | None = None) -> Plan:
                 result.known += 1
             elif key not in seen or seen[key][0] is row:
                 grouped.setdefault((form, kind, *(values[name] for name in GROUPS)), []).append((row, values))
-    result.bad += [BadRow(path, None, f"is of no known form; expected {_forms()}.") for path in _strange(waiting)]
-    if len(result.bad) > MOST_BAD:
-        result.bad.append(BadRow("all files", None, f"more than {MOST_BAD} bad rows; the rest was not read."))
-    if count > MOST_ROWS:
-        result.bad.append(BadRow("all files", None, f"{count:,} rows; expected at most {MOST_ROWS:,} in one import."))
+    forms = "; or ".join(reader.expects for _, reader in READERS.items())
+    result.bad += [BadRow(path, None, f"is of no known form; expected {forms}.") for path in _unrecognised(remaining)]
+    if len(result.bad) > MAX_BAD_ROWS:
+        result.bad.append(BadRow("all files", None, f"more than {MAX_BAD_ROWS} bad rows; the rest was not read."))
+    if count > MAX_ROWS:
+        result.bad.append(BadRow("all files", None, f"{count:,} rows; expected at most {MAX_ROWS:,} in one import."))
     result.bad.sort(key=lambda bad: (bad.file, bad.line or 0))
     if not result.bad:
-        result.runs = [_planned(key, held, settings) for key, held in grouped.items()]
+        result.runs = [_planned_run(key, entries, settings) for key, entries in grouped.items()]
     return result
 
 
-def _strange(waiting: Files) -> list[str]:
-    """Files that nobody took and that are meant to be taken: every table, and others that came alone."""
-    beside = (".json", ".yaml", ".md")
-    return sorted(path for path in waiting if "/" not in path or not path.lower().endswith(beside))
+def _unrecognised(remaining: Files) -> list[str]:
+    """Unused files that should have been used: every table, and other files outside of folders."""
+    companions = (".json", ".yaml", ".md")
+    return sorted(path for path in remaining if "/" not in path or not path.lower().endswith(companions))
 
 
-def _forms() -> str:
-    return "; or ".join(reader.expects for _, reader in READERS.items())
-
-
-def _once(kind: str, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
+def _check_consistent(key: Key, values: Values, row: Row, seen: dict[Key, tuple[Row, Values]]) -> None:
     """Raises InvalidValue where another row of this import gives another value for the same thing."""
-    key = (kind, *(values[name] for name in KEYS[kind]))
-    first, other = seen.setdefault(key, (row, values))
-    if other["value"] != values["value"]:
+    first, first_values = seen.setdefault(key, (row, values))
+    if first_values["value"] != values["value"]:
         where = first.file if first.line is None else f"{first.file}, line {first.line}"
-        raise InvalidValue(f"gives {values['value']:g} where {where} gives {other['value']:g} for the same run")
+        raise InvalidValue(f"gives {values['value']:g} where {where} gives {first_values['value']:g} for the same run")
 
 
-def _stored() -> dict[Key, float]:
-    """The imported rows that lie under data/: kind and key -> value."""
-    entries: dict[Key, float] = {}
+def _stored_rows() -> dict[Key, float]:
+    """The imported rows that are stored already: kind and key -> value."""
+    stored: dict[Key, float] = {}
     for path in store_files.imported_files():
         try:
             kind, table, _ = store_files.read(path)
         except StoreError:
             continue  # A sync names it.
         for row in table.to_pylist():
-            entries[(kind, *(row[name] for name in KEYS[kind]))] = row["value"]
-    return entries
+            stored[(kind, *(row[name] for name in KEYS[kind]))] = row["value"]
+    return stored
 
 
-def _planned(key: Key, held: list[tuple[Row, Values]], settings: dict[str, Mapping[str, object]]) -> PlannedRun:
+def _planned_run(key: Key, members: list[tuple[Row, Values]], settings: dict[str, Mapping[str, object]]) -> PlannedRun:
     form, kind = str(key[0]), str(key[1])
-    rows = [values for _, values in held]
+    rows = [values for _, values in members]
     canonical = json.dumps([kind, sorted(json.dumps(row, sort_keys=True) for row in rows)])
-    sources = list(dict.fromkeys(row.file for row, _ in held))
-    own = [settings.get(row.file if row.line is None else f"{row.file}:{row.line}") for row, _ in held]
-    text = next((one for one in own if one), {})
+    sources = list(dict.fromkeys(row.file for row, _ in members))
+    candidates = [settings.get(row.file if row.line is None else f"{row.file}:{row.line}") for row, _ in members]
+    settings_of_run = next((candidate for candidate in candidates if candidate), {})
     return PlannedRun(
         run_id=f"i{hashlib.sha256(canonical.encode()).hexdigest()[:24]}",
         kind=kind,
         form=form,
         rows=rows,
         sources=sources,
-        settings=text if all(one in (None, text) for one in own) else {},
+        settings=settings_of_run if all(candidate in (None, settings_of_run) for candidate in candidates) else {},
     )
 
 
-def carry_out(plan: Plan) -> Path | None:
-    """Writes the planned runs, whole or not at all; None where there is nothing to add.
+def execute(plan: Plan) -> Path | None:
+    """Writes the planned runs, all or none, and returns their folder; None if there is nothing to add.
 
     Raises ImportProblem for a plan with bad rows, StoreError where the folder cannot be written.
     """
@@ -225,7 +225,7 @@ def carry_out(plan: Plan) -> Path | None:
     name = hashlib.sha256("".join(sorted(run.run_id for run in plan.runs)).encode()).hexdigest()[:24]
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        _clear(parent)
+        _remove_stale(parent)
         partial = Path(tempfile.mkdtemp(dir=parent, prefix="."))
         try:
             for run in plan.runs:
@@ -238,38 +238,37 @@ def carry_out(plan: Plan) -> Path | None:
             shutil.rmtree(partial, ignore_errors=True)
     except FileExistsError:
         return parent / name
-    except OSError as refused:
+    except OSError as error:
         if (parent / name).is_dir():
             return parent / name  # Another process brought the very same a moment ago.
         raise StoreError(
-            f"The import could not be written ({refused.strerror or refused}). Free space or make the data folder "
-            "writable."
+            f"The import could not be written ({error.strerror or error}). Free space or make the data folder writable."
         ) from None
     return parent / name
 
 
-def _clear(parent: Path) -> None:
+def _remove_stale(parent: Path) -> None:
     """Removes what imports that were killed left behind."""
     for folder in parent.glob(".*"):
-        if folder.is_dir() and time.time() - folder.stat().st_mtime > LEFT_SECONDS:
+        if folder.is_dir() and time.time() - folder.stat().st_mtime > STALE_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_room(parent: Path, partial: Path) -> None:
-    """Raises ImportProblem where all imports together would be more than may be stored."""
-    most = most_stored()
+    """Raises ImportProblem if all imports together would exceed ADDEND_IMPORTED_MB."""
+    limit = max_stored_bytes()
     stored = sum(file.stat().st_size for file in parent.rglob("*") if file.is_file())  # the new one is among them
-    if most and stored > most:
+    if limit and stored > limit:
         new = sum(file.stat().st_size for file in partial.rglob("*") if file.is_file())
         raise ImportProblem(
             f"This import takes {new / 1e6:,.1f} MB, and with it all imports would take {stored / 1e6:,.1f} MB; at "
-            f"most {most / 1e6:,.0f} MB are stored (ADDEND_IMPORTED_MB). Remove older imports, or run Addend yourself."
+            f"most {limit / 1e6:,.0f} MB are stored (ADDEND_IMPORTED_MB). Remove older imports, or run Addend yourself."
         )
 
 
 def _write(run: PlannedRun, folder: Path) -> None:
     columns = {name: [row[name] for row in run.rows] for name in (SCORE if run.kind == "scores" else CURVE)}
-    about = store_files.Run(
+    run_info = store_files.Run(
         kind=run.kind,
         command=f"python -m analysis import {shlex.join(run.sources[:3])}{' ...' if len(run.sources) > 3 else ''}",
         device="not said",
@@ -282,4 +281,4 @@ def _write(run: PlannedRun, folder: Path) -> None:
         git_sha=f"imported by {git_sha()}",
         versions="not said",
     )
-    store_files.write(run.kind, columns, about, name=f"{run.kind}-{run.run_id}", folder=folder)
+    store_files.write(run.kind, columns, run_info, name=f"{run.kind}-{run.run_id}", folder=folder)

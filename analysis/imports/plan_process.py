@@ -1,4 +1,4 @@
-"""The plan of a stranger's files, made in a process of its own: a few kB can ask for all memory, or for hours.
+"""Plans the import of untrusted files in a process of its own: a few kB can take all memory, or hours.
 
 Repeated values and empty cells take next to nothing in a Parquet or CSV file, and much where they are read; what reads
 them is native code that nothing here can stop.
@@ -18,7 +18,7 @@ import psutil
 from analysis.core.errors import ImportProblem
 from analysis.core.provenance import ROOT
 from analysis.core.settings import PREFIX
-from analysis.imports.base import BadRow, Files, StatedByReader
+from analysis.imports.base import BadRow, Files, UserMetadata
 from analysis.imports.plan import Plan, PlannedRun, plan
 
 MEMORY_MIB = 512
@@ -26,32 +26,32 @@ MEMORY_MIB = 512
 CPU_SECONDS, SECONDS = 20, 60
 ANSWER_MIB = 128
 ENVIRONMENT = ("HOME", "PATH", "LANG")
-"""What the process gets of ours, besides our own settings: no token."""
+"""The environment that the process gets besides our settings: no token."""
 
-_reading = threading.Lock()
+_lock = threading.Lock()
 
 
-def plan_in_child(files: Files, stated: StatedByReader) -> Plan:
-    """What `plan` gives. Raises ImportProblem where that takes more than the limits, or others' files too long."""
-    ours = {name: value for name, value in os.environ.items() if name in ENVIRONMENT or name.startswith(PREFIX)}
-    if not _reading.acquire(timeout=SECONDS / 2):
+def plan_in_child(files: Files, metadata: UserMetadata) -> Plan:
+    """`plan` in a child process. Raises ImportProblem if it exceeds the limits, or waits too long for other imports."""
+    environment = {name: value for name, value in os.environ.items() if name in ENVIRONMENT or name.startswith(PREFIX)}
+    if not _lock.acquire(timeout=SECONDS / 2):
         raise ImportProblem("Files of other readers are being read. Try again in a moment.")
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-B", "-m", __name__, str(MEMORY_MIB), str(CPU_SECONDS)],
-            input=pickle.dumps((dict(files), stated)),
+            input=pickle.dumps((dict(files), metadata)),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
-            env={**ours, "OMP_NUM_THREADS": "1"},
+            env={**environment, "OMP_NUM_THREADS": "1"},
             timeout=SECONDS,
             check=False,
         )
-        answer = done.stdout if done.returncode == 0 else b""
+        answer = completed.stdout if completed.returncode == 0 else b""
     except subprocess.TimeoutExpired:
         answer = b""
     finally:
-        _reading.release()
+        _lock.release()
     if not answer:
         raise ImportProblem(
             f"Reading these files takes more than {CPU_SECONDS} s or {MEMORY_MIB} MiB. Import them in parts, or run: "
@@ -67,17 +67,17 @@ def plan_in_child(files: Files, stated: StatedByReader) -> Plan:
 
 
 def main() -> None:
-    """The process: reads files from standard input, and writes their plan."""
+    """Reads files from standard input and writes their plan to standard output."""
     mebibytes, seconds = map(int, sys.argv[1:])
-    for which, most in (
+    for resource_type, limit in (
         (resource.RLIMIT_AS, psutil.Process().memory_info().vms + (mebibytes << 20)),
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(which, (most, most))
-    files, text = pickle.load(sys.stdin.buffer)
-    answer = json.dumps(asdict(plan(files, text))).encode()
+        resource.setrlimit(resource_type, (limit, limit))
+    files, metadata = pickle.load(sys.stdin.buffer)
+    answer = json.dumps(asdict(plan(files, metadata))).encode()
     if len(answer) > ANSWER_MIB << 20:
         sys.exit("too long")
     sys.stdout.buffer.write(answer)

@@ -1,6 +1,6 @@
-"""The tidy form: one row per number. What a row must say, and the checks of every value.
+"""The tidy form, one row per number: required columns, and the checks of every value.
 
-A row with a `task` is a score of a fine-tuning, one with a `step` a point of a curve.
+A row with a `task` is a score of a fine-tuning, a row with a `step` a point of a curve.
 """
 
 import math
@@ -12,7 +12,7 @@ from analysis.ablation.glue.tasks import TASKS
 from analysis.core.errors import AddendError
 from analysis.store.files import IMPORTED
 
-LONGEST = 80
+MAX_NAME_LENGTH = 80
 METRICS = {metric for task in TASKS for metric in TASKS[task].metrics}
 SIGNED = {"matthews_correlation", "pearson", "spearmanr"}
 CURVES = {
@@ -21,7 +21,7 @@ CURVES = {
     "finetuning_validation_loss": "loss of a fine-tuning on its dev set, as its tool logged it",
     "finetuning_training_loss": "its loss on the training set",
 }
-"""What a curve can be of."""
+"""The metrics of curves."""
 
 
 class InvalidValue(AddendError):
@@ -30,15 +30,15 @@ class InvalidValue(AddendError):
 
 def _name(value: object) -> str:
     if isinstance(value, list | dict | bool):
-        raise InvalidValue(f"{_cut(value)}; expected a name of 1 to {LONGEST} visible characters")
+        raise InvalidValue(f"{_shortened(value)}; expected a name of 1 to {MAX_NAME_LENGTH} visible characters")
     text = str(value).strip()
-    if not 0 < len(text) <= LONGEST or any(unicodedata.category(sign)[0] == "C" for sign in text):
-        raise InvalidValue(f"{text[:40]!r}; expected a name of 1 to {LONGEST} visible characters")
+    if not 0 < len(text) <= MAX_NAME_LENGTH or any(unicodedata.category(character)[0] == "C" for character in text):
+        raise InvalidValue(f"{text[:40]!r}; expected a name of 1 to {MAX_NAME_LENGTH} visible characters")
     return text
 
 
 def _number(value: object) -> float:
-    """What a value writes as a number; NaN where it is none."""
+    """A value as a number; NaN if it is none."""
     if isinstance(value, bool) or not isinstance(value, str | bytes | SupportsFloat):
         return math.nan
     try:
@@ -47,61 +47,56 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def _whole(value: object) -> int:
+def _integer(value: object) -> int:
     number = _number(value)
     if not math.isfinite(number) or number != int(number) or not 0 <= number < 2**53:
-        raise InvalidValue(f"{_cut(value)}; expected a whole number from 0")
+        raise InvalidValue(f"{_shortened(value)}; expected a whole number from 0")
     return int(number)
 
 
-def _small(value: object) -> int:
-    if (number := _whole(value)) >= 2**31:
+def _int32(value: object) -> int:
+    if (number := _integer(value)) >= 2**31:
         raise InvalidValue(f"{number}; expected a whole number below 2,147,483,648")
     return number
 
 
-def _real(value: object) -> float:
+def _finite(value: object) -> float:
     number = _number(value)
     if not math.isfinite(number):
-        raise InvalidValue(f"{_cut(value)}; expected a finite number")
+        raise InvalidValue(f"{_shortened(value)}; expected a finite number")
     return number
 
 
-def _not_negative(value: object) -> float:
-    if (number := _real(value)) < 0:
+def _non_negative(value: object) -> float:
+    if (number := _finite(value)) < 0:
         raise InvalidValue(f"{number:g}; expected a number from 0")
     return number
 
 
-def _cut(value: object) -> str:
+def _shortened(value: object) -> str:
     text = (
         f"a number of {value.bit_length() * 0.30103:.0f} digits"
-        if isinstance(value, int) and _long(value)
+        if isinstance(value, int) and value.bit_length() > 1_000  # which Python refuses to format
         else repr(value)
     )
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
-def _long(value: object) -> bool:
-    """Whether it is a whole number so long that Python would not write it out."""
-    return isinstance(value, int) and value.bit_length() > 1_000
-
-
 Check = Callable[[object], str | int | float]
-SHARED: dict[str, Check] = {"variant": _name, "preset": _name, "metric": _name, "seed": _small, "value": _real}
+SHARED: dict[str, Check] = {"variant": _name, "preset": _name, "metric": _name, "seed": _int32, "value": _finite}
 SCORE: dict[str, Check] = SHARED | {
     "task": _name,
-    "finetune_seed": _small,
-    "learning_rate": _not_negative,
+    "finetune_seed": _int32,
+    "learning_rate": _non_negative,
     "pretraining": _name,
     "data": _name,
-    "train_examples": _small,
-    "dev_examples": _small,
-    "seconds": _not_negative,
+    "train_examples": _int32,
+    "dev_examples": _int32,
+    "seconds": _non_negative,
 }
-CURVE: dict[str, Check] = SHARED | {"step": _whole, "tokens": _whole, "seconds": _not_negative}
+CURVE: dict[str, Check] = SHARED | {"step": _integer, "tokens": _integer, "seconds": _non_negative}
 COLUMNS = list(dict.fromkeys([*SCORE, *CURVE]))
-NEEDS = {
+REQUIRED = {
     "scores": ("variant", "task", "metric", "seed", "learning_rate", "value"),
     "curves": ("variant", "metric", "seed", "step", "value"),
 }
@@ -109,7 +104,7 @@ KEYS = {
     "scores": ("preset", "variant", "task", "metric", "seed", "finetune_seed", "learning_rate"),
     "curves": ("preset", "variant", "metric", "seed", "step"),
 }
-"""What no two rows may share."""
+"""The columns that identify a row."""
 
 
 def kind(row: Mapping[str, object]) -> str:
@@ -125,32 +120,32 @@ def kind(row: Mapping[str, object]) -> str:
 def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
     """The kind, and the row as it is stored, with all columns. Raises InvalidValue for the first bad value."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
-    which = kind(values)
-    checks = SCORE if which == "scores" else CURVE
+    row_kind = kind(values)
+    checks = SCORE if row_kind == "scores" else CURVE
     if unknown := sorted(set(values) - set(checks)):
-        raise InvalidValue(f"the column {unknown[0]!r} is not known of {which}; expected: {', '.join(checks)}")
-    for name in NEEDS[which]:
+        raise InvalidValue(f"the column {unknown[0]!r} is not known of {row_kind}; expected: {', '.join(checks)}")
+    for name in REQUIRED[row_kind]:
         if name not in values:
-            raise InvalidValue(f"says no {name}; expected {', '.join(NEEDS[which])}")
-    entries: dict[str, Any] = dict.fromkeys(checks)
+            raise InvalidValue(f"says no {name}; expected {', '.join(REQUIRED[row_kind])}")
+    result: dict[str, Any] = dict.fromkeys(checks)
     for name, value in values.items():
         try:
-            entries[name] = checks[name](value)
-        except InvalidValue as wrong:
-            raise InvalidValue(f"{name} is {wrong}") from None
-    given = entries["preset"]
-    if given is None or given == IMPORTED:
-        entries["preset"] = IMPORTED
-    elif not given.startswith(f"{IMPORTED}-"):
-        entries["preset"] = f"{IMPORTED}-{given}"
-    if which == "scores":
-        _score(entries)
-    elif entries["metric"] not in CURVES:
-        raise InvalidValue(f"metric is {entries['metric']!r}; expected of a curve: {', '.join(CURVES)}")
-    return which, entries
+            result[name] = checks[name](value)
+        except InvalidValue as error:
+            raise InvalidValue(f"{name} is {error}") from None
+    preset = result["preset"]
+    if preset is None or preset == IMPORTED:
+        result["preset"] = IMPORTED
+    elif not preset.startswith(f"{IMPORTED}-"):
+        result["preset"] = f"{IMPORTED}-{preset}"
+    if row_kind == "scores":
+        _complete_score(result)
+    elif result["metric"] not in CURVES:
+        raise InvalidValue(f"metric is {result['metric']!r}; expected of a curve: {', '.join(CURVES)}")
+    return row_kind, result
 
 
-def _score(row: dict[str, Any]) -> None:
+def _complete_score(row: dict[str, Any]) -> None:
     metric, value = row["metric"], row["value"]
     if metric not in METRICS:
         raise InvalidValue(f"metric is {metric!r}; expected one of {', '.join(sorted(METRICS))}")

@@ -1,4 +1,4 @@
-"""Runs as tracking tools log them - settings, last values, series - as rows of the tidy form."""
+"""Converts runs as tracking tools log them (settings, last values, series) to rows of the tidy form."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import SupportsFloat
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.imports.base import Reading, Row, StatedByReader, names
+from analysis.imports.base import Reading, Row, UserMetadata, names
 from analysis.imports.rows import METRICS
 
 TASK = ("task", "task_name")
@@ -22,11 +22,11 @@ ALIASES = {"acc": "accuracy", "mcc": "matthews_correlation", "matthews": "matthe
 
 
 Point = tuple[object, object, object]
-"""A step, its value, and the seconds since the run began; None where they are not said."""
+"""Step, value, and seconds since the run began (None if unknown)."""
 
 
 @dataclass(kw_only=True)
-class Logged:
+class LoggedRun:
     """One run of a tool."""
 
     file: str
@@ -38,19 +38,19 @@ class Logged:
 
 
 def number(cell: object) -> object:
-    """A cell as the number it writes, else as it is."""
+    """A cell as a number if it is one, else unchanged."""
     try:
         return float(cell) if isinstance(cell, str | SupportsFloat) else cell
     except ValueError:
         return cell
 
 
-def simple(name: str) -> str:
-    """A task's or metric's name without case and signs."""
+def normalised(name: str) -> str:
+    """A task's or metric's name in lower case, letters and digits only."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-SIMPLE_TASKS = {simple(name): name for name in TASKS} | {
+TASK_NAMES = {normalised(name): name for name in TASKS} | {
     "mnlimm": "mnli_mismatched",
     "swappedneighbors": "swapped_neighbours",
 }
@@ -58,7 +58,7 @@ SIMPLE_TASKS = {simple(name): name for name in TASKS} | {
 
 def known_task(text: object) -> str | None:
     """Our name for a task; the text itself where we have none, None where there is no text."""
-    return SIMPLE_TASKS.get(simple(str(text)), str(text)) if text not in (None, "") else None
+    return TASK_NAMES.get(normalised(str(text)), str(text)) if text not in (None, "") else None
 
 
 def score_key(key: str) -> tuple[str | None, str] | None:
@@ -68,53 +68,57 @@ def score_key(key: str) -> tuple[str | None, str] | None:
     key = key.removesuffix("_mm")
     for metric in sorted([*METRICS, *ALIASES], key=len, reverse=True):
         if key == metric or re.search(rf"[/_.]{metric}$", key):
-            before = PREFIX.sub("", key[: -len(metric)].rstrip("/_."))
-            before = re.sub(r"[/_.]?(eval|dev|val|valid|validation)$", "", before)
-            task = SIMPLE_TASKS.get(simple(before)) if before else None
-            if before and task is None:
+            prefix = PREFIX.sub("", key[: -len(metric)].rstrip("/_."))
+            prefix = re.sub(r"[/_.]?(eval|dev|val|valid|validation)$", "", prefix)
+            task = TASK_NAMES.get(normalised(prefix)) if prefix else None
+            if prefix and task is None:
                 return None
             return ("mnli_mismatched" if mismatched else task), ALIASES.get(metric, metric)
     return None
 
 
 def first(settings: Mapping[str, object], keys: Iterable[str]) -> object:
-    """The first of the settings that is there."""
+    """The first of the settings that is present and not empty."""
     return next((settings[key] for key in keys if settings.get(key) not in (None, "")), None)
 
 
-def add(run: Logged, stated: StatedByReader, reading: Reading) -> None:
-    """Adds the rows of a run to a reading, and says which of its numbers are left."""
-    task = stated.task or known_task(first(run.settings, TASK))
-    variant = stated.variant or first(run.settings, VARIANT[:1]) or first(run.settings, VARIANT[1:]) or run.name
+def add_run(run: LoggedRun, metadata: UserMetadata, reading: Reading) -> None:
+    """Adds the rows of a run to a reading, and lists the numbers that are ignored."""
+    task = metadata.task or known_task(first(run.settings, TASK))
+    variant = metadata.variant or first(run.settings, VARIANT[:1]) or first(run.settings, VARIANT[1:]) or run.name
     seed = first(run.settings, ("seed",))
     shared = {
         "variant": variant,
-        "preset": stated.preset or first(run.settings, ("preset",)),
-        "seed": stated.seed if stated.seed is not None else seed,
+        "preset": metadata.preset or first(run.settings, ("preset",)),
+        "seed": metadata.seed if metadata.seed is not None else seed,
     }
-    rate = stated.learning_rate if stated.learning_rate is not None else first(run.settings, ("learning_rate", "lr"))
-    left = []
-    scored: set[tuple[str | None, str]] = set()
+    learning_rate = (
+        metadata.learning_rate if metadata.learning_rate is not None else first(run.settings, ("learning_rate", "lr"))
+    )
+    unused = []
+    seen: set[tuple[str | None, str]] = set()
     for key, value in run.scalars.items():
-        matches = score_key(key)
+        target = score_key(key)
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
-        if matches is None or (matches[0] or task) is None or matches in scored:
-            left.append(key)
+        if target is None or (target[0] or task) is None or target in seen:
+            unused.append(key)
             continue
-        scored.add(matches)
+        seen.add(target)
         reading.rows.append(
             Row(
                 run.file,
                 run.line,
                 {
                     **shared,
-                    "task": matches[0] or task,
-                    "metric": matches[1],
+                    "task": target[0] or task,
+                    "metric": target[1],
                     "value": value,
-                    "learning_rate": rate,
+                    "learning_rate": learning_rate,
                     # Fine-tunings of one checkpoint share its seed, which their tool does not know.
-                    "seed": stated.seed if stated.seed is not None else first(run.settings, ("pretraining_seed",)) or 0,
+                    "seed": metadata.seed
+                    if metadata.seed is not None
+                    else first(run.settings, ("pretraining_seed",)) or 0,
                     "finetune_seed": seed,
                     "pretraining": first(run.settings, ("pretraining", *VARIANT[1:])),
                     "train_examples": first(run.settings, ("train_samples", "train_examples")),
@@ -126,11 +130,11 @@ def add(run: Logged, stated: StatedByReader, reading: Reading) -> None:
     for key, points in run.series.items():
         metric = next((name for name, keys in LOSSES.items() if key in keys), None)
         if metric is None:
-            left += [key] if score_key(key) is None else []
+            unused += [key] if score_key(key) is None else []
             continue
         for step, value, seconds in points:
             values = {**shared, "metric": f"finetuning_{metric}" if task else metric, "step": step, "value": value}
             reading.rows.append(Row(run.file, run.line, {**values, "seconds": seconds}))
     reading.settings[run.file if run.line is None else f"{run.file}:{run.line}"] = {"name": run.name, **run.settings}
-    if left:
-        reading.left.append(f"{run.file}: {run.name}: {names(sorted(set(left)))}")
+    if unused:
+        reading.left.append(f"{run.file}: {run.name}: {names(sorted(set(unused)))}")

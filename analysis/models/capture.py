@@ -1,7 +1,7 @@
-"""A model's own scores, taken from its real forward pass, layer by layer.
+"""Captures a model's own attention scores in its forward pass, layer by layer.
 
-transformers returns attention patterns but no scores, so an attention function of ours is registered
-beside its own. It computes what `eager` computes and hands scores and pattern to whoever listens.
+transformers returns attention patterns but no scores, so we register an attention function of ours. It computes
+what `eager` computes and passes scores and pattern to a listener.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class DistanceLookup:
     distances: Tensor
     """Whole numbers, (..., query, key), by which the model looks it up."""
     at: Callable[[Tensor], Float[Tensor, "batch head query key"]]
-    """What it would be at other distances, for the same queries and keys."""
+    """The bias at other distances, for the same queries and keys."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class Call:
     key: Float[Tensor, "batch head key dim"]
     scale: float
     bias: Float[Tensor, "batch head query key"] | None
-    """What is added to the scores and is no product of hidden states."""
+    """Added to the scores; not a product of hidden states."""
     scores: Float[Tensor, "batch head query key"]
     mask: Tensor | None
-    """What is added to hide keys: 0 where a query attends."""
-    looked: DistanceLookup | None = None
-    """Where `bias` depends on content: how it comes about."""
+    """Added to hide keys: 0 where a query attends."""
+    lookup: DistanceLookup | None = None
+    """How `bias` is computed, where it depends on content."""
     parts: Sequence[Float[Tensor, "batch head query key"]] = ()
-    """What `bias` is the sum of, where that is more than one term: one for each of the family's `bias_terms`."""
+    """The summands of `bias`, one for each of the family's `bias_terms`, where there are several."""
     sink: bool = False
-    """Whether the softmax has a learned score beside those of the keys, so that a pattern's rows sum to less than 1."""
+    """Whether the softmax has a learned score besides those of the keys, so a pattern's rows sum to less than 1."""
     capped: bool = False
     """Whether the scores are squeezed into a range before the softmax; `scores` are those before."""
 
@@ -66,26 +66,26 @@ class Call:
 
 
 class Listener(Protocol):
-    """Is told of every call of an attention function, in the order of the forward pass."""
+    """Called for every attention, in the order of the forward pass."""
 
     def scores(self, call: Call) -> Tensor:
-        """The scores to go on with: `call.scores`, or others, which intervenes."""
+        """The scores with which the pass continues: `call.scores`, or others to intervene."""
         ...
 
     def pattern(self, call: Call, pattern: Float[Tensor, "batch head query key"]) -> None:
-        """Told what the softmax gives. May raise Enough to end the forward pass here."""
+        """Receives the output of the softmax. May raise StopForward to end the forward pass here."""
         ...
 
 
-class Enough(Exception):
-    """Ends a forward pass once the wanted layer has been seen."""
+class StopForward(Exception):
+    """Ends a forward pass once the requested layer has run."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def listening() -> Listener | None:
-    """Whoever listens to the forward pass that is running."""
+def current_listener() -> Listener | None:
+    """The listener of the running forward pass."""
     return _listener.get()
 
 
@@ -102,9 +102,9 @@ def attend(
     s_aux: Tensor | None = None,
     **_: object,
 ) -> tuple[Tensor, Tensor]:
-    """Plain attention, as transformers' `eager`, that tells the listener its scores, pattern and mask.
+    """Plain attention, as transformers' `eager`, that passes its scores, pattern and mask to the listener.
 
-    s_aux: a score for each head that no key has, in the softmax beside those of the keys (GPT-OSS's sinks).
+    s_aux: a score per head in the softmax that belongs to no key (GPT-OSS's sinks).
     """
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     if key.shape[1] != query.shape[1]:  # grouped queries
@@ -127,7 +127,7 @@ def attend(
     )
     if listener:
         scores = listener.scores(call)
-    if softcap is not None:  # not linear, so the scores that are told are those before it
+    if softcap is not None:  # not linear, so the listener gets the scores before it
         scores = softcap * (scores / softcap).tanh()
     masked = scores if attention_mask is None else scores + attention_mask
     if s_aux is None:
@@ -147,25 +147,26 @@ AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
 
 @contextmanager
 def no_cache(model: PreTrainedModel) -> Iterator[None]:
-    """Keys and values are not kept for a next token: there is none, and they cannot keep their sources."""
-    before = getattr(model.config, "use_cache", None)
-    if before is None:
+    """Disables the cache of keys and values, which has no use here and cannot follow sources."""
+    use_cache = getattr(model.config, "use_cache", None)
+    if use_cache is None:
         yield
         return
     model.config.use_cache = False
     try:
         yield
     finally:
-        model.config.use_cache = before
+        model.config.use_cache = use_cache
 
 
 @contextmanager
-def _our_attention(model: PreTrainedModel) -> Iterator[None]:
+def attention_implementation(model: PreTrainedModel, name: str) -> Iterator[None]:
+    """Within, the model uses the attention function that transformers knows under a name."""
     before = model.config._attn_implementation or "eager"
-    if before == IMPLEMENTATION:
+    if before == name:
         yield
         return
-    model.set_attn_implementation(IMPLEMENTATION)
+    model.set_attn_implementation(name)
     try:
         yield
     finally:
@@ -175,22 +176,26 @@ def _our_attention(model: PreTrainedModel) -> Iterator[None]:
 def listen(
     model: PreTrainedModel, inputs: Mapping[str, object], listener: Listener, *, interface: bool = True
 ) -> ModelOutput | None:
-    """Runs the model with `listener` told of every attention; returns its output, None if it raised Enough.
+    """Runs the model with a listener on every attention; returns its output, None if it raised StopForward.
 
     interface: False where the model ignores transformers' attention interface.
     """
     token = _listener.set(listener)
     try:
-        with _our_attention(model) if interface else nullcontext(), no_cache(model), torch.inference_mode():
+        with (
+            attention_implementation(model, IMPLEMENTATION) if interface else nullcontext(),
+            no_cache(model),
+            torch.inference_mode(),
+        ):
             return model(**inputs)
-    except Enough:
+    except StopForward:
         return None
     finally:
         _listener.reset(token)
 
 
-class _Query:
-    """A listener that keeps the query of one attention."""
+class _QueryRecorder:
+    """A listener that records the query of one attention."""
 
     query: Tensor
 
@@ -202,14 +207,14 @@ class _Query:
         pass
 
 
-def query_of(
+def attention_query(
     module: nn.Module, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> Float[Tensor, "batch head query dim"]:
-    """The query that an attention of a model that is listened to has for these arguments; no other listener is told."""
-    kept = _Query()
-    token = _listener.set(kept)
+    """The query of an attention module for these arguments; the current listener is not called."""
+    listener = _QueryRecorder()
+    token = _listener.set(listener)
     try:
         module.forward(*args, **kwargs)
     finally:
         _listener.reset(token)
-    return kept.query
+    return listener.query

@@ -1,7 +1,7 @@
-"""What may lie in a model's folder: nothing that leads out of it or would fetch code, and no more than is taken.
+"""Checks the files of a model's folder: nothing may lead out of it or fetch code, and sizes are limited.
 
-transformers refuses some of this itself; a folder of a stranger's is checked before anything in it is opened, and a
-repository of a hub before it is fetched.
+transformers refuses some of this itself. An untrusted folder is checked before anything in it is opened, and a
+repository of a hub before it is downloaded.
 """
 
 import json
@@ -14,28 +14,36 @@ from pathlib import Path
 from analysis.core import settings
 from analysis.core.errors import ModelError
 
-WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
+INCLUDED = ("*.json", "*.safetensors", "*.txt", "*.model")
 """The files that are fetched from a hub."""
-UNWANTED = ("*/*", "consolidated*", "trainer_state.json")
+EXCLUDED = ("*/*", "consolidated*", "trainer_state.json")
 """Other checkpoints and exports lie in subfolders; consolidated files hold the same weights again; a trainer's state is
 read by trainers alone."""
 ADAPTER = "adapter_config.json"
-LARGEST_TOKENIZER = 100_000_000
+MAX_TOKENIZER_BYTES = 100_000_000
 """Bytes of a tokenizer.json, which a child process tries first (tokenizer_sandbox.py)."""
-LARGEST_TEXT_FILE = 20_000_000
+MAX_TEXT_FILE_BYTES = 20_000_000
 """Bytes of any other vocabulary, config or index. JSON can take 25 times as much memory as it is read."""
-LARGEST_HEADERS = 10_000_000
+MAX_HEADER_BYTES = 10_000_000
 """Bytes in which all weights files say what they hold, of 100,000 tensors. Read, they take 15 times as much memory."""
-MOST_ADDED = 20_000
+MAX_ADDED_TOKENS = 20_000
 """Tokens that are added to a vocabulary one by one, each kept as an object of its own."""
-TOKENIZER_CONFIG, SPECIALS = "tokenizer_config.json", "special_tokens_map.json"
-ELSEWHERE = ("vocab", "merges", "merges_file", "init_inputs", "gguf_file", "fast_tokenizer_files", "tokenizer_object")
+TOKENIZER_CONFIG, SPECIAL_TOKENS = "tokenizer_config.json", "special_tokens_map.json"
+FILE_OPTIONS = (
+    "vocab",
+    "merges",
+    "merges_file",
+    "init_inputs",
+    "gguf_file",
+    "fast_tokenizer_files",
+    "tokenizer_object",
+)
 """What a tokenizer's config hands to its class, which would open a file of that name wherever it lies and show its
 lines as tokens. save_pretrained writes none of them; transformers itself sees to other names of files."""
 PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 PROCESSOR = re.compile(r"(ViT|DeiT|Bit|CLIP)(ImageProcessor(Fast|Pil)?|FeatureExtractor)")
 """Image processors of the families there are; another one opens a file that its config names."""
-LARGEST_SIDE = 1_024
+MAX_IMAGE_SIDE = 1_024
 """Pixels of a side to which an image processor may bring an image."""
 SPARE_DISK_BYTES = 1_000_000_000
 """A download leaves that much free."""
@@ -43,7 +51,7 @@ SPARE_DISK_BYTES = 1_000_000_000
 
 def is_fetched(file: str) -> bool:
     """Whether a file of a hub's repository is fetched."""
-    return any(fnmatch(file, p) for p in WANTED) and not any(fnmatch(file, p) for p in UNWANTED)
+    return any(fnmatch(file, p) for p in INCLUDED) and not any(fnmatch(file, p) for p in EXCLUDED)
 
 
 def is_weights(file: str) -> bool:
@@ -75,7 +83,7 @@ def check(folder: Path, name: str) -> None:
     for path in files:
         if path.name.endswith(".index.json"):
             _check_shards(path, name)
-        elif path.name in (TOKENIZER_CONFIG, SPECIALS):
+        elif path.name in (TOKENIZER_CONFIG, SPECIAL_TOKENS):
             _check_tokenizer(path, name)
         elif path.name in PROCESSORS:
             _check_processor(path, name)
@@ -83,31 +91,31 @@ def check(folder: Path, name: str) -> None:
 
 def _read(path: Path, name: str) -> dict[str, object]:
     try:
-        result = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise ModelError(f"The {path.name} of {name} is not valid JSON; save the model again.") from None
-    if not isinstance(result, dict):
+    if not isinstance(content, dict):
         raise ModelError(f"The {path.name} of {name} holds no JSON object; save the model again.")
-    return result
+    return content
 
 
 def _check_headers(weights: Sequence[Path], name: str) -> None:
-    stated = 0
+    header_bytes = 0
     for path in weights:
         with path.open("rb") as file:
             # One that says more than there is is refused as it is opened, unread.
-            stated += min(int.from_bytes(file.read(8), "little"), path.stat().st_size)
-    if stated > LARGEST_HEADERS:
+            header_bytes += min(int.from_bytes(file.read(8), "little"), path.stat().st_size)
+    if header_bytes > MAX_HEADER_BYTES:
         raise ModelError(
-            f"The weights files of {name} have headers of {stated / 1e6:,.0f} MB; at most {LARGEST_HEADERS / 1e6:.0f} "
-            "MB are accepted. Choose another model, or an intact copy of it."
+            f"The weights files of {name} have headers of {header_bytes / 1e6:,.0f} MB; at most "
+            f"{MAX_HEADER_BYTES / 1e6:.0f} MB are accepted. Choose another model, or an intact copy of it."
         )
 
 
 def _check_shards(path: Path, name: str) -> None:
     shards = _read(path, name).get("weight_map")
-    named = set(map(str, shards.values())) if isinstance(shards, dict) else set()
-    if outside := sorted(shard for shard in named if Path(shard).name != shard or "\\" in shard):
+    names = set(map(str, shards.values())) if isinstance(shards, dict) else set()
+    if outside := sorted(shard for shard in names if Path(shard).name != shard or "\\" in shard):
         raise ModelError(
             f"The {path.name} of {name} names {outside[0][:100]!r}, which does not lie in its folder. Choose a model "
             "whose weights are next to its config.json."
@@ -115,48 +123,48 @@ def _check_shards(path: Path, name: str) -> None:
 
 
 def _check_tokenizer(path: Path, name: str) -> None:
-    held = _read(path, name)
-    added = held.get("added_tokens_decoder")
-    if isinstance(added, dict) and len(added) > MOST_ADDED:
+    config = _read(path, name)
+    added = config.get("added_tokens_decoder")
+    if isinstance(added, dict) and len(added) > MAX_ADDED_TOKENS:
         raise ModelError(
-            f"The {path.name} of {name} adds {len(added):,} tokens to its vocabulary; at most {MOST_ADDED:,} are "
+            f"The {path.name} of {name} adds {len(added):,} tokens to its vocabulary; at most {MAX_ADDED_TOKENS:,} are "
             "taken. "
             "Put them into the vocabulary itself, or choose another model."
         )
-    odd = [key for key in ELSEWHERE if held.get(key)]
-    if path.name == SPECIALS:
-        odd = [key for key in held if not key.endswith(("token", "tokens"))]
-    if odd:
+    unexpected = [key for key in FILE_OPTIONS if config.get(key)]
+    if path.name == SPECIAL_TOKENS:
+        unexpected = [key for key in config if not key.endswith(("token", "tokens"))]
+    if unexpected:
         raise ModelError(
-            f"The {path.name} of {name} says {odd[0][:100]!r}, which could have another file opened in place of the "
-            "tokenizer's own. Save the tokenizer again with save_pretrained."
+            f"The {path.name} of {name} says {unexpected[0][:100]!r}, which could have another file opened in place of "
+            "the tokenizer's own. Save the tokenizer again with save_pretrained."
         )
 
 
 def _check_processor(path: Path, name: str) -> None:
-    for key, value, is_size in _entries(_read(path, name)):
+    for key, value, is_size in _json_values(_read(path, name)):
         if key in ("image_processor_type", "feature_extractor_type") and not PROCESSOR.fullmatch(str(value)):
             raise ModelError(
                 f"The {path.name} of {name} names the image processor {str(value)[:100]!r}; expected that of ViT, "
                 "DeiT, CLIP or Bit (DINOv2). Choose another model."
             )
-        if is_size and isinstance(value, int | float) and value > LARGEST_SIDE:
+        if is_size and isinstance(value, int | float) and value > MAX_IMAGE_SIDE:
             raise ModelError(
-                f"The {path.name} of {name} resizes images to {value:,} pixels on a side; at most {LARGEST_SIDE:,} "
+                f"The {path.name} of {name} resizes images to {value:,} pixels on a side; at most {MAX_IMAGE_SIDE:,} "
                 "are accepted. Choose another model."
             )
 
 
-def _entries(held: object) -> Iterator[tuple[str, object, bool]]:
-    """Every value that stands in JSON, however deep, with the name it has and whether it is, or is part of, a size."""
-    waiting: list[tuple[str, object, bool]] = [("", held, False)]
-    while waiting:
-        name, value, is_size = waiting.pop()
-        yield name, value, is_size
+def _json_values(content: object) -> Iterator[tuple[str, object, bool]]:
+    """Every value in JSON, however deep, with its name and whether it is, or is part of, a size."""
+    stack: list[tuple[str, object, bool]] = [("", content, False)]
+    while stack:
+        label, value, is_size = stack.pop()
+        yield label, value, is_size
         if isinstance(value, dict):
-            waiting += [(inner, one, is_size or "size" in inner) for inner, one in value.items()]
+            stack += [(key, member, is_size or "size" in key) for key, member in value.items()]
         elif isinstance(value, list):
-            waiting += [(name, one, is_size) for one in value]
+            stack += [(label, member, is_size) for member in value]
 
 
 def check_text_files(files: Mapping[str, int], name: str) -> None:
@@ -167,21 +175,21 @@ def check_text_files(files: Mapping[str, int], name: str) -> None:
     for file, size in files.items():
         if not is_fetched(file) or is_weights(file):
             continue
-        most = LARGEST_TOKENIZER if file == "tokenizer.json" else LARGEST_TEXT_FILE
-        if size > most:
+        limit = MAX_TOKENIZER_BYTES if file == "tokenizer.json" else MAX_TEXT_FILE_BYTES
+        if size > limit:
             raise ModelError(
-                f"{name} holds a {file} of {size / 1e6:,.0f} MB; at most {most / 1e6:.0f} MB are accepted for it. "
+                f"{name} holds a {file} of {size / 1e6:,.0f} MB; at most {limit / 1e6:.0f} MB are accepted for it. "
                 "Choose another model."
             )
 
 
 def check_megabytes(files: Mapping[str, int], name: str) -> None:
     """Raises ModelError for a model of more than ADDEND_MODEL_MB."""
-    most = settings.number("ADDEND_MODEL_MB")
+    limit = settings.number("ADDEND_MODEL_MB")
     megabytes = sum(size for file, size in files.items() if is_fetched(file)) / 1e6
-    if most and megabytes > most:
+    if limit and megabytes > limit:
         raise ModelError(
-            f"{name} has {megabytes:,.0f} MB of files; this server takes models of up to {most} MB (ADDEND_MODEL_MB). "
+            f"{name} has {megabytes:,.0f} MB of files; this server takes models of up to {limit} MB (ADDEND_MODEL_MB). "
             "Choose a smaller one, or run Addend yourself."
         )
 
@@ -192,10 +200,10 @@ def check_download(files: Mapping[str, int], name: str, cache: Path) -> None:
     Raises ModelError for such a download.
     """
     check_megabytes(files, name)
-    wanted = sum(size for file, size in files.items() if is_fetched(file))
+    needed = sum(size for file, size in files.items() if is_fetched(file))
     free = shutil.disk_usage(next(folder for folder in (cache, *cache.parents) if folder.is_dir())).free
-    if wanted + SPARE_DISK_BYTES > free:
+    if needed + SPARE_DISK_BYTES > free:
         raise ModelError(
-            f"{name} has {wanted / 1e9:.1f} GB of files and {free / 1e9:.1f} GB of disk are free. "
+            f"{name} has {needed / 1e9:.1f} GB of files and {free / 1e9:.1f} GB of disk are free. "
             "Choose a smaller model, or free space."
         )

@@ -1,4 +1,4 @@
-"""The HTTP client by which huggingface_hub asks a hub: what is answered is checked before the library acts on it.
+"""The HTTP client of huggingface_hub, with checks of every response before the library acts on it.
 
 The library names files of its cache by headers of the answer (ETag, X-Repo-Commit), and reads descriptions of any size
 for any time. Whoever runs a mirror writes those headers, so they are held to what a hub's own look like.
@@ -18,15 +18,15 @@ from analysis.core import settings
 from analysis.core.errors import ModelError
 from analysis.models import file_checks
 
-NAMING = ("etag", "x-linked-etag", "x-repo-commit")
+NAMING_HEADERS = ("etag", "x-linked-etag", "x-repo-commit")
 """Headers that become names of files and folders."""
 NAME = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z_-]|\.(?!\.)){0,149}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 DESCRIPTION_BYTES = 20_000_000
-TEXT_BYTES = file_checks.LARGEST_TOKENIZER
+TEXT_BYTES = file_checks.MAX_TOKENIZER_BYTES
 """Of a config or a tokenizer; what is stated is checked before, this is what arrives."""
 DESCRIPTION_SECONDS = 10.0
-"""How long a description of a repository may take to arrive; a reader is told earlier, and then its thread ends too."""
+"""How long a description of a repository may take to arrive."""
 
 
 @functools.cache
@@ -37,9 +37,9 @@ def install() -> None:
 
 def client() -> httpx2.Client:
     """The library's own client, with the checks."""
-    result = default_client_factory()
-    result.event_hooks = {**result.event_hooks, "response": [*result.event_hooks["response"], check]}
-    return result
+    http_client = default_client_factory()
+    http_client.event_hooks = {**http_client.event_hooks, "response": [*http_client.event_hooks["response"], check]}
+    return http_client
 
 
 def check(response: httpx2.Response) -> None:
@@ -47,7 +47,7 @@ def check(response: httpx2.Response) -> None:
 
     Raises ModelError for such headers.
     """
-    for header in NAMING:
+    for header in NAMING_HEADERS:
         value = response.headers.get(header)
         if value is not None and not NAME.fullmatch(value.removeprefix("W/").strip('"')):
             response.close()
@@ -59,56 +59,56 @@ def check(response: httpx2.Response) -> None:
     path, stream = response.request.url.path, response.stream
     assert isinstance(stream, httpx2.SyncByteStream)  # the client is not an asynchronous one
     if "/api/" in path:
-        response.stream = Bounded(stream, path, DESCRIPTION_BYTES, DESCRIPTION_SECONDS)
+        response.stream = BoundedStream(stream, path, DESCRIPTION_BYTES, DESCRIPTION_SECONDS)
     else:
-        weights = settings.number("ADDEND_MODEL_MB") * 1_000_000
-        most = weights if file_checks.is_weights(path) else TEXT_BYTES
-        response.stream = Bounded(stream, path, most or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
+        weight_bytes = settings.number("ADDEND_MODEL_MB") * 1_000_000
+        max_bytes = weight_bytes if file_checks.is_weights(path) else TEXT_BYTES
+        response.stream = BoundedStream(stream, path, max_bytes or None, settings.number("ADDEND_DOWNLOAD_SECONDS"))
 
 
-def _unwatched() -> None:
-    """Nobody is to be asked."""
+def _no_check() -> None:
+    """Called where no download is checked."""
 
 
-_watch: Callable[[], None] = _unwatched
+_check_download: Callable[[], None] = _no_check
 
 
 @contextmanager
 def checked_downloads(check: Callable[[], None]) -> Iterator[None]:
-    """Within, `check` is called at every piece that arrives of any answer, and may raise to end the download.
+    """Within, `check` is called at every chunk of any response, and may raise to end the download.
 
     The library downloads in threads of its own, so this is one for the process: downloads take turns.
     """
-    global _watch
-    _watch = check
+    global _check_download
+    _check_download = check
     try:
         yield
     finally:
-        _watch = _unwatched
+        _check_download = _no_check
 
 
-class Bounded(httpx2.SyncByteStream):
-    """The body of an answer, up to so many bytes and seconds."""
+class BoundedStream(httpx2.SyncByteStream):
+    """The body of a response, up to so many bytes and seconds."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, path: str, most: int | None, seconds: float) -> None:
-        self.stream, self.path, self.most = stream, path, most
-        self.until, self.seconds = time.monotonic() + seconds, seconds
+    def __init__(self, stream: httpx2.SyncByteStream, path: str, max_bytes: int | None, seconds: float) -> None:
+        self.stream, self.path, self.max_bytes = stream, path, max_bytes
+        self.deadline, self.seconds = time.monotonic() + seconds, seconds
 
     def __iter__(self) -> Iterator[bytes]:
         """Raises ModelError where there is more, or where it takes longer."""
         arrived = 0
         for chunk in self.stream:
             arrived += len(chunk)
-            if self.most is not None and arrived > self.most:
-                raise self._refused(f"sends more than {self.most / 1e6:,.0f} MB")
-            if time.monotonic() > self.until:
-                raise self._refused(f"takes more than {self.seconds:,.0f} s")
-            _watch()
+            if self.max_bytes is not None and arrived > self.max_bytes:
+                raise self._error(f"sends more than {self.max_bytes / 1e6:,.0f} MB")
+            if time.monotonic() > self.deadline:
+                raise self._error(f"takes more than {self.seconds:,.0f} s")
+            _check_download()
             yield chunk
 
-    def _refused(self, why: str) -> ModelError:
+    def _error(self, reason: str) -> ModelError:
         return ModelError(
-            f"The hub {why} for {self.path[:100]!r}. The download was ended. Try again later, use another hub, or a "
+            f"The hub {reason} for {self.path[:100]!r}. The download was ended. Try again later, use another hub, or a "
             "local folder."
         )
 

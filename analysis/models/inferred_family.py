@@ -1,9 +1,8 @@
-"""Where positions enter a text model that no family knows, found by watching one pass of it.
+"""Infers from one forward pass where positions enter a text model that no family describes.
 
 An embedding whose output is consecutive rows of its own table gives positions, whatever the words are; one whose
 output is the rows that the segments name gives segments; a module that gives a cosine and a sine of every token
-turns queries and keys. It is enough for interventions; what else the model does with its words is not asked, so there
-are no terms.
+rotates queries and keys. That suffices for interventions, but not for terms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,23 +14,24 @@ from transformers import PreTrainedModel
 
 from analysis.models.capture import listen
 from analysis.models.families import Family
-from analysis.models.patterns import Counter, check
+from analysis.models.patterns import check
 from analysis.models.source_inputs import OutputSource, SourceInput
+from analysis.models.trace_sources import LayerListener
 
-UNIT = 1e-3
+UNIT_TOLERANCE = 1e-3
 """How far cosine squared and sine squared may be from a constant; some models scale both."""
 
 
 class InferredFamily(Family):
-    """What was seen of a model. Its positions, where none were seen, may still enter in a way that cannot be."""
+    """What was observed of a model. Where no positions were observed, they may still enter in another way."""
 
     known = False
 
     def __init__(
-        self, title: str, seeds: Sequence[SourceInput], turns: Sequence[nn.Module], calls: Sequence[nn.Module]
+        self, title: str, seeds: Sequence[SourceInput], rotations: Sequence[nn.Module], attentions: Sequence[nn.Module]
     ) -> None:
-        self.title = title
-        self._seeds, self._turns, self._calls = tuple(seeds), tuple(turns), tuple(calls)
+        super().__init__(title)
+        self._seeds, self._rotations, self._attentions = tuple(seeds), tuple(rotations), tuple(attentions)
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Tables of positions and of segments."""
@@ -39,11 +39,11 @@ class InferredFamily(Family):
 
     def attentions(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules that called the attention function, in order."""
-        return self._calls
+        return self._attentions
 
     def rotations(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The modules that gave cosines and sines."""
-        return self._turns
+        return self._rotations
 
 
 def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> InferredFamily:
@@ -53,14 +53,14 @@ def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Inferr
     """
     ids = inputs["input_ids"]
     check(model, ids)
-    given = dict(inputs)
+    arguments = dict(inputs)
     length = ids.shape[1]
-    kinds = getattr(model.config.get_text_config(), "type_vocab_size", 0)
-    if kinds > 1 and "token_type_ids" in signature(model.base_model.forward).parameters:
-        given["token_type_ids"] = (torch.arange(length, device=ids.device) % 2)[None]  # no text looks like this
-    segments = given.get("token_type_ids")
+    segments_known = getattr(model.config.get_text_config(), "type_vocab_size", 0)
+    if segments_known > 1 and "token_type_ids" in signature(model.base_model.forward).parameters:
+        arguments["token_type_ids"] = (torch.arange(length, device=ids.device) % 2)[None]  # no text looks like this
+    segments = arguments.get("token_type_ids")
     seeds: dict[nn.Module, SourceInput] = {}
-    turns: dict[nn.Module, None] = {}
+    rotations: dict[nn.Module, None] = {}
 
     def watch(module: nn.Module, _args: object, output: object) -> None:
         if (
@@ -69,35 +69,35 @@ def infer_family(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Inferr
             and output.shape[-2:] == (length, module.weight.shape[1])
         ):
             rows = output.reshape(-1, *output.shape[-2:])[0]
-            if _named(module.weight, rows, ids[0]):
+            if _are_rows_at(module.weight, rows, ids[0]):
                 return  # words, though their numbers may follow one another
-            if length > 1 and _consecutive(module.weight, rows):
+            if length > 1 and _are_consecutive_rows(module.weight, rows):
                 seeds[module] = OutputSource("position", module)
-            elif segments is not None and _named(module.weight, rows, segments[0]):
+            elif segments is not None and _are_rows_at(module.weight, rows, segments[0]):
                 seeds[module] = OutputSource("segment", module)
-        elif _is_turn(output, length):
-            turns[module] = None
+        elif _is_rotation(output, length):
+            rotations[module] = None
 
     hooks = [module.register_forward_hook(watch) for module in model.modules()]
-    calls: list[nn.Module] = []
+    attentions: list[nn.Module] = []
     try:
-        listen(model, given, Counter(lambda layer: calls.append(layer.call.module)))
+        listen(model, arguments, LayerListener(lambda layer: attentions.append(layer.call.module)))
     finally:
         for hook in hooks:
             hook.remove()
-    return InferredFamily(type(model).__name__, list(seeds.values()), list(turns), calls)
+    return InferredFamily(type(model).__name__, list(seeds.values()), list(rotations), attentions)
 
 
-def _consecutive(table: Tensor, rows: Tensor) -> bool:
+def _are_consecutive_rows(table: Tensor, rows: Tensor) -> bool:
     starts = (table[: len(table) - len(rows) + 1] == rows[0]).all(-1).nonzero().flatten().tolist()
     return any(torch.equal(table[start : start + len(rows)], rows) for start in starts)
 
 
-def _named(table: Tensor, rows: Tensor, segments: Tensor) -> bool:
-    return int(segments.max()) < len(table) and torch.equal(table[segments], rows)
+def _are_rows_at(table: Tensor, rows: Tensor, indices: Tensor) -> bool:
+    return int(indices.max()) < len(table) and torch.equal(table[indices], rows)
 
 
-def _is_turn(output: object, length: int) -> bool:
+def _is_rotation(output: object, length: int) -> bool:
     """Whether this is a cosine and a sine of every token."""
     if not (isinstance(output, tuple) and len(output) == 2 and all(isinstance(x, Tensor) for x in output)):
         return False
@@ -105,4 +105,4 @@ def _is_turn(output: object, length: int) -> bool:
     if cos.shape != sin.shape or cos.ndim < 2 or cos.shape[-2] != length or not cos.is_floating_point():
         return False
     size = cos.float() ** 2 + sin.float() ** 2
-    return bool(size.max() > 0) and float(size.max() - size.min()) <= UNIT * float(size.max())
+    return bool(size.max() > 0) and float(size.max() - size.min()) <= UNIT_TOLERANCE * float(size.max())

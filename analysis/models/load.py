@@ -31,18 +31,18 @@ from analysis.models.families import FAMILIES
 from analysis.models.source import Progress, Source
 from analysis.models.submodules import move_model, word_table
 
-PADDED = 0.9
-"""A tokenizer has at least so many tokens for every row of the word table, where the two belong together."""
-MOST_LAYERS = 1_000
-MOST_LABELS = 100_000
+MIN_TOKEN_SHARE = 0.9
+"""The least number of tokens for every row of the word table, where tokenizer and model belong together."""
+MAX_LAYERS = 1_000
+MAX_LABELS = 100_000
 """Each becomes an object of the config, whatever is stored."""
-MOST_MODULES = 100_000
+MAX_MODULES = 100_000
 """The parts of a model, each of which becomes an object before its weights are counted."""
-MORE_THAN_STORED = 3
-"""Times as many numbers as are stored a model may have: some are shared, a head or a pooler may be missing."""
+MAX_SIZE_RATIO = 3
+"""How many times the stored numbers a model may have: some are shared, a head or a pooler may be missing."""
 SPARE_NUMBERS = 30_000_000
 """More than that, for masks and angles that some models keep as buffers."""
-HALVES = {"F16": torch.float16, "BF16": torch.bfloat16}
+HALF_DTYPES = {"F16": torch.float16, "BF16": torch.bfloat16}
 """By safetensors' names."""
 
 _loading = threading.Lock()
@@ -65,14 +65,14 @@ class Loaded:
     headed: bool = False
     """Whether it was loaded with its head, where the checkpoint has one."""
 
-    def as_asked(self, head: bool) -> "Loaded":
-        """The same weights, without the head where it is not asked for: it would run for nothing."""
+    def with_head(self, head: bool) -> "Loaded":
+        """The same weights, without the head if `head` is false."""
         if head or not self.headed or self.model.get_output_embeddings() is None:
             return self
         return replace(self, model=self.model.base_model, headed=False)
 
     def facts(self, called: str | None = None) -> dict[str, str]:
-        """What a run says of its model; `called` is its name in the results, else as it was found."""
+        """The fields of a run that describe its model; `called` is its name in the results instead of the source's."""
         return {
             "model": called or self.source.name,
             "revision": self.source.revision,
@@ -92,10 +92,10 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _plain(config: Mapping[str, object]) -> PreTrainedConfig:
-    """A config without what says how to compute: config.json may name attention code to be fetched from a hub."""
-    kept = {key: value for key, value in config.items() if "implementation" not in key}
-    return CONFIG_MAPPING[str(config["model_type"])].from_dict(kept, attn_implementation="eager")
+def _safe_config(config: Mapping[str, object]) -> PreTrainedConfig:
+    """A config without implementation fields: config.json may name attention code to be downloaded from a hub."""
+    values = {key: value for key, value in config.items() if "implementation" not in key}
+    return CONFIG_MAPPING[str(config["model_type"])].from_dict(values, attn_implementation="eager")
 
 
 HEADS = {
@@ -103,11 +103,11 @@ HEADS = {
     "ForCausalLM": "AutoModelForCausalLM",
     "LMHeadModel": "AutoModelForCausalLM",
 }
-"""How the classes are called whose heads predict tokens, and what class of transformers loads them."""
+"""Suffixes of classes whose heads predict tokens, and the class of transformers that loads them."""
 
 
 class Loader(Protocol):
-    """What is used of a class of transformers that loads models: of `AutoModel`, say, or of `T5EncoderModel`."""
+    """A class of transformers that loads models, such as `AutoModel` or `T5EncoderModel`."""
 
     def from_pretrained(self, folder: Path, **options: object) -> tuple[PreTrainedModel, Mapping[str, Sequence[str]]]:
         """The model, and with `output_loading_info` the names of its weights that were not there, and others."""
@@ -122,9 +122,9 @@ def _loader(source: Source, head: bool) -> Loader:
     """The class of transformers that loads a checkpoint; with the head its config says it was saved with, if asked."""
     saved = source.config.get("architectures")
     names = [str(name) for name in saved] if head and isinstance(saved, list) else []
-    headed = (auto for name in names for end, auto in HEADS.items() if name.endswith(end))
-    plain = FAMILIES[source.family].loader if source.family in FAMILIES else "AutoModel"
-    return getattr(transformers, next(headed, plain))
+    head_loaders = (loader for name in names for suffix, loader in HEADS.items() if name.endswith(suffix))
+    default = FAMILIES[source.family].loader if source.family in FAMILIES else "AutoModel"
+    return getattr(transformers, next(head_loaders, default))
 
 
 def load(
@@ -138,17 +138,19 @@ def load(
     device = device or best_device()
     images = source.family in FAMILIES and FAMILIES[source.family].reads == "image"
     # Of an image processor's two implementations the one on Pillow: the other needs torchvision.
-    kind, more = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
+    processor_class, options = (AutoImageProcessor, {"backend": "pil"}) if images else (AutoTokenizer, {})
     with _loading:
         try:
             source.check_unchanged()
             _check_counts(source.config, source.name)
-            if settings.hosted() and source.strange:
+            if settings.hosted() and source.from_hub:
                 tokenizer_sandbox.check_folder(source.folder)
-            config, loader = _plain(source.config), _loader(source, head)
+            config, loader = _safe_config(source.config), _loader(source, head)
             _check_size(config, loader, source)
-            tokenizer: Any = kind.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True, **more)
-            model, text = loader.from_pretrained(
+            tokenizer: Any = processor_class.from_pretrained(
+                source.folder, trust_remote_code=False, local_files_only=True, **options
+            )
+            model, loading_info = loader.from_pretrained(
                 source.folder,
                 config=config,
                 use_safetensors=True,
@@ -159,22 +161,22 @@ def load(
             )
         except ModelError:
             raise
-        except Exception as broken:
+        except Exception as error:
             source.check_unchanged()
             # Each library below raises kinds of its own for a damaged file, and tokenizers plain Exception.
-            reason = str(broken).strip().split("\n")[0][:300].rstrip(".")
+            reason = str(error).strip().split("\n")[0][:300].rstrip(".")
             raise ModelError(
-                f"{source.name} could not be loaded ({type(broken).__name__}: {reason}). "
+                f"{source.name} could not be loaded ({type(error).__name__}: {reason}). "
                 f"Save it again with save_pretrained, {'image processor' if images else 'tokenizer'} included, or "
                 "choose another."
-            ) from broken
+            ) from error
     source.check_unchanged()
     if not images and not tokenizer.is_fast:
         raise ModelError(
             f"{source.name} has a tokenizer in Python ({type(tokenizer).__name__}), which does not say what word a "
             "token belongs to. Choose a model with a tokenizer.json."
         )
-    missing = sorted(key for key in text["missing_keys"] if not key.startswith("pooler."))
+    missing = sorted(key for key in loading_info["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise ModelError(
             f"{source.name} lacks {len(missing)} of its weights ({missing[0]}, …); they would be random. "
@@ -187,45 +189,47 @@ def load(
         )
     if not images:
         _check_vocabulary(tokenizer, model, source.name)
-        if settings.hosted() and source.strange:
+        if settings.hosted() and source.from_hub:
             tokenizer = tokenizer_sandbox.SandboxedTokenizer(tokenizer)
-    return Loaded(move_model(model.eval(), device), tokenizer, source, device, _stored(source.folder)[0], headed=head)
+    return Loaded(
+        move_model(model.eval(), device), tokenizer, source, device, _stored_weights(source.folder)[0], headed=head
+    )
 
 
 def _check_size(config: PreTrainedConfig, loader: Loader, source: Source) -> None:
     """Refuses a config that asks for far more weights than there are: they would be made up, in memory."""
     _check_counts(config.to_dict(), source.name)
-    with torch.device("meta"), _few_modules(source.name):
+    with torch.device("meta"), _limited_modules(source.name):
         empty = getattr(loader, "from_config", loader)(config)
-    wanted = sum(x.numel() for x in (*empty.parameters(), *empty.buffers()))
-    stored = _stored(source.folder)[1]
-    if wanted > MORE_THAN_STORED * stored + SPARE_NUMBERS:
+    needed = sum(x.numel() for x in (*empty.parameters(), *empty.buffers()))
+    stored = _stored_weights(source.folder)[1]
+    if needed > MAX_SIZE_RATIO * stored + SPARE_NUMBERS:
         raise ModelError(
-            f"{source.name} has a config.json for a model of {wanted:,} numbers but weights files of {stored:,}; they "
+            f"{source.name} has a config.json for a model of {needed:,} numbers but weights files of {stored:,}; they "
             "do not belong together. Choose a complete checkpoint."
         )
 
 
 def _check_counts(config: Mapping[str, object], name: str) -> None:
     """Refuses so many layers or labels that the config alone, which lists them, would take all memory."""
-    for part, most in (("layer", MOST_LAYERS), ("num_labels", MOST_LABELS)):
-        result = max((value for key, value in _numbers(config) if part in key), default=0)
-        if result > most:
+    for part, limit in (("layer", MAX_LAYERS), ("num_labels", MAX_LABELS)):
+        count = max((value for key, value in _numbers(config) if part in key), default=0)
+        if count > limit:
             raise ModelError(
-                f"{name} says it has {result:,} {part.removeprefix('num_').rstrip('s')}s; at most {most:,} allowed."
+                f"{name} says it has {count:,} {part.removeprefix('num_').rstrip('s')}s; at most {limit:,} allowed."
             )
 
 
 @contextmanager
-def _few_modules(name: str) -> Iterator[None]:
+def _limited_modules(name: str) -> Iterator[None]:
     """Refuses a model of very many parts while it is being made by this thread."""
-    mine, result = threading.get_ident(), 0
+    thread, modules = threading.get_ident(), 0
 
     def count(_: object, __: str, ___: object) -> None:
-        nonlocal result
-        result += threading.get_ident() == mine
-        if result > MOST_MODULES:
-            raise ModelError(f"{name} says it has more than {MOST_MODULES:,} parts; at most that many are accepted.")
+        nonlocal modules
+        modules += threading.get_ident() == thread
+        if modules > MAX_MODULES:
+            raise ModelError(f"{name} says it has more than {MAX_MODULES:,} parts; at most that many are accepted.")
 
     hook = register_module_module_registration_hook(count)
     try:
@@ -246,19 +250,19 @@ def _numbers(config: Mapping[str, object]) -> Iterator[tuple[str, int]]:
 def _check_vocabulary(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel, name: str) -> None:
     """Refuses a tokenizer of another model. Tables are often padded by a few rows, and tokens added that have none."""
     rows, tokens = word_table(model).num_embeddings, tokenizer.vocab_size
-    if not PADDED * rows <= len(tokenizer) or tokens > rows:
+    if not MIN_TOKEN_SHARE * rows <= len(tokenizer) or tokens > rows:
         raise ModelError(
             f"{name} has a tokenizer of {len(tokenizer)} tokens but a model of {rows}; they do not belong together. "
             "Save both from one checkpoint into the folder."
         )
 
 
-def _stored(folder: Path) -> tuple[torch.dtype, int]:
-    """What most of the weights in a folder are stored as, and how many there are, by the headers of its files."""
+def _stored_weights(folder: Path) -> tuple[torch.dtype, int]:
+    """The dtype of most of the weights in a folder, and the number of weights, by the headers of its files."""
     sizes: Counter[str] = Counter()
     for file in folder.glob("*.safetensors"):
         with safe_open(file, framework="pt") as weights:
             for key in weights.keys():  # noqa: SIM118  not a dictionary
-                part = weights.get_slice(key)
-                sizes[part.get_dtype()] += math.prod(part.get_shape())
-    return HALVES.get(sizes.most_common(1)[0][0], torch.float32), sizes.total()
+                tensor = weights.get_slice(key)
+                sizes[tensor.get_dtype()] += math.prod(tensor.get_shape())
+    return HALF_DTYPES.get(sizes.most_common(1)[0][0], torch.float32), sizes.total()

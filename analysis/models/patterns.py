@@ -6,7 +6,6 @@ calls are counted and the output is compared with the model's own, and where eit
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,10 +13,9 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
-from analysis.core.term_names import SCORE_BIAS
-from analysis.models.capture import Call, listen, no_cache
+from analysis.models.capture import attention_implementation, listen, no_cache
 from analysis.models.families import FAMILIES
-from analysis.models.trace_sources import Layer
+from analysis.models.trace_sources import Layer, LayerListener
 
 PREFIX = 8
 """Tokens of the text on which the model's own output is compared with ours."""
@@ -25,39 +23,21 @@ TOLERANCE = 1e-3
 """Of the range of the output: half precision rounds otherwise in another order of operations."""
 
 
-@dataclass
-class Counter:
-    """A listener that numbers the layers in the order of the pass."""
-
-    each: Callable[[Layer], None]
-    edit: Callable[[Layer], Tensor] | None = None
-    count: int = 0
-
-    def scores(self, call: Call) -> Tensor:
-        """The call's own, or what the edit makes of them."""
-        return call.scores if self.edit is None else self.edit(Layer(self.count, call, call.scores, (SCORE_BIAS,)))
-
-    def pattern(self, call: Call, pattern: Tensor) -> None:
-        """Hands the layer on."""
-        self.each(Layer(self.count, call, pattern, (SCORE_BIAS,)))
-        self.count += 1
-
-
 def patterns(
     model: PreTrainedModel,
     inputs: Mapping[str, Tensor],
-    each: Callable[[Layer], None],
+    on_layer: Callable[[Layer], None],
     *,
     edit: Callable[[Layer], Tensor] | None = None,
 ) -> ModelOutput | None:
-    """Runs the model and tells `each` of every layer's attention, in order; returns the model's output.
+    """Runs the model and calls `on_layer` for every layer's attention, in order; returns the model's output.
 
     inputs: `input_ids` (batch, token) and whatever else the model takes. edit: gives the scores, (batch, head,
-    query, key), that a layer goes on with, which intervenes. What `each` is told has no sources.
-    Raises ModelError, before `each` is told anything, where the model's attention cannot be seen.
+    query, key), with which a layer continues, to intervene. The layers have no sources.
+    Raises ModelError, before `on_layer` is called, where the model's attention cannot be seen.
     """
     check(model, inputs["input_ids"])
-    return listen(model, inputs, Counter(each, edit))
+    return listen(model, inputs, LayerListener(on_layer, edit))
 
 
 def attention_layers(config: PreTrainedConfig) -> list[bool]:
@@ -85,33 +65,30 @@ def check(model: PreTrainedModel, ids: Tensor, *, hybrid: bool = False) -> None:
             f"{name} has {what}, and attention can be shown for one stack of layers only. Choose a model of another "
             f"architecture, or of one that terms exist for: {families}."
         )
-    seen, inputs = Counter(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
-    ours = _first(listen(model, inputs, seen))
-    if seen.count != (sum(attention_layers(config)) if hybrid else layers):
+    counter, inputs = LayerListener(lambda _: None), {"input_ids": ids[:1, :PREFIX]}
+    captured = _first_output(listen(model, inputs, counter))
+    if counter.count != (sum(attention_layers(config)) if hybrid else layers):
         raise ModelError(
-            f"{name} has {layers} layers and calls transformers' attention interface {seen.count} times, so that "
+            f"{name} has {layers} layers and calls transformers' attention interface {counter.count} times, so that "
             "its attention cannot be read. Choose a model of another architecture, or of one that terms exist for: "
             f"{families}."
         )
-    own = _own(model, inputs)
-    if not float((ours - own).abs().max()) <= TOLERANCE * max(float(own.max() - own.min()), TOLERANCE):
+    reference = _reference_output(model, inputs)
+    if not float((captured - reference).abs().max()) <= TOLERANCE * max(
+        float(reference.max() - reference.min()), TOLERANCE
+    ):
         raise ModelError(
             f"{name} does more to its scores than scale, mask and softmax, so the attention that would be read is not "
             f"its own. Choose a model of another architecture, or of one that terms exist for: {families}."
         )
 
 
-def _own(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
+def _reference_output(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """The output of the model with transformers' own attention, written out."""
-    before = model.config._attn_implementation or "eager"
-    model.set_attn_implementation("eager")
-    try:
-        with no_cache(model), torch.inference_mode():
-            return _first(model(**inputs))
-    finally:
-        model.set_attn_implementation(before)
+    with attention_implementation(model, "eager"), no_cache(model), torch.inference_mode():
+        return _first_output(model(**inputs))
 
 
-def _first(output: ModelOutput | None) -> Tensor:
+def _first_output(output: ModelOutput | None) -> Tensor:
     assert output is not None  # nobody ended the pass
     return output[0].float()

@@ -28,51 +28,56 @@ from analysis.store import checkpoints
 
 HUB_SECONDS = 4.0
 """How long a hub may take to describe a repository before we say that it cannot be reached."""
-HUB_FILES: dict[str, Any] = {"allow_patterns": list(file_checks.WANTED), "ignore_patterns": list(file_checks.UNWANTED)}
+HUB_FILES: dict[str, Any] = {
+    "allow_patterns": list(file_checks.INCLUDED),
+    "ignore_patterns": list(file_checks.EXCLUDED),
+}
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model")
 IMAGE_FILES = ("preprocessor_config.json", "processor_config.json")
 PARTS = {"clip": ("vision_config", "clip_vision_model")}
 """Checkpoints of several models: where the config of the one that is read stands, and its `model_type`."""
 BYTES_PER_FLOAT32 = 4
-SIZES = {
+POSITIVE_FIELDS = {
     *("hidden_size", "d_model", "n_embd", "dim", "num_hidden_layers", "num_layers", "n_layer", "n_layers"),
     *("num_attention_heads", "num_heads", "n_head", "n_heads", "num_key_value_heads", "head_dim", "intermediate_size"),
     *("d_ff", "d_kv", "ffn_dim", "hidden_dim", "vocab_size", "num_channels", "embedding_size"),
 }
 """Numbers of a config that are at least 1 in every architecture."""
-MOST_LABELS = 50_000
+MAX_LABELS = 50_000
 """Names of classes: each is kept three times over."""
 REVISION = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)*")
 """A branch, tag or commit; a part that begins with a dot would be a way out of the cache's folder."""
 DEFAULT_REVISION = "main"
-"""What a hub takes for none."""
+"""The hub's default."""
 ITEM_BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 _downloading = Lock()
-BEAT_SECONDS = 0.2
-"""How often one who waits for another download is told so, and may leave."""
+POLL_SECONDS = 0.2
+"""The interval at which a waiting download calls `progress`, which may raise."""
 T = TypeVar("T")
 Progress = Callable[[str], None]
-"""Told, in words, what is being waited for."""
+"""Called with a sentence that says what is being waited for."""
 
 
 Stamp = tuple[int, int]
 """A file's size in bytes and the time of its last change in nanoseconds."""
-OPENED = (".json", ".safetensors", ".txt", ".model")
-"""Ends of the names of files that a model and its tokenizer are read from."""
+MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model")
+"""Suffixes of the files of a model and its tokenizer."""
 
 
 def _stamp(path: Path) -> Stamp | None:
     try:
-        about = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return about.st_size, about.st_mtime_ns
+    return stat.st_size, stat.st_mtime_ns
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:
-    entries = {path.name: _stamp(path) for path in folder.iterdir() if path.name.endswith(OPENED) and path.is_file()}
-    return {name: stamp for name, stamp in entries.items() if stamp is not None}
+    stamps = {
+        path.name: _stamp(path) for path in folder.iterdir() if path.name.endswith(MODEL_SUFFIXES) and path.is_file()
+    }
+    return {name: stamp for name, stamp in stamps.items() if stamp is not None}
 
 
 @dataclass(frozen=True)
@@ -83,17 +88,17 @@ class Source:
     revision: str
     folder: Path
     config: Mapping[str, object]
-    strange: bool = False
-    """Whether it comes from a hub, where anybody may put what they like."""
+    from_hub: bool = False
+    """Whether it comes from a hub and is not trusted."""
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
     """The folder's files as they were when they were looked at, before the revision was computed from them."""
 
     def check_unchanged(self) -> None:
         """Raises ModelError where a file has gone or changed since: the revision would be that of other weights."""
         for name, before in self.stamps.items():
-            now = _stamp(self.folder / name)
-            if now != before:
-                what = "is gone" if now is None else "was written again"
+            current = _stamp(self.folder / name)
+            if current != before:
+                what = "is gone" if current is None else "was written again"
                 raise ModelError(
                     f"{self.name} changed while it was being opened: {name} {what}. Open it again when its files are "
                     "complete."
@@ -131,8 +136,8 @@ def resolve(
     if model in ("", default_model.NAME):
         folder = default_model.folder()
         return Source(default_model.NAME, default_model.REVISION, folder, read_config(folder, default_model.NAME))
-    if own := checkpoints.folder(model):
-        return replace(_from_folder(own, model, terms), name=model)
+    if checkpoint := checkpoints.folder(model):
+        return replace(_from_folder(checkpoint, model, terms), name=model)
     is_path = model.startswith(("/", ".", "~"))
     if not settings.hosted():
         path = os.path.expanduser(model)
@@ -157,13 +162,13 @@ def _check_allowed(model: str, revision: str | None) -> None:
     allowed = settings.names("ADDEND_MODELS")
     if "*" in allowed or (revision and f"{model}@{revision}" in allowed):
         return
-    opens = f"it opens {', '.join((default_model.NAME, *allowed))} (ADDEND_MODELS). Run Addend yourself for any other."
-    if not any(model == one or (one.endswith("/*") and model.startswith(one[:-1])) for one in allowed):
-        raise ModelError(f"This server does not open {model[:100]!r}; {opens}")
+    remedy = f"it opens {', '.join((default_model.NAME, *allowed))} (ADDEND_MODELS). Run Addend yourself for any other."
+    if not any(model == pattern or (pattern.endswith("/*") and model.startswith(pattern[:-1])) for pattern in allowed):
+        raise ModelError(f"This server does not open {model[:100]!r}; {remedy}")
     if revision not in (None, DEFAULT_REVISION):
         raise ModelError(
             f"This server opens {model[:100]!r} at its default revision only, not at {revision!r}; leave the revision "
-            f"empty. Of what ADDEND_MODELS allows, {opens}"
+            f"empty. Of what ADDEND_MODELS allows, {remedy}"
         )
 
 
@@ -171,12 +176,12 @@ def read_config(folder: Path, name: str) -> dict[str, object]:
     """config.json of a model folder. Raises ModelError where there is none, or where it is not one of a model."""
     try:
         config = json.loads(
-            (folder / "config.json").read_text(encoding="utf-8"), parse_constant=partial(_no_number, name)
+            (folder / "config.json").read_text(encoding="utf-8"), parse_constant=partial(_refuse_constant, name)
         )
     except FileNotFoundError:
-        raise _no_config(name) from None
-    except OSError as refused:
-        raise ModelError(f"The config.json of {name} cannot be read ({refused.strerror}); make it readable.") from None
+        raise _missing_config(name) from None
+    except OSError as error:
+        raise ModelError(f"The config.json of {name} cannot be read ({error.strerror}); make it readable.") from None
     except (ValueError, RecursionError):
         raise ModelError(f"The config.json of {name} is not valid JSON; save the model again.") from None
     architecture = config.get("model_type") if isinstance(config, dict) else None
@@ -189,13 +194,13 @@ def read_config(folder: Path, name: str) -> dict[str, object]:
     _check_sizes(config, name)
     if architecture in PARTS:
         part, architecture = PARTS[architecture]
-        stored = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
-        inside = config.get(part, {})
-        return {**stored, **(inside if isinstance(inside, dict) else {}), "model_type": architecture}
+        dtypes = {key: config[key] for key in ("dtype", "torch_dtype") if key in config}
+        part_config = config.get(part, {})
+        return {**dtypes, **(part_config if isinstance(part_config, dict) else {}), "model_type": architecture}
     return config
 
 
-def _no_number(name: str, constant: str) -> float:
+def _refuse_constant(name: str, constant: str) -> float:
     raise ModelError(
         f"The config.json of {name} holds {constant}, which is no number that a model can have. Save the model again, "
         "or correct the number."
@@ -207,19 +212,19 @@ def _check_sizes(config: Mapping[str, object], name: str) -> None:
     for key, value in config.items():
         if isinstance(value, Mapping) and key.endswith("config"):
             _check_sizes(value, name)
-        if key in SIZES and isinstance(value, int | float) and not isinstance(value, bool) and not value >= 1:
+        if key in POSITIVE_FIELDS and isinstance(value, int | float) and not isinstance(value, bool) and not value >= 1:
             raise ModelError(
                 f"The config.json of {name} says {key}: {value}; expected a whole number from 1 on. Save the model "
                 "again, or correct the number."
             )
-    if isinstance(labels := config.get("id2label"), Mapping) and len(labels) > MOST_LABELS:
+    if isinstance(labels := config.get("id2label"), Mapping) and len(labels) > MAX_LABELS:
         raise ModelError(
-            f"The config.json of {name} names {len(labels):,} labels; at most {MOST_LABELS:,} are accepted. Remove "
+            f"The config.json of {name} names {len(labels):,} labels; at most {MAX_LABELS:,} are accepted. Remove "
             "id2label and label2id, which terms do not need."
         )
 
 
-def _no_config(name: str) -> ModelError:
+def _missing_config(name: str) -> ModelError:
     return ModelError(
         f"{name} holds no config.json; expected a model folder as transformers' save_pretrained writes it."
     )
@@ -237,10 +242,10 @@ def check(config: Mapping[str, object], files: Mapping[str, int], name: str, ter
     weights = sum(size for file, size in files.items() if file_checks.is_weights(file))
     if not weights:
         pickled = sorted(file for file in files if file.endswith((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")))
-        held = f"only {', '.join(pickled)}" if pickled else "no weights"
+        content = f"only {', '.join(pickled)}" if pickled else "no weights"
         raise ModelError(
-            f"{name} holds {held}; Addend reads only safetensors, since other formats can run code when opened. Load "
-            "it in transformers if you trust it, and save it with save_pretrained."
+            f"{name} holds {content}; Addend reads only safetensors, since other formats can run code when opened. "
+            "Load it in transformers if you trust it, and save it with save_pretrained."
         )
     if reads == "image" and not any(file in files for file in IMAGE_FILES):
         raise ModelError(
@@ -279,24 +284,24 @@ def _check_known_to_transformers(architecture: str, name: str) -> None:
         )
 
 
-def _from_folder(path: Path, given: str, terms: bool) -> Source:
+def _from_folder(path: Path, name: str, terms: bool) -> Source:
     if os.path.isfile(path):
-        how = (
+        advice = (
             "Addend reads safetensors. transformers reads many GGUF files: convert it once with "
             "from_pretrained(folder, gguf_file=..., quantization_config=GgufConfig(dequantize=True)) and "
             "save_pretrained, as README says under GGUF files; the weights stay as coarse as the file's"
             if path.suffix.lower() == ".gguf"
             else "Name the folder that holds it, with its config.json and tokenizer"
         )
-        raise ModelError(f"{given[:100]!r} is a file, and a model is a folder. {how}.")
+        raise ModelError(f"{name[:100]!r} is a file, and a model is a folder. {advice}.")
     if not os.path.isdir(path):
         raise ModelError(
-            f"There is no folder {given[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
+            f"There is no folder {name[:100]!r}; give a model folder, or a Hugging Face id such as owner/name."
         )
     stamps = _stamps(path)
-    file_checks.check(path, given)
-    config = read_config(path, given)
-    check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, given, terms)
+    file_checks.check(path, name)
+    config = read_config(path, name)
+    check(config, {file.name: file.stat().st_size for file in path.iterdir() if file.is_file()}, name, terms)
     digest = hashlib.sha256()
     for file in sorted(path.glob("*.safetensors")):
         digest.update(default_model.file_sha256(file).encode())
@@ -320,10 +325,14 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             f"{model[:100]!r} is neither a folder nor a Hugging Face id; expected owner/name, an existing folder, "
             f"or {default_model.NAME}."
         ) from None
+
+    def from_cache() -> Source:
+        folder = snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES)
+        return _from_cache(Path(folder), model, terms)
+
     if not fetch:
         try:
-            folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
-            return _from_cache(folder, model, terms)
+            return from_cache()
         except (OSError, ValueError):
             raise ModelNotDownloaded(
                 f"{model} is not on this server yet. It is downloaded when you press Download."
@@ -331,7 +340,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
     # What the owner of a hosted server may read, strangers may not.
     token = False if settings.hosted() else None
-    at = f" at revision {revision!r}" if revision else ""
+    revision_text = f" at revision {revision!r}" if revision else ""
     gated = ModelError(
         f"{model} is gated: its owner asks readers to accept terms first. Accept them on its page, set HF_TOKEN, "
         "and try again."
@@ -339,7 +348,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     progress(f"Asking {endpoint} about {model}")
     try:
         api = HfApi(endpoint=endpoint, token=token)
-        info = _within(
+        info = _with_timeout(
             HUB_SECONDS, lambda: api.model_info(model, revision=revision, files_metadata=True, timeout=HUB_SECONDS)
         )
     except hub.GatedRepoError:
@@ -350,29 +359,28 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
         raise ModelError(
             f"There is no model {model!r} at {endpoint}, or it is private. Check the spelling: owner/name."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, httpx2.HTTPError, httpx2.InvalidURL) as silent:
+    except (OSError, ValueError, KeyError, TypeError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         # No network, a time-out, offline mode, an error of the hub's, or something that is no hub.
         try:
-            folder = Path(snapshot_download(model, revision=revision, local_files_only=True, **HUB_FILES))
-            return _from_cache(folder, model, terms)
+            return from_cache()
         except (OSError, ValueError):
-            status = getattr(getattr(silent, "response", None), "status_code", None)
+            status = getattr(getattr(error, "response", None), "status_code", None)
             raise ModelError(
                 f"The model hub ({endpoint}) {f'answers with HTTP {status}' if status else 'cannot be reached'}, and "
-                f"{model}{at} is not on this machine. Check the network (and HF_TOKEN, if it is set), or use a local "
-                f"folder or {default_model.NAME}."
+                f"{model}{revision_text} is not on this machine. Check the network (and HF_TOKEN, if it is set), or "
+                f"use a local folder or {default_model.NAME}."
             ) from None
 
     commit = hub_client.commit(info.sha, model)
     files = {file.rfilename: file.size or 0 for file in info.siblings or [] if "/" not in file.rfilename}
     if "config.json" not in files:
-        raise _no_config(model)
+        raise _missing_config(model)
     file_checks.check_text_files(files, model)
     try:
         config = hf_hub_download(model, "config.json", revision=commit, endpoint=endpoint, token=token)
         check(read_config(Path(config).parent, model), files, model, terms)
         # One after the other, so that what is free on disk is what the next one finds.
-        with _turn(progress):
+        with _download_turn(progress):
             file_checks.check_download(files, model, Path(constants.HF_HUB_CACHE))
             megabytes = sum(size for name, size in files.items() if file_checks.is_weights(name)) / 1e6
             check_time = _deadline(model, megabytes, progress)
@@ -387,8 +395,8 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
         return _from_cache(folder, model, terms)
     except hub.GatedRepoError:
         raise gated from None
-    except (OSError, httpx2.HTTPError, hub.XetDownloadError) as broken:
-        reason = getattr(broken, "strerror", None) or type(broken).__name__
+    except (OSError, httpx2.HTTPError, hub.XetDownloadError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
         raise ModelError(
             f"The download of {model} from {endpoint} broke off ({reason}). Check the network and the space on disk, "
             "and try again."
@@ -396,9 +404,9 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
 
 
 @contextmanager
-def _turn(progress: Progress) -> Iterator[None]:
+def _download_turn(progress: Progress) -> Iterator[None]:
     """One download at a time; while it waits, `progress` is told and may raise to leave."""
-    while not _downloading.acquire(timeout=BEAT_SECONDS):
+    while not _downloading.acquire(timeout=POLL_SECONDS):
         progress("Waiting for another download to end")
     try:
         yield
@@ -408,10 +416,10 @@ def _turn(progress: Progress) -> Iterator[None]:
 
 def _deadline(model: str, megabytes: float, progress: Progress) -> Callable[[], None]:
     """Called at every piece that arrives: tells `progress`, which may raise; raises ModelError when time is over."""
-    seconds, began = settings.number("ADDEND_DOWNLOAD_SECONDS"), time.monotonic()
+    seconds, start = settings.number("ADDEND_DOWNLOAD_SECONDS"), time.monotonic()
 
     def check() -> None:
-        if time.monotonic() - began > seconds:
+        if time.monotonic() - start > seconds:
             raise ModelError(
                 f"The download of {model} took more than {seconds:,} s, which is the limit (ADDEND_DOWNLOAD_SECONDS). "
                 "Choose a smaller model, or try again later."
@@ -430,11 +438,11 @@ def _from_cache(folder: Path, model: str, terms: bool) -> Source:
     config = read_config(folder, model)
     check(config, files, model, terms)
     file_checks.check_megabytes(files, model)
-    return Source(model, folder.name, folder, config, strange=True, stamps=_stamps(folder))
+    return Source(model, folder.name, folder, config, from_hub=True, stamps=_stamps(folder))
 
 
-def _within(seconds: float, ask: Callable[[], T]) -> T:
-    """What `ask` returns or raises; TimeoutError when that takes longer.
+def _with_timeout(seconds: float, ask: Callable[[], T]) -> T:
+    """What `ask` returns or raises; TimeoutError after so many seconds.
 
     A look-up of a host name can outlast any timeout of the client. The thread is a daemon, since one that is
     stuck must not keep the process from ending.
@@ -444,8 +452,8 @@ def _within(seconds: float, ask: Callable[[], T]) -> T:
     def run() -> None:
         try:
             answer.set_result(ask())
-        except Exception as failed:  # noqa: BLE001 handed to whoever waits
-            answer.set_exception(failed)
+        except Exception as error:  # noqa: BLE001 raised again by the waiting thread
+            answer.set_exception(error)
 
     Thread(target=run, daemon=True).start()
     return answer.result(timeout=seconds)

@@ -1,4 +1,4 @@
-"""Where sources enter a model, and the model run with each source followed from there."""
+"""Where sources enter a model, and a context in which the model's pass follows each of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,7 +17,7 @@ from analysis.streams.tensor import DecomposedTensor, from_source, total
 
 @dataclass(frozen=True)
 class OutputSource:
-    """What a module gives is this source's, whole: a table of embeddings."""
+    """The whole output of a module belongs to the source: a table of embeddings."""
 
     source: str
     module: nn.Module
@@ -25,7 +25,7 @@ class OutputSource:
 
 @dataclass(frozen=True)
 class WeightSource:
-    """A parameter or buffer of a module is this source's: a table that is added as it stands."""
+    """A parameter or buffer of a module belongs to the source: a table that is added unchanged."""
 
     source: str
     module: nn.Module
@@ -34,7 +34,7 @@ class WeightSource:
 
 @dataclass(frozen=True)
 class InputSource:
-    """An input of the model is this source's: pixels."""
+    """An input of the model belongs to the source: pixels."""
 
     source: str
     name: str
@@ -51,66 +51,66 @@ def follow_sources(
 
     Raises ModelError for an activation without a gate.
     """
-    given = dict(inputs)
-    with ExitStack() as undo:
-        for start in seeds:
-            number = SOURCES.index(start.source)
-            if isinstance(start, InputSource):
-                entering = given[start.name]
+    arguments = dict(inputs)
+    with ExitStack() as stack:
+        for seed in seeds:
+            index = SOURCES.index(seed.source)
+            if isinstance(seed, InputSource):
+                entering = arguments[seed.name]
                 assert isinstance(entering, Tensor)
-                given[start.name] = from_source(entering, number, len(SOURCES))
-            elif isinstance(start, WeightSource):
-                undo.enter_context(
-                    replaced_weight(start.module, start.name, partial(from_source, source=number, sources=len(SOURCES)))
+                arguments[seed.name] = from_source(entering, index, len(SOURCES))
+            elif isinstance(seed, WeightSource):
+                stack.enter_context(
+                    replaced_weight(seed.module, seed.name, partial(from_source, source=index, sources=len(SOURCES)))
                 )
             else:
-                hook = start.module.register_forward_hook(_seeded(number))
-                undo.callback(hook.remove)
+                hook = seed.module.register_forward_hook(_to_source(index))
+                stack.callback(hook.remove)
         for module in model.modules():
             kind = type(module)
             if gate := gates.MODULES.get(kind.__name__):
-                undo.enter_context(_gate_held(module, gate))
+                stack.enter_context(_fixed_gate(module, gate))
             elif kind.__name__ in gates.PIECEWISE and kind.__module__ in gates.HOMES:
-                undo.enter_context(_gate_held(module, None))
+                stack.enter_context(_fixed_gate(module, None))
             elif kind.__module__ in gates.HOMES and kind.__name__ not in gates.NO_GATE:
                 raise ModelError(
                     f"The model's activation {kind.__name__} has no gate here, so everything that passes it would be "
                     "credited to the bias. Choose a model with another activation, or add its gate to "
                     "analysis/streams/gates.py."
                 )
-        yield given
+        yield arguments
 
 
-def _seeded(number: int) -> Callable[[nn.Module, object, Tensor], DecomposedTensor]:
-    return lambda _module, _args, output: from_source(output, number, len(SOURCES))
+def _to_source(index: int) -> Callable[[nn.Module, object, Tensor], DecomposedTensor]:
+    return lambda _module, _args, output: from_source(output, index, len(SOURCES))
 
 
 @contextmanager
 def replaced_weight(module: nn.Module, name: str, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Within, a parameter or buffer of a module is what `change` makes of it."""
+    """Within, a parameter or buffer of a module is replaced by `change` of it."""
     # Not by setattr, which takes nothing but a Parameter where one was.
-    home = vars(module)["_parameters" if name in module._parameters else "_buffers"]
-    own = home[name]
-    home[name] = change(own.detach())
+    container = vars(module)["_parameters" if name in module._parameters else "_buffers"]
+    original = container[name]
+    container[name] = change(original.detach())
     try:
         yield
     finally:
-        home[name] = own
+        container[name] = original
 
 
 @contextmanager
-def _gate_held(module: nn.Module, gate: gates.Gate | None) -> Iterator[None]:
-    """The activation computes the whole by its own code; the parts get its gate, or what it made of the whole."""
-    waiting: list[DecomposedTensor] = []
+def _fixed_gate(module: nn.Module, gate: gates.Gate | None) -> Iterator[None]:
+    """The activation computes the total by its own code; the parts get its gate, or the ratio of output to input."""
+    pending: list[DecomposedTensor] = []
 
     def before(_module: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         if isinstance(args[0], DecomposedTensor):
-            waiting.append(args[0])
+            pending.append(args[0])
         return (total(args[0]), *args[1:])
 
     def after(_module: nn.Module, _args: tuple[object, ...], output: Tensor) -> Tensor:
-        result = gate or (lambda whole: torch.where(whole == 0, 0, output / whole))
-        return activation(waiting.pop(), output, result) if waiting else output
+        applied_gate = gate or (lambda states: torch.where(states == 0, 0, output / states))
+        return activation(pending.pop(), output, applied_gate) if pending else output
 
     hooks = [module.register_forward_pre_hook(before), module.register_forward_hook(after)]
     try:

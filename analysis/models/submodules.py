@@ -19,10 +19,10 @@ def move_model(model: Model, device: str | None = None, dtype: torch.dtype | Non
 
 def word_table(model: PreTrainedModel) -> nn.Embedding:
     """The table of a model's words, (word, width). Raises ModelError where it has none."""
-    words = model.get_input_embeddings()
-    if not isinstance(words, nn.Embedding):
+    table = model.get_input_embeddings()
+    if not isinstance(table, nn.Embedding):
         raise ModelError(f"{type(model).__name__} has no table of words, and reads no text. Choose a model of text.")
-    return words
+    return table
 
 
 def submodule_list(root: nn.Module, path: str) -> list[nn.Module]:
@@ -37,7 +37,7 @@ def submodule_list(root: nn.Module, path: str) -> list[nn.Module]:
 
 
 def attribute_number(module: nn.Module, name: str) -> float:
-    """A number that a module keeps under a name. Raises ModelError where it keeps none."""
+    """A number stored as an attribute of a module. Raises ModelError where there is none."""
     value = getattr(module, name, None)
     if not isinstance(value, int | float):
         raise ModelError(

@@ -1,4 +1,4 @@
-"""A stranger's tokenizer, each of whose texts a child process tries first.
+"""An untrusted tokenizer: a child process tries each text first.
 
 A tokenizer.json holds regular expressions and replacements, which its author may have written to take hours or all
 memory, in native code that nothing can stop: it would end or block the whole server.
@@ -21,29 +21,29 @@ SECONDS = 10
 """By the clock, and of the processor."""
 MEMORY_MIB = 1_024
 ENVIRONMENT = {"LANG": "C.UTF-8", "TOKENIZERS_PARALLELISM": "false"}
-"""All that the child gets of ours: no path, no token."""
+"""The child's whole environment: no path, no token."""
 
 
 class SandboxedTokenizer:
     """A fast tokenizer that takes a text once a child process has made tokens of it, and read them back."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
-        self._own = tokenizer
+        self._tokenizer = tokenizer
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._own, name)
+        return getattr(self._tokenizer, name)
 
     def __len__(self) -> int:
-        return len(self._own)
+        return len(self._tokenizer)
 
     @cached_property
-    def _written(self) -> str:
-        return self._own.backend_tokenizer.to_str()
+    def _serialized(self) -> str:
+        return self._tokenizer.backend_tokenizer.to_str()
 
-    def __call__(self, text: str, text_pair: str | None = None, **more: Any) -> BatchEncoding:
-        """What the tokenizer makes of a text. Raises ModelError where the child did not live to say that it can."""
-        check(self._written, text, text_pair)
-        return self._own(text, text_pair, **more)
+    def __call__(self, text: str, text_pair: str | None = None, **options: Any) -> BatchEncoding:
+        """Tokenizes a text. Raises ModelError where the child process failed on it."""
+        check(self._serialized, text, text_pair)
+        return self._tokenizer(text, text_pair, **options)
 
 
 Tokenizer = PreTrainedTokenizerFast | SandboxedTokenizer
@@ -51,18 +51,18 @@ Tokenizer = PreTrainedTokenizerFast | SandboxedTokenizer
 
 
 def check_folder(folder: Path) -> None:
-    """The same of a folder's tokenizer.json, before it is opened here: its own tokens go through its replacements."""
+    """Checks a folder's tokenizer.json before it is opened here: its own tokens go through its replacements."""
     path = folder / "tokenizer.json"
     if path.is_file():
         check(path.read_text(encoding="utf-8", errors="replace"), "a")
 
 
-def check(written: str, text: str, pair: str | None = None) -> None:
-    """Raises ModelError unless a child process lives through making a tokenizer, as it is written, and using it."""
-    request = json.dumps([written, text, pair], ensure_ascii=False)
+def check(serialized: str, text: str, pair: str | None = None) -> None:
+    """Raises ModelError unless a child process can build the serialized tokenizer and use it on the text."""
+    request = json.dumps([serialized, text, pair], ensure_ascii=False)
     limits = [str(SECONDS), str(MEMORY_MIB), str(Path(tokenizers.__file__).parents[1])]
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-I", "-B", str(CHILD), *limits],
             input=request.encode("utf-8", "replace"),
             stdout=subprocess.DEVNULL,
@@ -71,10 +71,10 @@ def check(written: str, text: str, pair: str | None = None) -> None:
             timeout=SECONDS,
             check=False,
         )
-        lived = done.returncode == 0
+        succeeded = completed.returncode == 0
     except subprocess.TimeoutExpired:
-        lived = False
-    if not lived:
+        succeeded = False
+    if not succeeded:
         raise ModelError(
             f"The tokenizer of this model fails on this text or on any, or takes more than {SECONDS} s or "
             f"{MEMORY_MIB} MiB. Shorten the text or choose another model."

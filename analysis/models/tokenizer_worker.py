@@ -13,17 +13,17 @@ def main() -> None:
     sys.path.append(packages)
     from tokenizers import Tokenizer
 
-    written, text, pair = json.load(sys.stdin)
-    for which, most in (
+    serialized, text, pair = json.load(sys.stdin)
+    for resource_type, limit in (
         (resource.RLIMIT_AS, mebibytes << 20),
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(which, (most, most))
-    tokenizer = Tokenizer.from_str(written)
-    result = tokenizer.encode(text) if pair is None else tokenizer.encode(text, pair)
-    for token in set(result.ids):
+        resource.setrlimit(resource_type, (limit, limit))
+    tokenizer = Tokenizer.from_str(serialized)
+    encoding = tokenizer.encode(text) if pair is None else tokenizer.encode(text, pair)
+    for token in set(encoding.ids):
         tokenizer.decode([token])
     os._exit(0)
 

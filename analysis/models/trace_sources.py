@@ -6,7 +6,7 @@ linear. At layer 0 nothing has been held but the embedding norm's statistics, so
 It credits nothing to what position does through the patterns.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from analysis.core.errors import ModelError
-from analysis.core.term_names import ADDED_TERMS, SOURCES, TERMS, term_pair
-from analysis.models.capture import Call, Enough, listen
+from analysis.core.term_names import ADDED_TERMS, SCORE_BIAS, SOURCES, TERMS, term_pair
+from analysis.models.capture import Call, StopForward, listen
 from analysis.models.capture_softmax import capture_attention
 from analysis.models.families import Family
 from analysis.models.source_inputs import follow_sources
@@ -26,7 +26,7 @@ from analysis.streams.rules import FREEZE
 from analysis.streams.tensor import stacked
 
 FREEZES = ("activation", "other", "half")
-"""What is held of a gated unit act(gate) * up: the activation, the other factor, or half of each."""
+"""What is held fixed of a gated unit act(gate) * up: the activation, the other factor, or half of each."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class Layer:
-    """What one layer's attention did."""
+    """The attention of one layer."""
 
     index: int
     call: Call
@@ -62,45 +62,50 @@ class Layer:
         query, key = (stacked(x[row : row + 1], len(SOURCES))[:, 0] for x in (call.query, call.key))
         if call.bias is None:
             return Factors(query, key, call.scale)
-        each = [x.expand(len(call.scores), *call.scores.shape[1:])[row] for x in call.parts or (call.bias,)]
+        biases = [x.expand(len(call.scores), *call.scores.shape[1:])[row] for x in call.parts or (call.bias,)]
         if self.bias_terms[0] in ADDED_TERMS:
-            return Factors(query, key, call.scale, torch.stack(each), self.bias_terms)
+            return Factors(query, key, call.scale, torch.stack(biases), self.bias_terms)
         # A term of the sixteen that is no product of hidden states gets dimensions that no other source uses.
-        (bias,), (term,) = each, self.bias_terms
+        (bias,), (term,) = biases, self.bias_terms
         a, b = term_pair(term)
-        own, one = bias / call.scale, torch.eye(bias.shape[-1], dtype=bias.dtype, device=bias.device)
+        scores, identity = bias / call.scale, torch.eye(bias.shape[-1], dtype=bias.dtype, device=bias.device)
         query, key = (nn.functional.pad(x, (0, bias.shape[-1])) for x in (query, key))
-        query[a, ..., -bias.shape[-1] :], key[b, ..., -bias.shape[-1] :] = own, one
+        query[a, ..., -bias.shape[-1] :], key[b, ..., -bias.shape[-1] :] = scores, identity
         return Factors(query, key, call.scale)
 
     def attended(self, row: int = 0) -> Bool[Tensor, "query key"] | None:
         """The keys each query of a text attends to; None where that is every one."""
-        seen = self.call.attended
-        return None if seen is None or bool(seen[row].all()) else seen[row]
+        mask = self.call.attended
+        return None if mask is None or bool(mask[row].all()) else mask[row]
 
 
 @dataclass
-class _Listener:
-    family: Family
-    order: Mapping[int, int]
-    each: Callable[[Layer], None]
-    edit: Callable[[Layer], Tensor] | None
-    last: int | None
-    bias_terms: tuple[str, ...]
+class LayerListener:
+    """Passes every layer's attention to a function, in the order of the forward pass, and counts the layers."""
+
+    on_layer: Callable[[Layer], None]
+    edit: Callable[[Layer], Tensor] | None = None
+    bias_terms: tuple[str, ...] = (SCORE_BIAS,)
+    modules: Collection[nn.Module] | None = None
+    """The attention modules that are layers; None for all that are called."""
+    last: int | None = None
+    """The layer after which the pass ends; None for no end."""
     count: int = 0
 
     def scores(self, call: Call) -> Tensor:
-        if self.edit is None or id(call.module) not in self.order:
+        """The call's scores, edited if there is an edit."""
+        if self.edit is None or (self.modules is not None and call.module not in self.modules):
             return call.scores
         return self.edit(Layer(self.count, call, call.scores, self.bias_terms))
 
     def pattern(self, call: Call, pattern: Tensor) -> None:
-        if id(call.module) not in self.order:
+        """Passes the layer to `on_layer`."""
+        if self.modules is not None and call.module not in self.modules:
             return
-        self.each(Layer(self.count, call, pattern, self.bias_terms))
+        self.on_layer(Layer(self.count, call, pattern, self.bias_terms))
         self.count += 1
         if self.last is not None and self.count > self.last:
-            raise Enough
+            raise StopForward
 
 
 def _hidden(output: Tensor | tuple[Tensor, ...]) -> Tensor:
@@ -112,7 +117,7 @@ def trace_sources(
     model: PreTrainedModel,
     family: Family,
     inputs: Mapping[str, object],
-    each: Callable[[Layer], None] = lambda _: None,
+    on_layer: Callable[[Layer], None] = lambda _: None,
     *,
     states: Callable[[int, Tensor], None] | None = None,
     edit: Callable[[Layer], Tensor] | None = None,
@@ -120,40 +125,38 @@ def trace_sources(
     freeze: str = "activation",
     sources: bool = True,
 ) -> ModelOutput | None:
-    """Runs the model and tells `each` of every layer's attention, in order; returns the model's output.
+    """Runs the model and calls `on_layer` for every layer's attention, in order; returns the model's output.
 
-    states: told the hidden states that leave each layer, (layer, batch token width) with their parts.
-    edit: gives the scores that a layer goes on with, which intervenes.
+    states: called with each layer's index and output, (batch token width) with its parts.
+    edit: gives the scores with which a layer continues, to intervene.
     last: the layer after whose attention the pass ends; None runs the whole model and gives its output.
-    freeze: what is held of gated units, one of `FREEZES`. sources: False follows none, and is as fast as the model.
+    freeze: what is held fixed of gated units, one of `FREEZES`. sources: False follows none, as fast as the model.
     Raises ModelError when an attention module never calls the attention function, or for an unknown `freeze`.
     """
     if freeze not in FREEZES:
         raise ModelError(f"In gated units {freeze!r} cannot be held fixed; expected one of {', '.join(FREEZES)}.")
     attentions = family.attentions(model)
-    listener = _Listener(
-        family, {id(module): 0 for module in attentions}, each, edit, last, family.bias_terms(model.config)
-    )
+    listener = LayerListener(on_layer, edit, family.bias_terms(model.config), set(attentions), last)
     frozen = FREEZE.set(freeze)
     try:
-        with ExitStack() as undo, torch.inference_mode():
-            given = inputs
-            if family.own_attention:
-                undo.enter_context(capture_attention(attentions, family))
+        with ExitStack() as stack, torch.inference_mode():
+            arguments = inputs
+            if family.custom_attention:
+                stack.enter_context(capture_attention(attentions, family))
             if sources:
-                given = undo.enter_context(follow_sources(model, family.source_inputs(model), inputs))
+                arguments = stack.enter_context(follow_sources(model, family.source_inputs(model), inputs))
             if states is not None:
-                text = iter(range(len(attentions)))
+                layer_indices = iter(range(len(attentions)))
                 for module in dict.fromkeys(family.layers(model)):
                     hook = module.register_forward_hook(
-                        lambda _module, _args, output: states(next(text), _hidden(output))
+                        lambda _module, _args, output: states(next(layer_indices), _hidden(output))
                     )
-                    undo.callback(hook.remove)
-            output = listen(model, given, listener, interface=not family.own_attention)
+                    stack.callback(hook.remove)
+            output = listen(model, arguments, listener, interface=not family.custom_attention)
     finally:
         FREEZE.reset(frozen)
-    wanted = len(attentions) if last is None else last + 1
-    if listener.count != wanted:
+    expected = len(attentions) if last is None else last + 1
+    if listener.count != expected:
         raise ModelError(
             f"{type(model).__name__} has {len(attentions)} layers and {listener.count} calls of transformers' "
             "attention interface were seen, so its own scores cannot be read. "

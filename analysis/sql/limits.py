@@ -20,7 +20,7 @@ class Limits:
     """By the clock."""
     at_once: int = 2
     wait_seconds: int = 5
-    """How long a query waits for its turn before it is told to come again."""
+    """How long a query waits for its turn before it is rejected."""
 
 
 LIMITS = Limits()

@@ -1,4 +1,4 @@
-"""The copy of the store that readers' queries see: without the probes that readers saved.
+"""The copy of the store on which readers' queries run, without the probes that readers saved.
 
 It is made anew when the store changes, in a folder of this process's own that goes when the process does.
 """
@@ -20,31 +20,31 @@ from analysis.store.paths import store_path, version
 from analysis.store.sync import SCHEMA
 
 PRIVATE = {"saved_probes": "VIEW", "probe_heads": "TABLE", "probes": "TABLE"}
-"""What holds readers' texts or the names of their probes, in the order in which it can be dropped."""
+"""Tables and views with readers' texts or probe names, in an order in which they can be dropped."""
 PUBLIC_ROWS = {"runs": "kind <> 'probe'", "problems": "file NOT LIKE 'probes/%'"}
-"""What is kept of tables that speak of saved probes among other things."""
+"""The rows that are copied of tables that also describe saved probes."""
 NAME = "store.duckdb"
 PREFIX = "addend-sql-"
 """Begins the name of a process's folder; the number of the process follows."""
 
-_making = threading.Lock()
-_made: list[tuple[tuple[str, int, int], Path]] = []
+_lock = threading.Lock()
+_copies: list[tuple[tuple[str, int, int], Path]] = []
 
 
 @lru_cache(maxsize=1)
 def _folder() -> Path:
-    _clear(Path(tempfile.gettempdir()))
+    _remove_stale(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-def _clear(place: Path) -> None:
+def _remove_stale(parent: Path) -> None:
     """Removes the copies of processes that were killed, which could not remove them themselves."""
-    for left in place.glob(f"{PREFIX}*"):
-        owner = left.name.removeprefix(PREFIX).partition("-")[0]
-        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
-            shutil.rmtree(left, ignore_errors=True)
+    for stale in parent.glob(f"{PREFIX}*"):
+        pid = stale.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(stale, ignore_errors=True)
 
 
 def folder() -> Path:
@@ -52,17 +52,17 @@ def folder() -> Path:
 
     Raises StoreError when there is no room for it.
     """
-    with _making:
-        now = version()
-        if not _made or _made[-1][0] != now or not (_made[-1][1] / NAME).is_file():
-            _made.append((now, _make()))
-        # The one before stays: a query may be about to open it.
-        while len(_made) > 2:
-            shutil.rmtree(_made.pop(0)[1], ignore_errors=True)
-        return _made[-1][1]
+    with _lock:
+        current = version()
+        if not _copies or _copies[-1][0] != current or not (_copies[-1][1] / NAME).is_file():
+            _copies.append((current, _copy_store()))
+        # The previous copy stays: a query may be about to open it.
+        while len(_copies) > 2:
+            shutil.rmtree(_copies.pop(0)[1], ignore_errors=True)
+        return _copies[-1][1]
 
 
-def _make() -> Path:
+def _copy_store() -> Path:
     try:
         target = Path(tempfile.mkdtemp(dir=_folder()))
         with read.closed():
@@ -71,10 +71,10 @@ def _make() -> Path:
                 _fill(connection)
             finally:
                 connection.close()
-    except (OSError, duckdb.Error) as refused:
+    except (OSError, duckdb.Error) as error:
         # DuckDB's own words would name this machine's folders to whoever asked.
-        text = getattr(refused, "strerror", None) or "DuckDB could not write it"
-        raise StoreError(f"The store could not be copied to temporary files ({text}). Free space there.") from None
+        reason = getattr(error, "strerror", None) or "DuckDB could not write it"
+        raise StoreError(f"The store could not be copied to temporary files ({reason}). Free space there.") from None
     return target
 
 
@@ -86,8 +86,8 @@ def _fill(connection: duckdb.DuckDBPyConnection) -> None:
     tables = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'original'").fetchall()
     for (table,) in tables:
         if table not in PRIVATE:
-            kept = f" WHERE {PUBLIC_ROWS[table]}" if table in PUBLIC_ROWS else ""
-            connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM original.main."{table}"{kept}')
+            condition = f" WHERE {PUBLIC_ROWS[table]}" if table in PUBLIC_ROWS else ""
+            connection.execute(f'INSERT INTO "{table}" BY NAME SELECT * FROM original.main."{table}"{condition}')
     connection.execute("DETACH original")
     for name, kind in PRIVATE.items():
         connection.execute(f"DROP {kind} {name}")

@@ -1,4 +1,4 @@
-"""One reader's query, from its text to its rows: a child process, watched and ended."""
+"""Runs a reader's query in a child process with limits, and caches the last answers."""
 
 import json
 import subprocess
@@ -20,15 +20,15 @@ from analysis.store.paths import store_path, version
 
 CHILD = Path(__file__).with_name("child.py")
 ENVIRONMENT = {"LANG": "C.UTF-8", "TZ": "UTC", "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1"}
-"""All that the child gets of ours: no path, no token."""
+"""The child's whole environment: no path, no token."""
 
-KEPT = 8
-"""Answers, each of at most `LIMITS.result_mib`."""
+CACHE_SIZE = 8
+"""The number of cached answers, each of at most `LIMITS.result_mib`."""
 
-_turns = threading.BoundedSemaphore(LIMITS.at_once)
-_converting = threading.Lock()
-_kept: OrderedDict[tuple[object, ...], "Answer"] = OrderedDict()
-_keeping = threading.Lock()
+_slots = threading.BoundedSemaphore(LIMITS.at_once)
+_conversion_lock = threading.Lock()
+_cache: OrderedDict[tuple[object, ...], "Answer"] = OrderedDict()
+_cache_lock = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,11 +50,11 @@ class Answer:
         Raises QueryError for values that cannot be shown.
         """
         try:
-            with _converting:
-                return _plain(self.table).to_pandas()
-        except (pa.ArrowException, ValueError, OverflowError) as wrong:
+            with _conversion_lock:
+                return _without_decimals(self.table).to_pandas()
+        except (pa.ArrowException, ValueError, OverflowError) as error:
             raise QueryError(
-                f"The result holds values that cannot be shown ({wrong}). Cast that column to VARCHAR."
+                f"The result holds values that cannot be shown ({error}). Cast that column to VARCHAR."
             ) from None
 
 
@@ -62,8 +62,8 @@ def cached_answer(sql: str, limits: Limits = LIMITS) -> Answer | None:
     """The answer to this query on today's store, where it is one of the last few."""
     if not store_path().is_file():
         return None
-    with _keeping:
-        return _kept.get((version(), sql, limits))
+    with _cache_lock:
+        return _cache.get((version(), sql, limits))
 
 
 def ask(sql: str, limits: Limits = LIMITS) -> Answer:
@@ -80,36 +80,36 @@ def ask(sql: str, limits: Limits = LIMITS) -> Answer:
         raise QueryError("The query holds a NUL character; expected text.")
     if not store_path().is_file():
         raise StoreError("There is no store yet. Run: python -m analysis sync")
-    if outcome := cached_answer(sql, limits):
-        return outcome
+    if cached := cached_answer(sql, limits):
+        return cached
     key = (version(), sql, limits)  # As the store is before the query: a newer one is asked again.
-    result = _asked(sql, limits)
-    with _keeping:
-        _kept[key] = result
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
+    result = _ask_child(sql, limits)
+    with _cache_lock:
+        _cache[key] = result
+        while len(_cache) > CACHE_SIZE:
+            _cache.popitem(last=False)
     return result
 
 
-def _asked(sql: str, limits: Limits) -> Answer:
-    if not _turns.acquire(timeout=limits.wait_seconds):
+def _ask_child(sql: str, limits: Limits) -> Answer:
+    if not _slots.acquire(timeout=limits.wait_seconds):
         raise QueryError(f"{limits.at_once} queries of other readers are running. Try again in a moment.")
     try:
-        texts, rows = _run(sql, limits, public.folder())
+        header, rows = _run_child(sql, limits, public.folder())
     finally:
-        _turns.release()
-    if "error" in texts:
-        raise QueryError(texts["error"])
+        _slots.release()
+    if "error" in header:
+        raise QueryError(header["error"])
     with pa.ipc.open_stream(rows) as stream:
         table = stream.read_all()
-    return Answer(table=table, cut=texts["cut"])
+    return Answer(table=table, cut=header["cut"])
 
 
-def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], bytes]:
-    """What the child said and its rows. The child is gone when this returns or raises."""
-    texts = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
+def _run_child(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], bytes]:
+    """The child's header and rows. The child has ended when this returns or raises."""
+    request = {"store": public.NAME, "limits": asdict(limits), "packages": str(Path(duckdb.__file__).parents[1])}
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", str(CHILD), json.dumps(texts)],
+        [sys.executable, "-I", "-B", str(CHILD), json.dumps(request)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -120,46 +120,46 @@ def _run(sql: str, limits: Limits, folder: Path) -> tuple[dict[str, str], bytes]
     assert process.stdin
     assert process.stdout
     started = time.monotonic()
-    ending = threading.Timer(limits.seconds, process.kill)
-    ending.start()
+    timer = threading.Timer(limits.seconds, process.kill)
+    timer.start()
     try:
         try:
             process.stdin.write(sql.encode("utf-8", "replace"))
             process.stdin.close()
         except BrokenPipeError:
             pass  # It ended before it read; what follows says so.
-        most = (limits.result_mib << 20) * 2
-        result = process.stdout.read(most + 1)
+        byte_limit = (limits.result_mib << 20) * 2
+        result = process.stdout.read(byte_limit + 1)
     finally:
-        ending.cancel()
+        timer.cancel()
         process.kill()
         code = process.wait()
         process.stdout.close()
     line, newline, rows = result.partition(b"\n")
-    if len(result) > most:
+    if len(result) > byte_limit:
         raise QueryError(f"The result is larger than {limits.result_mib} MiB. Ask for fewer rows or columns.")
     if not newline:
         # The kill above is ours too, so the clock tells which it was.
-        late = time.monotonic() - started >= limits.seconds or -code in _TIME
+        timed_out = time.monotonic() - started >= limits.seconds or -code in _TIME_SIGNALS
         raise QueryError(
             f"The query took longer than {limits.seconds} s and was ended. Ask for less, or aggregate."
-            if late
+            if timed_out
             else f"The query needs more than {limits.memory_mib} MiB of memory or is nested too deeply, and was ended. "
             "Ask for less."
         )
     return json.loads(line), rows
 
 
-_TIME = {24, 14}
+_TIME_SIGNALS = {24, 14}
 """SIGXCPU and SIGALRM: the child's own limits of time."""
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    for place, column in enumerate(table.schema):
+def _without_decimals(table: pa.Table) -> pa.Table:
+    for index, column in enumerate(table.schema):
         if pa.types.is_decimal(column.type):
-            for simple in (pa.int64(), pa.float64()) if column.type.scale == 0 else (pa.float64(),):
+            for target in (pa.int64(), pa.float64()) if column.type.scale == 0 else (pa.float64(),):
                 try:
-                    table = table.set_column(place, column.name, table.column(place).cast(simple))
+                    table = table.set_column(index, column.name, table.column(index).cast(target))
                     break
                 except pa.ArrowInvalid:
                     continue  # Larger than 64 bits.

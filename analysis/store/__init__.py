@@ -1,1 +1,1 @@
-"""The DuckDB store: built from the files under data/, which are the truth, and thrown away at will."""
+"""The DuckDB store, a cache that is built from the files under data/ and can be deleted at any time."""

@@ -1,4 +1,4 @@
-"""Our own encoders that come with Addend: small checkpoints under `checkpoints/` in the data folder, by name."""
+"""The small checkpoints of our own encoders that come with Addend, under `checkpoints/` in the data folder."""
 
 from pathlib import Path
 
@@ -8,16 +8,16 @@ FOLDER = "checkpoints"
 
 
 def names() -> list[str]:
-    """What they are called, such as cpu-bert_a-0: preset, variant, seed."""
+    """Their names, such as cpu-bert_a-0: preset, variant, seed."""
     return sorted(path.parent.name for path in (data_folder() / FOLDER).glob("*/config.json"))
 
 
 def folder(name: str) -> Path | None:
-    """Where one lies; None where there is none of this name."""
+    """The folder of a checkpoint; None if there is none of this name."""
     return data_folder() / FOLDER / name if name in names() else None
 
 
 def folder_of_run(run_id: str) -> Path | None:
-    """The folder of the checkpoint that this pre-training gave; None where it is not kept."""
+    """The folder of the checkpoint that a pre-training run produced; None if it was not kept."""
     cards = (data_folder() / FOLDER).glob("*/README.md")
     return next((card.parent for card in cards if f"- Run {run_id}," in card.read_text(encoding="utf-8")), None)

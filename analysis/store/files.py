@@ -25,8 +25,8 @@ from analysis.store.paths import data_folder
 Upgrade = Callable[[pa.Table], pa.Table]
 IMPORTED = "imported"
 """The folder of imports under data/, and how the preset of every imported run begins."""
-RUN_NEEDS = {"run_id", "kind", "command", "created", "config"}
-"""What a file must say of its run. The rest may be missing: older files lack what later ones say."""
+REQUIRED_RUN_FIELDS = {"run_id", "kind", "command", "created", "config"}
+"""Fields that every run has. The others may be missing in older files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Kind:
 
 
 def new_run_id() -> str:
-    """A name for a run that no other has."""
+    """A unique name for a run."""
     return uuid.uuid4().hex[:12]
 
 
@@ -81,7 +81,7 @@ _TYPES = {
 def _schema(columns: str, **rows: str) -> pa.Schema:
     """Columns as SQL writes them: "corpus text, layer int". rows: after these, columns that hold lists of such rows."""
     return pa.schema(
-        [*_fields(columns), *((name, pa.list_(pa.struct(_fields(inside)))) for name, inside in rows.items())]
+        [*_fields(columns), *((name, pa.list_(pa.struct(_fields(fields)))) for name, fields in rows.items())]
     )
 
 
@@ -93,7 +93,7 @@ _FINETUNING = (
     "pretraining text, variant text, preset text, task text, metric text, seed int, finetune_seed int, "
     "learning_rate double"
 )
-"""What tells one fine-tuning's row from another's."""
+"""The columns that identify a fine-tuning."""
 
 
 def _without_score_bias(table: pa.Table) -> pa.Table:
@@ -101,138 +101,93 @@ def _without_score_bias(table: pa.Table) -> pa.Table:
     return table.append_column("score_bias", pa.array([[] for _ in range(len(table))], type=_TYPES["float[]"]))
 
 
+def _results(name: str, columns: str, *, folder: str | None = None, **rows: str) -> Kind:
+    """A kind whose files lie under results/."""
+    return Kind(name=name, folder=f"results/{folder or name}", schema=_schema(columns, **rows))
+
+
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind(
-            name="terms",
-            folder="results/terms",
-            schema=_schema(
-                "method text, corpus text, layer int, aggregation text, head int, term text, share double, "
-                "share_low double, share_high double, effect double, effect_low double, effect_high double, "
-                "top1_agreement double, rms double, texts int, queries int, max_error double, relative_error double, "
-                "pattern_error double"
+        _results(
+            "terms",
+            "method text, corpus text, layer int, aggregation text, head int, term text, share double, "
+            "share_low double, share_high double, effect double, effect_low double, effect_high double, "
+            "top1_agreement double, rms double, texts int, queries int, max_error double, relative_error double, "
+            "pattern_error double",
+        ),
+        _results("patch_positions", "patch int, similarity float[]"),
+        _results(
+            "means",
+            "corpus text, layer int, windows int, length int, counted int, rank int, stable_rank double, "
+            "effective_rank double, relative_norm double, position_share double, context_share double, "
+            "residual_share double, mean_share double, noise_share double, left_out_share double, "
+            "cosine_to_next double, frozen_gap double, mean float[], position float[]",
+        ),
+        _results(
+            "decoding",
+            "corpus text, layer int, target text, decoder text, measure text, value double, low double, "
+            "high double, chance double, windows int, tokens int",
+        ),
+        _results(
+            "locality",
+            "corpus text, layer int, head int, query text, measure text, distance int, value double, low double, "
+            "high double, even double, windows int",
+        ),
+        _results(
+            "equivariance",
+            "corpus text, layer int, positions text, tokens text, value double, low double, high double, "
+            "largest double, windows int",
+        ),
+        _results(
+            "geometry",
+            "measure text, subject text, layer int, head int, along double, value double, low double, high double, "
+            "baseline double, baseline_low double, baseline_high double, samples int",
+        ),
+        _results(
+            "neighbours",
+            "measure text, word text, position int, other_word text, other_position int, distance double, "
+            "margin double",
+        ),
+        _results(
+            "encoding_measures", "encoding text, length int, dim int, measure text, value double", folder="encodings"
+        ),
+        _results(
+            "scores", f"{_FINETUNING}, data text, train_examples int, dev_examples int, seconds double, value double"
+        ),
+        _results("predictions", f"{_FINETUNING}, prediction float[], replicates float[]"),
+        _results(
+            "curves",
+            "variant text, preset text, seed int, metric text, step bigint, tokens bigint, seconds double, "
+            "value double",
+        ),
+        _results("costs", "variant text, preset text, measure text, value double"),
+        _results(
+            "interventions",
+            "corpus text, intervention text, outcome text, layer int, value double, low double, high double, "
+            "texts int, tokens int",
+        ),
+        _results(
+            "positions",
+            "layer int, source text, head int, content double, position double, both double, power double, "
+            "kernel float[], joined_query int[], joined_key int[], joined_score float[]",
+        ),
+        _results(
+            "surgery",
+            "task text, operation text, said text, rank int, draw int, value double, low double, high double, "
+            "difference double, difference_low double, difference_high double, pairs int",
+        ),
+        _results(
+            "first_verdicts",
+            "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "
+            "low double, high double, unit text, measured text, threshold double, models text[], samples int, "
+            "sample_unit text, missing text, command text",
+            evidence=(
+                "side text, says text, value double, low double, high double, unit text, source text, "
+                "citation text, caveat text, query text, page text, parameters text"
             ),
-        ),
-        Kind(name="patch_positions", folder="results/patch_positions", schema=_schema("patch int, similarity float[]")),
-        Kind(
-            name="means",
-            folder="results/means",
-            schema=_schema(
-                "corpus text, layer int, windows int, length int, counted int, rank int, stable_rank double, "
-                "effective_rank double, relative_norm double, position_share double, context_share double, "
-                "residual_share double, mean_share double, noise_share double, left_out_share double, "
-                "cosine_to_next double, frozen_gap double, mean float[], position float[]"
-            ),
-        ),
-        Kind(
-            name="decoding",
-            folder="results/decoding",
-            schema=_schema(
-                "corpus text, layer int, target text, decoder text, measure text, value double, low double, "
-                "high double, chance double, windows int, tokens int"
-            ),
-        ),
-        Kind(
-            name="locality",
-            folder="results/locality",
-            schema=_schema(
-                "corpus text, layer int, head int, query text, measure text, distance int, value double, low double, "
-                "high double, even double, windows int"
-            ),
-        ),
-        Kind(
-            name="equivariance",
-            folder="results/equivariance",
-            schema=_schema(
-                "corpus text, layer int, positions text, tokens text, value double, low double, high double, "
-                "largest double, windows int"
-            ),
-        ),
-        Kind(
-            name="geometry",
-            folder="results/geometry",
-            schema=_schema(
-                "measure text, subject text, layer int, head int, along double, value double, low double, high double, "
-                "baseline double, baseline_low double, baseline_high double, samples int"
-            ),
-        ),
-        Kind(
-            name="neighbours",
-            folder="results/neighbours",
-            schema=_schema(
-                "measure text, word text, position int, other_word text, other_position int, distance double, "
-                "margin double"
-            ),
-        ),
-        Kind(
-            name="encoding_measures",
-            folder="results/encodings",
-            schema=_schema("encoding text, length int, dim int, measure text, value double"),
-        ),
-        Kind(
-            name="scores",
-            folder="results/scores",
-            schema=_schema(
-                f"{_FINETUNING}, data text, train_examples int, dev_examples int, seconds double, value double"
-            ),
-        ),
-        Kind(
-            name="predictions",
-            folder="results/predictions",
-            schema=_schema(f"{_FINETUNING}, prediction float[], replicates float[]"),
-        ),
-        Kind(
-            name="curves",
-            folder="results/curves",
-            schema=_schema(
-                "variant text, preset text, seed int, metric text, step bigint, tokens bigint, seconds double, "
-                "value double"
-            ),
-        ),
-        Kind(
-            name="costs",
-            folder="results/costs",
-            schema=_schema("variant text, preset text, measure text, value double"),
-        ),
-        Kind(
-            name="interventions",
-            folder="results/interventions",
-            schema=_schema(
-                "corpus text, intervention text, outcome text, layer int, value double, low double, high double, "
-                "texts int, tokens int"
-            ),
-        ),
-        Kind(
-            name="positions",
-            folder="results/positions",
-            schema=_schema(
-                "layer int, source text, head int, content double, position double, both double, power double, "
-                "kernel float[], joined_query int[], joined_key int[], joined_score float[]"
-            ),
-        ),
-        Kind(
-            name="surgery",
-            folder="results/surgery",
-            schema=_schema(
-                "task text, operation text, said text, rank int, draw int, value double, low double, high double, "
-                "difference double, difference_low double, difference_high double, pairs int"
-            ),
-        ),
-        Kind(
-            name="first_verdicts",
-            folder="results/first_verdicts",
-            schema=_schema(
-                "id text, asks text, rule text, changed text[], verdict text, sentence text, effect double, "
-                "low double, high double, unit text, measured text, threshold double, models text[], samples int, "
-                "sample_unit text, missing text, command text",
-                evidence=(
-                    "side text, says text, value double, low double, high double, unit text, source text, "
-                    "citation text, caveat text, query text, page text, parameters text"
-                ),
-                queries="name text, sql text",
-                views="label text, page text, parameters text",
-            ),
+            queries="name text, sql text",
+            views="label text, page text, parameters text",
         ),
         Kind(
             name="probe",
@@ -251,51 +206,55 @@ KINDS = {
 def write(
     kind: str, columns: Mapping[str, Iterable[object]], run: Run, *, name: str | None = None, folder: Path | None = None
 ) -> Path:
-    """Writes one results file, whole or not at all, and returns its path.
+    """Writes one results file atomically and returns its path.
 
     columns: column name -> values, as `KINDS[kind].schema` lists them. folder: where, if not in the kind's own.
     Raises StoreError when the folder cannot be written or the columns are not those of the kind.
     """
-    entry = KINDS[kind]
-    if wrong := sorted(set(columns) ^ set(entry.schema.names)):
+    definition = KINDS[kind]
+    if mismatched := sorted(set(columns) ^ set(definition.schema.names)):
         raise StoreError(
-            f"A {kind!r} file {'has no' if wrong[0] in columns else 'lacks the'} column {wrong[0]!r}; "
-            f"expected: {', '.join(entry.schema.names)}."
+            f"A {kind!r} file {'has no' if mismatched[0] in columns else 'lacks the'} column {mismatched[0]!r}; "
+            f"expected: {', '.join(definition.schema.names)}."
         )
     try:
-        # Cast after the fact: told the type at once, Arrow would cut 1.5 to 1 without a word.
-        arrays = [pa.array(columns[column.name]).cast(column.type) for column in entry.schema]
-        table = pa.Table.from_arrays(arrays, schema=entry.schema)
-    except (pa.ArrowException, TypeError) as wrong:
+        # Cast afterwards: given the type at once, Arrow would silently truncate 1.5 to 1.
+        arrays = [pa.array(columns[column.name]).cast(column.type) for column in definition.schema]
+        table = pa.Table.from_arrays(arrays, schema=definition.schema)
+    except (pa.ArrowException, TypeError) as error:
         raise StoreError(
-            f"The columns of a {kind!r} file could not be taken ({wrong}); expected equally many values in each, "
+            f"The columns of a {kind!r} file could not be taken ({error}); expected equally many values in each, "
             "of the types that analysis/store/files.py lists."
         ) from None
-    about = {"addend.kind": kind, "addend.version": str(entry.version), "addend.run": json.dumps(asdict(run))}
-    about["addend.check"] = footer_checksum(about, table)
-    folder = folder or data_folder() / entry.folder
+    metadata = {"addend.kind": kind, "addend.version": str(definition.version), "addend.run": json.dumps(asdict(run))}
+    metadata["addend.check"] = footer_checksum(metadata, table)
+    folder = folder or data_folder() / definition.folder
     target = folder / f"{name or run.run_id}.parquet"
     try:
         with atomic_write(target) as partial:
-            write_table(table.replace_schema_metadata(about), partial)
-    except OSError as refused:
+            write_table(table.replace_schema_metadata(metadata), partial)
+    except OSError as error:
         raise StoreError(
-            f"{target} could not be written ({refused.strerror or refused}). Free space or make the "
+            f"{target} could not be written ({error.strerror or error}). Free space or make the "
             "folder writable, or set ADDEND_DATA to one that is."
         ) from None
-    if target.parent == data_folder() / entry.folder:
+    if target.parent == data_folder() / definition.folder:
         mirror.send()
     return target
 
 
 def write_rows(
-    rows: Iterable[Mapping[str, object]], run: Run, *, name: str | None = None, same: Mapping[str, object] | None = None
+    rows: Iterable[Mapping[str, object]],
+    run: Run,
+    *,
+    name: str | None = None,
+    shared: Mapping[str, object] | None = None,
 ) -> Path:
     """Writes rows of the kind that the run is of; see `write`. A column that a row lacks is empty there.
 
-    same: columns in which every row has the same value.
+    shared: columns that have the same value in every row.
     """
-    complete = [{**row, **(same or {})} for row in rows]
+    complete = [{**row, **(shared or {})} for row in rows]
     names = dict.fromkeys([*KINDS[run.kind].schema.names, *(name for row in complete[:1] for name in row)])
     columns = {column: [row.get(column) for row in complete] for column in names}
     return write(run.kind, columns, run, name=name)
@@ -310,31 +269,31 @@ def read(path: Path) -> tuple[str, pa.Table, dict[str, Any]]:
     try:
         table = pq.read_table(path, page_checksum_verification=True)
         list(table.schema.names)  # a damaged name is no UTF-8, which shows when it is asked for
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as broken:
-        raise StoreError(f"{path.name} is not a readable Parquet file ({broken}). Restore or remove it.") from None
-    about = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
-    kind = KINDS.get(about.get(b"addend.kind", ""))
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise StoreError(f"{path.name} is not a readable Parquet file ({error}). Restore or remove it.") from None
+    metadata = {key: value.decode(errors="replace") for key, value in (table.schema.metadata or {}).items()}
+    kind = KINDS.get(metadata.get(b"addend.kind", ""))
     if kind is None:
         raise StoreError(f"{path.name} is not a results file of ours: it names no known kind. Remove it from data/.")
-    if (stated := about.get(b"addend.check")) is not None and stated != footer_checksum(
-        {name.decode(errors="replace"): value for name, value in about.items()}, table
+    if (stated := metadata.get(b"addend.check")) is not None and stated != footer_checksum(
+        {name.decode(errors="replace"): value for name, value in metadata.items()}, table
     ):
         raise StoreError(
             f"{path.name} is damaged: its content is not what was written. Restore it from a copy, or remove it."
         )
-    stated = about.get(b"addend.version", "")
+    stated = metadata.get(b"addend.version", "")
     if not stated.isdecimal():
         raise StoreError(f"{path.name} is of version {stated!r}; expected a whole number. Restore or remove it.")
-    table = _upgraded(path, table, kind, int(stated))
-    run = _run(path, about.get(b"addend.run", ""))
+    table = _upgrade(path, table, kind, int(stated))
+    run = _parse_run(path, metadata.get(b"addend.run", ""))
     missing = [name for name in kind.schema.names if name not in table.column_names]
     if missing:
         raise StoreError(f"{path.name} lacks the column {missing[0]!r} of kind {kind.name!r}. Restore or remove it.")
     try:
         table = table.select(kind.schema.names).cast(kind.schema)
-    except (pa.ArrowException, ValueError) as broken:
+    except (pa.ArrowException, ValueError) as error:
         raise StoreError(
-            f"{path.name} has a column of another type than expected ({broken}). Restore or remove it."
+            f"{path.name} has a column of another type than expected ({error}). Restore or remove it."
         ) from None
     return kind.name, table.replace_schema_metadata(None), run
 
@@ -344,19 +303,19 @@ def write_table(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
 
 
-def footer_checksum(about: Mapping[str, str], table: pa.Table) -> str:
-    """What stands in the footer besides the pages, as a SHA-256: kind, version, run, columns and number of rows.
+def footer_checksum(metadata: Mapping[str, str], table: pa.Table) -> str:
+    """The SHA-256 of what the footer holds besides the pages: kind, version, run, columns and number of rows.
 
     Parquet has checksums of pages alone; a flipped bit in the footer would give another run or fewer rows silently.
     """
-    # What stands inside a list is called item in memory and element in a file.
+    # The element of a list type is called "item" in memory and "element" in a file.
     types = [f"list<{t.value_type}>" if pa.types.is_list(t) else str(t) for t in table.schema.types]
     columns = list(zip(table.schema.names, types, strict=True))
-    sentences = [about.get(f"addend.{name}", "") for name in ("kind", "version", "run")]
-    return hashlib.sha256(json.dumps([sentences, columns, table.num_rows]).encode()).hexdigest()
+    values = [metadata.get(f"addend.{name}", "") for name in ("kind", "version", "run")]
+    return hashlib.sha256(json.dumps([values, columns, table.num_rows]).encode()).hexdigest()
 
 
-def _upgraded(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table:
+def _upgrade(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table:
     if version > kind.version:
         raise StoreError(
             f"{path.name} is of version {version} and this Addend reads up to {kind.version}. Update Addend."
@@ -369,21 +328,21 @@ def _upgraded(path: Path, table: pa.Table, kind: Kind, version: int) -> pa.Table
             )
         try:
             table = kind.upgrades[step](table)
-        except (pa.ArrowException, LookupError, TypeError, ValueError) as wrong:
+        except (pa.ArrowException, LookupError, TypeError, ValueError) as error:
             raise StoreError(
-                f"{path.name} could not be brought from version {step} to {step + 1} ({wrong}). Restore or remove it."
+                f"{path.name} could not be brought from version {step} to {step + 1} ({error}). Restore or remove it."
             ) from None
     return table
 
 
-def _run(path: Path, stated: str) -> dict[str, Any]:
+def _parse_run(path: Path, text: str) -> dict[str, Any]:
     try:
-        run = json.loads(stated)
+        run = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         run = None
-    if not isinstance(run, dict) or not run.keys() >= RUN_NEEDS or not isinstance(run["config"], dict):
+    if not isinstance(run, dict) or not run.keys() >= REQUIRED_RUN_FIELDS or not isinstance(run["config"], dict):
         raise StoreError(
-            f"{path.name} does not describe its run; expected at least {', '.join(sorted(RUN_NEEDS))}. "
+            f"{path.name} does not describe its run; expected at least {', '.join(sorted(REQUIRED_RUN_FIELDS))}. "
             "Restore or remove it."
         )
     return run
@@ -392,10 +351,10 @@ def _run(path: Path, stated: str) -> dict[str, Any]:
 def results_files() -> list[Path]:
     """Every Parquet results file under the data folder, sorted."""
     folder = data_folder()
-    own = sorted(path for kind in KINDS.values() for path in (folder / kind.folder).glob("*.parquet"))
-    return [*own, *imported_files()]
+    measured = sorted(path for kind in KINDS.values() for path in (folder / kind.folder).glob("*.parquet"))
+    return [*measured, *imported_files()]
 
 
 def imported_files() -> list[Path]:
-    """Results that readers brought: a folder an import. One that begins with a dot is not finished, or never was."""
+    """Imported results, one folder per import; a folder whose name begins with a dot is unfinished."""
     return sorted((data_folder() / IMPORTED).glob("[!.]*/*.parquet"))

@@ -1,4 +1,4 @@
-"""Fills the tables of a new store from the files under data/. A file that cannot be taken in is left out and named."""
+"""Fills the tables of a new store from the files under data/. A file that cannot be read is left out and reported."""
 
 import csv
 import json
@@ -18,11 +18,11 @@ from analysis.store.paths import data_folder
 
 Rows = Sequence[Mapping[str, Any]]
 Ask = Callable[[str], list[dict[str, Any]]]
-"""A SELECT -> its rows; what is missing or not a number is None."""
+"""Maps a SELECT to its rows; null and NaN are None."""
 Judge = Callable[[Ask], Mapping[str, Rows]]
-"""From what is in the store to tables that follow from it."""
+"""Computes further tables from the store's content: table name -> rows."""
 Problems = list[tuple[str, str]]
-"""Files that could not be taken in, in whole or in part, each with a sentence."""
+"""Files that could not be read, in whole or in part, each with a sentence that says why."""
 
 PUBLISHED = "published"
 PROBE_SET = "probe_set"
@@ -38,13 +38,13 @@ def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows | pa.Ta
         connection.unregister("incoming")
 
 
-ASKED_OFTEN = ("measured_models", "newest_terms", "published_rows", "published_pairs")
-"""Views that many rules ask for; while they ask, each is made once."""
+CACHED_VIEWS = ("measured_models", "newest_terms", "published_rows", "published_pairs")
+"""Views that many rules query; each is computed once for all of them."""
 
 
 @contextmanager
 def query_function(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
-    """A way to ask a store that is being built. Temporary tables, which DuckDB finds first, stand for slow views."""
+    """A query function on a store that is being built, in which temporary tables shadow slow views."""
 
     def ask(sql: str) -> list[dict[str, Any]]:
         result = connection.execute(sql)
@@ -52,18 +52,18 @@ def query_function(connection: duckdb.DuckDBPyConnection) -> Iterator[Ask]:
         rows = ([None if cell != cell else cell for cell in row] for row in result.fetchall())
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    for view in ASKED_OFTEN:
+    for view in CACHED_VIEWS:
         connection.execute(f"CREATE TEMP TABLE {view} AS SELECT * FROM main.{view}")
     try:
         yield ask
     finally:
-        for view in ASKED_OFTEN:
+        for view in CACHED_VIEWS:
             connection.execute(f"DROP TABLE temp.{view}")
 
 
 @contextmanager
 def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Everything within, or nothing of it."""
+    """Commits when the block succeeds and rolls back when it raises."""
     connection.begin()
     try:
         yield
@@ -74,82 +74,82 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 @contextmanager
-def _named(file: str, problems: Problems) -> Iterator[None]:
-    """Says in `problems` what is wrong with a file, and goes on to the next."""
+def _reporting(file: str, problems: Problems) -> Iterator[None]:
+    """Appends to `problems` what is wrong with a file, instead of raising."""
     try:
         yield
-    except StoreError as problem:
-        problems.append((file, _in_a_line(problem)))
+    except StoreError as error:
+        problems.append((file, _one_line(error)))
     except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
         raise  # Not the file's fault: no space is left for the store.
-    except (OSError, csv.Error, pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError) as wrong:
-        text = f"lacks {wrong}" if isinstance(wrong, KeyError) else f"could not be taken in ({_in_a_line(wrong)})"
-        problems.append((file, f"{Path(file).name} {text}. Restore or remove it."))
+    except (OSError, csv.Error, pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError) as error:
+        reason = f"lacks {error}" if isinstance(error, KeyError) else f"could not be taken in ({_one_line(error)})"
+        problems.append((file, f"{Path(file).name} {reason}. Restore or remove it."))
 
 
 @contextmanager
-def _whole(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems) -> Iterator[None]:
-    """Takes a file in whole, or leaves it out and says so in `problems`."""
-    with _named(file, problems), _transaction(connection):
+def _all_or_none(connection: duckdb.DuckDBPyConnection, file: str, problems: Problems) -> Iterator[None]:
+    """Inserts a file completely, or leaves it out and appends the reason to `problems`."""
+    with _reporting(file, problems), _transaction(connection):
         yield
 
 
-def _in_a_line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """An error in one line, and without the folders of this machine: readers see `problems`."""
-    return FOLDERS.sub("", " ".join(str(error).split("\n\nLINE ")[0].split()))
+    return FOLDER_PREFIX.sub("", " ".join(str(error).split("\n\nLINE ")[0].split()))
 
 
-FOLDERS = re.compile(r"(?<![\w:.~])/(?:[^/\s'\"()]+/)+")
-Taken = tuple[str, str, pa.Table, dict[str, Any]]
+FOLDER_PREFIX = re.compile(r"(?<![\w:.~])/(?:[^/\s'\"()]+/)+")
+LoadedFile = tuple[str, str, pa.Table, dict[str, Any]]
 """A results file that has been read: its name, kind, rows and run."""
 
 
 def results(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
     """Every results file: its run and its rows."""
-    taken = list(_read(problems))
+    loaded = list(_read(problems))
     try:
         with _transaction(connection):
-            _insert_all(connection, taken)
+            _insert_all(connection, loaded)
     except (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException):
         raise  # Not a file's fault: no space is left for the store.
     except (pa.ArrowException, duckdb.Error, LookupError, TypeError, ValueError):
-        _insert_each(connection, taken, problems)
+        _insert_each(connection, loaded, problems)
 
 
-def _read(problems: Problems) -> Iterator[Taken]:
+def _read(problems: Problems) -> Iterator[LoadedFile]:
     """The files that can be read."""
-    soon = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    latest = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     for path in files.results_files():
         name = str(path.relative_to(data_folder()))
-        with _named(name, problems):
+        with _reporting(name, problems):
             kind, table, run = files.read(path)
-            if str(run["created"]) > soon:
-                text = (
+            if str(run["created"]) > latest:
+                notice = (
                     f"{path.name} says that it was made at {run['created']}, which is yet to come. It is taken in and "
                 )
-                problems.append((name, text + "counts as the newest. Check the clock of the machine that made it."))
+                problems.append((name, notice + "counts as the newest. Check the clock of the machine that made it."))
             yield name, kind, table, run
 
 
-def _insert_each(connection: duckdb.DuckDBPyConnection, taken: Sequence[Taken], problems: Problems) -> None:
-    """One at a time, to leave out and name the file that is not as it should be, or repeats a run."""
+def _insert_each(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile], problems: Problems) -> None:
+    """Inserts the files one at a time, and leaves out and reports those that are invalid or repeat a run."""
     seen: set[str] = set()
-    for one in taken:
-        name, _, _, run = one
-        with _whole(connection, name, problems):
+    for entry in loaded:
+        name, _, _, run = entry
+        with _all_or_none(connection, name, problems):
             if run["run_id"] in seen:
-                text = f"{Path(name).name} repeats the run {run['run_id']} of another file. Remove one of them."
-                raise StoreError(text)
-            _insert_all(connection, [one])
+                reason = f"{Path(name).name} repeats the run {run['run_id']} of another file. Remove one of them."
+                raise StoreError(reason)
+            _insert_all(connection, [entry])
             seen.add(run["run_id"])
 
 
-def _insert_all(connection: duckdb.DuckDBPyConnection, taken: Sequence[Taken]) -> None:
-    """Runs, then rows kind by kind: an insertion each, which is what takes time."""
-    runs = [{**run, "file": name, "config": json.dumps(run["config"])} for name, _, _, run in taken]
+def _insert_all(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> None:
+    """Inserts runs, then the rows of each kind at once: the number of insertions is what takes time."""
+    runs = [{**run, "file": name, "config": json.dumps(run["config"])} for name, _, _, run in loaded]
     insert(connection, "runs", runs)
     kinds: dict[str, list[pa.Table]] = {}
-    for _, kind, table, run in taken:
+    for _, kind, table, run in loaded:
         if kind == "probe":
             _insert_probe(connection, table, run)
         else:
@@ -159,27 +159,27 @@ def _insert_all(connection: duckdb.DuckDBPyConnection, taken: Sequence[Taken]) -
 
 
 def imported_names(connection: duckdb.DuckDBPyConnection) -> None:
-    """Variants and tasks that only imported runs have: a row each, so that pages can name them."""
-    theirs = f"preset LIKE '{files.IMPORTED}%'"
+    """Adds the variants and tasks that only imported runs have, so that pages can name them."""
+    imported = f"preset LIKE '{files.IMPORTED}%'"
     connection.execute(
         "INSERT INTO variants BY NAME SELECT DISTINCT variant, variant AS title, 'imported' AS combines, "
-        f"'Imported; not one of ours.' AS summary FROM runs WHERE {theirs} AND variant IS NOT NULL "
+        f"'Imported; not one of ours.' AS summary FROM runs WHERE {imported} AND variant IS NOT NULL "
         "AND variant NOT IN (SELECT variant FROM variants) ORDER BY variant"
     )
     connection.execute(
         "INSERT INTO tasks BY NAME SELECT task, task AS title, false AS glue, min(metric) AS metric, "
-        f"'Imported; not one of ours.' AS summary FROM scores WHERE {theirs} "
+        f"'Imported; not one of ours.' AS summary FROM scores WHERE {imported} "
         "AND task NOT IN (SELECT task FROM tasks) GROUP BY task ORDER BY task"
     )
     connection.execute(
         "UPDATE tasks SET metric = found.metric FROM "
-        f"(SELECT task, min(metric) AS metric FROM scores WHERE {theirs} GROUP BY task) found "
+        f"(SELECT task, min(metric) AS metric FROM scores WHERE {imported} GROUP BY task) found "
         "WHERE tasks.task = found.task AND tasks.metric IS NULL"
     )
 
 
 def fine_tunings(connection: duckdb.DuckDBPyConnection) -> None:
-    """The table of that name anew, from the scores. After `imported_names`, which says what the main metrics are."""
+    """Recomputes the table of that name from the scores. Call after `imported_names`, which sets the main metrics."""
     connection.execute("DELETE FROM fine_tunings")
     connection.execute(
         "INSERT INTO fine_tunings BY NAME SELECT s.* EXCLUDE (seconds), r.created FROM scores s "
@@ -191,7 +191,7 @@ def fine_tunings(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def pretrainings(connection: duckdb.DuckDBPyConnection) -> None:
-    """The table of that name anew, from the curves."""
+    """Recomputes the table of that name from the curves."""
     connection.execute("DELETE FROM pretrainings")
     connection.execute(
         """
@@ -237,33 +237,33 @@ def published(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None
     folder = data_folder() / PUBLISHED
     for table in ("papers", "caveats", "metrics", "variants"):
         if (folder / f"{table}.csv").is_file():
-            with _whole(connection, f"{PUBLISHED}/{table}.csv", problems):
+            with _all_or_none(connection, f"{PUBLISHED}/{table}.csv", problems):
                 insert(connection, table, _csv(folder / f"{table}.csv"))
     connection.execute(
         "INSERT INTO tasks BY NAME SELECT task, any_value(task_title) AS title, bool_or(glue) AS glue FROM metrics "
         "WHERE task IS NOT NULL AND task NOT IN (SELECT task FROM tasks) GROUP BY task ORDER BY task"
     )
     if (folder / "citations.bib").is_file():
-        with _whole(connection, f"{PUBLISHED}/citations.bib", problems):
-            entries = re.split(r"\n(?=@)", (folder / "citations.bib").read_text(encoding="utf-8-sig"))
-            cited = [(key[1], entry.strip()) for entry in entries if (key := BIBTEX_KEY.match(entry))]
-            insert(connection, "citations", [{"citation_key": key, "bibtex": entry} for key, entry in cited])
+        with _all_or_none(connection, f"{PUBLISHED}/citations.bib", problems):
+            bibtex = re.split(r"\n(?=@)", (folder / "citations.bib").read_text(encoding="utf-8-sig"))
+            citations = [(key[1], entry.strip()) for entry in bibtex if (key := BIBTEX_KEY.match(entry))]
+            insert(connection, "citations", [{"citation_key": key, "bibtex": entry} for key, entry in citations])
     count = 0
     for path in sorted((folder / "figures").glob("*.csv")):
         name = f"{PUBLISHED}/figures/{path.name}"
-        with _whole(connection, name, problems):
+        with _all_or_none(connection, name, problems):
             figures = []
             for line, row in enumerate(_csv(path), start=2):
                 try:
                     figures.append({"row_number": count + len(figures), "file": path.name, **_figure(row)})
-                except ValueError as wrong:
-                    problems.append((name, f"line {line}: {wrong}; the row is left out. Correct it."))
+                except ValueError as error:
+                    problems.append((name, f"line {line}: {error}; the row is left out. Correct it."))
             insert(connection, "published", figures)
             count += len(figures)
 
 
 def _figure(row: Mapping[str, str | None]) -> dict[str, object]:
-    """A printed figure as the store keeps it. Raises ValueError for a number that is none."""
+    """A printed figure as a row of the store. Raises ValueError for a number that cannot be parsed."""
     return {
         "paper": row["paper"],
         "arxiv": row["arxiv"],
@@ -284,7 +284,7 @@ def _figure(row: Mapping[str, str | None]) -> dict[str, object]:
 def probe_set(connection: duckdb.DuckDBPyConnection, problems: Problems) -> None:
     """The texts of the probe set."""
     for path in sorted((data_folder() / PROBE_SET).glob("*.csv")):
-        with _whole(connection, f"{PROBE_SET}/{path.name}", problems):
+        with _all_or_none(connection, f"{PROBE_SET}/{path.name}", problems):
             texts = [
                 {
                     "corpus": PROBE_SET,

@@ -32,38 +32,38 @@ from analysis.store.paths import data_folder, is_mirrored
 from analysis.store.storage import Storage
 
 FOLDERS = ("results", "imported", "probes", "published", "probe_set", "checkpoints")
-"""What is mirrored; beside it lie the store and unfinished work, which are this machine's own."""
-KNOWN = ".mirror.json"
-SECONDS = 30.0
-"""How often pages look for what others wrote, at most."""
+"""The folders that are mirrored; the store and unfinished work stay on this machine."""
+MANIFEST = ".mirror.json"
+REFRESH_SECONDS = 30.0
+"""The shortest time between two looks of pages at the storage."""
 LOCK_SECONDS = 60.0
-AT_ONCE = 8
+PARALLEL_DOWNLOADS = 8
 
-Here = list[int]
+Stamp = list[int]
 """A file's size and time of change, in bytes and ns."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """How the mirror stands. fetched: when it was last as the storage; waiting: files still to be sent."""
+    """The state of the mirror. fetched: when it last equalled the storage; waiting: files still to be sent."""
 
     fetched: str
     waiting: int
     problem: str
 
 
-_tried: dict[Path, float] = {}
+_last_exchange: dict[Path, float] = {}
 _problems: dict[Path, str] = {}
-_trying = threading.Lock()
+_exchange_lock = threading.Lock()
 
 
-class Known(TypedDict):
-    """What is known of the mirrored files."""
+class Manifest(TypedDict):
+    """What was last recorded of the mirrored files."""
 
     fetched: str
     """When everything was fetched last: UTC; empty where it never was."""
-    files: dict[str, list[list[str] | Here | None]]
-    """Name -> the signs of the object in the storage and of the file here, None for what is being fetched."""
+    files: dict[str, list[list[str] | Stamp | None]]
+    """Name -> the version of the object and the stamp of the local file; None while it is being fetched."""
 
 
 def exchange() -> None:
@@ -77,7 +77,7 @@ def exchange() -> None:
         _problems[folder] = str(problem)
         raise
     finally:
-        _tried[folder] = time.monotonic()
+        _last_exchange[folder] = time.monotonic()
     _problems.pop(folder, None)
 
 
@@ -87,34 +87,34 @@ def send() -> None:
         return
     folder = data_folder()
     try:
-        with _known(folder) as known:
-            _send(folder, known, _storage())
+        with _locked_manifest(folder) as manifest:
+            _send(folder, manifest, _storage())
     except StorageUnavailable as problem:
         _problems[folder] = str(problem)
         logging.getLogger(__name__).warning(f"{problem} What was written is kept here and sent by a later sync.")
 
 
 def keep_current() -> None:
-    """Exchanges when the last time is a while ago, while whoever asks goes on with what is here.
+    """Exchanges in the background if the last exchange is older than `REFRESH_SECONDS`.
 
     Waits only where nothing was ever fetched; raises StorageUnavailable where nothing can be.
     """
     if not is_mirrored():
         return
     folder = data_folder()
-    is_recent = folder in _tried and time.monotonic() - _tried[folder] < SECONDS
+    is_recent = folder in _last_exchange and time.monotonic() - _last_exchange[folder] < REFRESH_SECONDS
     if is_recent and folder not in _problems:
         return
     if not _read(folder)["fetched"]:
         if is_recent and folder in _problems:
             raise StorageUnavailable(_problems[folder])
         exchange()
-    elif not is_recent and _trying.acquire(blocking=False):
-        threading.Thread(target=_quietly, daemon=True).start()
+    elif not is_recent and _exchange_lock.acquire(blocking=False):
+        threading.Thread(target=_exchange_in_background, daemon=True).start()
 
 
 def start() -> None:
-    """Exchanges for a command, which may go on with what is here, and logs that it must."""
+    """Exchanges for a command; where that fails, logs that the local files are used."""
     try:
         exchange()
     except StorageUnavailable as problem:
@@ -124,21 +124,21 @@ def start() -> None:
 
 
 def state() -> State | None:
-    """How the mirror stands; None where results files lie in a folder of this machine."""
+    """The state of the mirror; None where results files lie in a folder of this machine."""
     if not is_mirrored():
         return None
     folder = data_folder()
-    known = _read(folder)
-    return State(fetched=known["fetched"], waiting=len(_unsent(folder, known)), problem=_problems.get(folder, ""))
+    manifest = _read(folder)
+    return State(fetched=manifest["fetched"], waiting=len(_unsent(folder, manifest)), problem=_problems.get(folder, ""))
 
 
-def _quietly() -> None:
+def _exchange_in_background() -> None:
     try:
         exchange()
     except StoreError as problem:
         logging.getLogger(__name__).warning(str(problem))
     finally:
-        _trying.release()
+        _exchange_lock.release()
 
 
 def _storage() -> Storage:
@@ -146,111 +146,111 @@ def _storage() -> Storage:
 
 
 def _exchange(folder: Path) -> None:
-    with _known(folder) as known:
+    with _locked_manifest(folder) as manifest:
         storage = _storage()
-        unsent: StorageUnavailable | None = None
+        failure: StorageUnavailable | None = None
         try:
-            _send(folder, known, storage)
+            _send(folder, manifest, storage)
         except StorageUnavailable as problem:  # it may take nothing and give all the same
-            unsent = problem
-        _fetch(folder, known, storage)
-        if unsent:
-            raise unsent
+            failure = problem
+        _fetch(folder, manifest, storage)
+        if failure:
+            raise failure
 
 
-def _send(folder: Path, known: Known, storage: Storage) -> None:
-    for name in _unsent(folder, known):
-        here = _here(folder / name)
-        known["files"][name] = [storage.put(folder / name, name), here]
+def _send(folder: Path, manifest: Manifest, storage: Storage) -> None:
+    for name in _unsent(folder, manifest):
+        stamp = _stamp_of(folder / name)
+        manifest["files"][name] = [storage.put(folder / name, name), stamp]
 
 
-def _fetch(folder: Path, known: Known, storage: Storage) -> None:
-    files = known["files"]
-    there = {name: signs for name, signs in storage.contents().items() if _is_ours(name)}
-    if files and not there:
+def _fetch(folder: Path, manifest: Manifest, storage: Storage) -> None:
+    files = manifest["files"]
+    remote = {name: version for name, version in storage.contents().items() if _is_mirrored_name(name)}
+    if files and not remote:
         raise StorageUnavailable(
             f"The storage that ADDEND_DATA names is empty, but {len(files)} of its files are here, so nothing is "
             f"removed. Check the address; if the storage is meant to be empty, remove the folder {folder}."
         )
-    for name in _unsent(folder, known):
-        there.pop(name, None)
-    wanted: list[str] = []
-    for name, signs in there.items():
-        if files.get(name, [None])[0] != signs or not (folder / name).is_file():
-            wanted.append(name)
+    for name in _unsent(folder, manifest):
+        remote.pop(name, None)
+    outdated: list[str] = []
+    for name, version in remote.items():
+        if files.get(name, [None])[0] != version or not (folder / name).is_file():
+            outdated.append(name)
             files[name] = [None, None]
-    # Said before it is done: a file that half an exchange left is none that was written here.
-    _write(folder, known)
+    # Recorded first: a file that an interrupted exchange left must not count as written here.
+    _write(folder, manifest)
 
-    def fetched(name: str) -> tuple[str, Here]:
+    def download(name: str) -> tuple[str, Stamp]:
         with atomic_write(folder / name) as partial:
             storage.get(name, partial)
-            if partial.stat().st_size != int(there[name][0]):
+            if partial.stat().st_size != int(remote[name][0]):
                 raise StorageUnavailable(
                     f"{name} changed while it was fetched, or arrived incomplete. It is fetched again."
                 )
-        return name, _here(folder / name)
+        return name, _stamp_of(folder / name)
 
-    with ThreadPoolExecutor(AT_ONCE) as fetching:
-        for name, here in fetching.map(fetched, wanted):
-            files[name] = [there[name], here]
-    for name in set(files) - set(there) - set(_unsent(folder, known)):
+    with ThreadPoolExecutor(PARALLEL_DOWNLOADS) as pool:
+        for name, stamp in pool.map(download, outdated):
+            files[name] = [remote[name], stamp]
+    for name in set(files) - set(remote) - set(_unsent(folder, manifest)):
         (folder / name).unlink(missing_ok=True)
         del files[name]
-    known["fetched"] = now()
+    manifest["fetched"] = now()
 
 
-def _is_ours(name: str) -> bool:
-    """Whether an object is mirrored. None whose name leads out of the folder is."""
+def _is_mirrored_name(name: str) -> bool:
+    """Whether an object of this name is mirrored; none whose name leads out of the folder is."""
     parts = PurePosixPath(name).parts
     plain = str(PurePosixPath(name)) == name and not any(part.startswith(".") or "\\" in part for part in parts)
     return plain and len(parts) > 1 and parts[0] in FOLDERS and not name.endswith(".partial")
 
 
-def _unsent(folder: Path, known: Known) -> list[str]:
+def _unsent(folder: Path, manifest: Manifest) -> list[str]:
     """The files that were written here since they were last sent or fetched."""
-    items: list[str] = []
-    for path in (path for one in FOLDERS for path in (folder / one).rglob("*")):
+    names: list[str] = []
+    for path in (path for top in FOLDERS for path in (folder / top).rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if _is_ours(name) and path.is_file():
-            _, here = known["files"].get(name, [None, ()])
-            if here is not None and here != _here(path):
-                items.append(name)
-    return sorted(items)
+        if _is_mirrored_name(name) and path.is_file():
+            _, stamp = manifest["files"].get(name, [None, ()])
+            if stamp is not None and stamp != _stamp_of(path):
+                names.append(name)
+    return sorted(names)
 
 
-def _here(path: Path) -> Here:
+def _stamp_of(path: Path) -> Stamp:
     stat = path.stat()
     return [stat.st_size, stat.st_mtime_ns]
 
 
 @contextmanager
-def _known(folder: Path) -> Iterator[Known]:
-    """What is known of the files, for one at a time to change; written down however the block ends."""
+def _locked_manifest(folder: Path) -> Iterator[Manifest]:
+    """The manifest under a file lock; it is written back however the block ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".mirror.lock", timeout=LOCK_SECONDS):
-            known = _read(folder)
+            manifest = _read(folder)
             try:
-                yield known
+                yield manifest
             finally:
-                _write(folder, known)
+                _write(folder, manifest)
     except Timeout:
         raise StorageUnavailable(
             f"Another process has been exchanging files of {folder} for {LOCK_SECONDS:.0f} s. Wait, or end it."
         ) from None
-    except OSError as refused:
+    except OSError as error:
         raise StoreError(
-            f"The mirror {folder} could not be written ({refused.strerror or refused}). Free space or make it "
+            f"The mirror {folder} could not be written ({error.strerror or error}). Free space or make it "
             "writable, or set ADDEND_MIRROR to a folder that is."
         ) from None
 
 
-def _read(folder: Path) -> Known:
-    path = folder / KNOWN
+def _read(folder: Path) -> Manifest:
+    path = folder / MANIFEST
     return json.loads(path.read_bytes()) if path.is_file() else {"fetched": "", "files": {}}
 
 
-def _write(folder: Path, known: Known) -> None:
-    with atomic_write(folder / KNOWN) as partial:
-        partial.write_text(json.dumps(known), encoding="utf-8")
+def _write(folder: Path, manifest: Manifest) -> None:
+    with atomic_write(folder / MANIFEST) as partial:
+        partial.write_text(json.dumps(manifest), encoding="utf-8")

@@ -25,13 +25,13 @@ def data_folder() -> Path:
     if is_mirrored():
         mirrors = Path(settings.text("ADDEND_MIRROR") or Path.home() / ".cache" / "addend")
         return mirrors / hashlib.sha256(settings.text("ADDEND_DATA").encode()).hexdigest()[:12]
-    if chosen := settings.text("ADDEND_DATA"):
-        return Path(chosen)
-    return _unpacked(BUNDLE) if BUNDLE.is_dir() else ROOT / "data"
+    if configured := settings.text("ADDEND_DATA"):
+        return Path(configured)
+    return _unpack(BUNDLE) if BUNDLE.is_dir() else ROOT / "data"
 
 
 @cache
-def _unpacked(bundle: Path) -> Path:
+def _unpack(bundle: Path) -> Path:
     """The copy of a package's results, made once for each content, whole or not at all."""
     content = hashlib.sha256((bundle / "SHA256SUMS").read_bytes()).hexdigest()[:12]
     folder = Path.home() / ".local" / "share" / "addend" / content
@@ -59,7 +59,7 @@ def store_path() -> Path:
 
 
 def version() -> tuple[str, int, int]:
-    """Tells one state of the store from another, for whoever keeps what was read from it; 0, 0 where there is none."""
+    """Identifies a state of the store, as a key of caches; ends in 0, 0 if there is no store."""
     path = store_path()
     try:
         stat = path.stat()
@@ -72,19 +72,19 @@ ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
 
 
-def until_the_store_changes(
-    entries: int = 4,
+def cached_until_store_changes(
+    maxsize: int = 4,
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
-    """Keeps what a function gives for the last so many arguments; nobody may change it, as all get the same object."""
+    """An LRU cache that is emptied when the store changes. The results are shared, so they must not be modified."""
 
     def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
-        @lru_cache(maxsize=entries)
-        def kept(_: tuple[str, int, int], *args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
-            return function(*args, **named)
+        @lru_cache(maxsize=maxsize)
+        def cached(_: tuple[str, int, int], *args: ArgumentsP.args, **kwargs: ArgumentsP.kwargs) -> ResultT:
+            return function(*args, **kwargs)
 
         @wraps(function)
-        def current(*args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
-            return kept(version(), *args, **named)  # the version only tells one store from another
+        def current(*args: ArgumentsP.args, **kwargs: ArgumentsP.kwargs) -> ResultT:
+            return cached(version(), *args, **kwargs)  # the version only tells one store from another
 
         return current
 

@@ -1,4 +1,4 @@
-"""Object storage, through fsspec: the one place that speaks to it, and what its refusals are called.
+"""Object storage through fsspec, with its errors translated into ours.
 
 Which server, and with which credentials, is told to fsspec and the storage's own library (AWS_ENDPOINT_URL,
 AWS_ACCESS_KEY_ID, FSSPEC_S3_...). Their errors may quote addresses and keys, so only the kind of error is passed on.
@@ -10,16 +10,16 @@ from pathlib import Path
 
 from analysis.core.errors import NotInstalled, SettingError, StorageUnavailable
 
-_PATIENCE = {"config_kwargs": {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}}
-"""Seconds and tries of S3, whose own defaults would hold who waits for minutes."""
-OPTIONS = {"s3": _PATIENCE, "s3a": _PATIENCE, "file": {"auto_mkdir": True}, "local": {"auto_mkdir": True}}
-SIGNS = ("ETag", "etag", "mtime", "last_modified", "updated", "created")
-"""What a storage may say of an object that changes when the object does; none says all of them."""
+_S3_TIMEOUTS = {"config_kwargs": {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}}
+"""Seconds and attempts; S3's own defaults would block a caller for minutes."""
+OPTIONS = {"s3": _S3_TIMEOUTS, "s3a": _S3_TIMEOUTS, "file": {"auto_mkdir": True}, "local": {"auto_mkdir": True}}
+VERSION_FIELDS = ("ETag", "etag", "mtime", "last_modified", "updated", "created")
+"""Fields of an object's description that change with its content; each storage has some of them."""
 
 
-def is_address(place: str) -> bool:
-    """Whether what a setting names is object storage, not a folder."""
-    return "://" in place
+def is_address(location: str) -> bool:
+    """Whether a setting names object storage rather than a folder."""
+    return "://" in location
 
 
 class Storage:
@@ -27,15 +27,15 @@ class Storage:
 
     def __init__(self, setting: str, address: str) -> None:
         """Raises NotInstalled, and SettingError for an address that fsspec does not know."""
-        self._what = f"The storage that {setting} names"
+        self._description = f"The storage that {setting} names"
         protocol = address.partition("://")[0]
         try:
             import fsspec
 
             # Without its cache of listings: what others put there is seen at once.
             self._system, root = fsspec.url_to_fs(address, use_listings_cache=False, **OPTIONS.get(protocol, {}))
-        except ImportError as absent:
-            remedy = "pip install -r requirements-s3.txt" if protocol in ("s3", "s3a") else f"{absent}"
+        except ImportError as error:
+            remedy = "pip install -r requirements-s3.txt" if protocol in ("s3", "s3a") else f"{error}"
             raise NotInstalled(
                 f"{setting} is an address of {protocol}://, which needs a package that is not installed. Run: {remedy}."
             ) from None
@@ -47,42 +47,44 @@ class Storage:
         self._root = root.rstrip("/")
 
     def contents(self) -> dict[str, list[str]]:
-        """Every object: its name, and its signs (the size first), which differ when its content does."""
-        with self._reaching():
-            entries: Mapping[str, Mapping[str, object]] = self._system.find(self._root, detail=True)
-        return {path[len(self._root) + 1 :]: _signs(about) for path, about in entries.items()}
+        """Name -> version of every object: its size, then fields that differ when its content does."""
+        with self._translated_errors():
+            objects: Mapping[str, Mapping[str, object]] = self._system.find(self._root, detail=True)
+        return {path[len(self._root) + 1 :]: _object_version(info) for path, info in objects.items()}
 
     def has(self, name: str) -> bool:
         """Whether there is an object of this name."""
-        with self._reaching():
+        with self._translated_errors():
             return bool(self._system.exists(f"{self._root}/{name}"))
 
     def get(self, name: str, path: Path) -> None:
         """Fetches an object into a file."""
-        with self._reaching():
+        with self._translated_errors():
             self._system.get_file(f"{self._root}/{name}", str(path))
 
     def put(self, path: Path, name: str) -> list[str]:
-        """Sends a file; returns the object's signs."""
-        with self._reaching():
+        """Sends a file; returns the object's version."""
+        with self._translated_errors():
             self._system.put_file(str(path), f"{self._root}/{name}")
-            return _signs(self._system.info(f"{self._root}/{name}"))
+            return _object_version(self._system.info(f"{self._root}/{name}"))
 
     @contextmanager
-    def _reaching(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except FileNotFoundError as absent:
-            raise StorageUnavailable(f"{self._what} is not there, or lacks a file. Check its address.") from absent
-        except PermissionError as refused:
-            raise StorageUnavailable(f"{self._what} refused access. Check the credentials.") from refused
-        except Exception as failed:  # of whichever library speaks to it
-            text = getattr(failed, "strerror", None) or type(failed).__name__
+        except FileNotFoundError as error:
             raise StorageUnavailable(
-                f"{self._what} could not be reached ({text}). Try again in a moment, or check the network, the address "
-                "and the credentials."
-            ) from failed
+                f"{self._description} is not there, or lacks a file. Check its address."
+            ) from error
+        except PermissionError as error:
+            raise StorageUnavailable(f"{self._description} refused access. Check the credentials.") from error
+        except Exception as error:  # of whichever library speaks to it
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise StorageUnavailable(
+                f"{self._description} could not be reached ({reason}). Try again in a moment, or check the network, "
+                "the address and the credentials."
+            ) from error
 
 
-def _signs(about: Mapping[str, object]) -> list[str]:
-    return [str(about["size"]), *(str(about[sign]) for sign in SIGNS if sign in about)]
+def _object_version(info: Mapping[str, object]) -> list[str]:
+    return [str(info["size"]), *(str(info[sign]) for sign in VERSION_FIELDS if sign in info)]

@@ -1,4 +1,4 @@
-"""Builds the store from the files: whole, beside the old one, which it then replaces in one step.
+"""Builds the store from the files, next to the old one, which it then replaces in one step.
 
 A store is current when its fingerprint equals that of the files, the schema and the dimension tables.
 """
@@ -36,9 +36,9 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Table or view of the store -> its number of rows."""
         tables = read.query("SHOW TABLES", path=self.path).name
-        every = " UNION ALL ".join(f"SELECT '{table}' AS name, count(*) AS rows FROM \"{table}\"" for table in tables)
-        counted = read.query(every, path=self.path)
-        return dict(zip(counted.name, counted["rows"].astype(int), strict=True))
+        union = " UNION ALL ".join(f"SELECT '{table}' AS name, count(*) AS rows FROM \"{table}\"" for table in tables)
+        counts = read.query(union, path=self.path)
+        return dict(zip(counts.name, counts["rows"].astype(int), strict=True))
 
 
 def schema_version() -> int:
@@ -87,7 +87,7 @@ def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild:
     """Brings the store up to date. Does nothing when it is; on any failure the old store stays.
 
     dimensions: table name -> rows, for the tables that come from registries.
-    judge: from a way to ask the store that is being built, table name -> rows, for the tables that follow from it.
+    judge: computes further tables (name -> rows) with a query function on the store that is being built.
     rebuild: build anew even when it is current, unreadable, or written by a newer Addend.
     Raises StoreError for a store of a newer Addend, one that another process builds, or one that cannot be written.
     """
@@ -97,7 +97,7 @@ def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild:
         return not rebuild and stored_fingerprint(path) == fingerprint(dimensions)
 
     try:
-        # Asked before the lock too: a current store can be read from a folder that cannot be written.
+        # Checked before locking too: a current store can be read from a read-only folder.
         if not is_current():
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
@@ -108,19 +108,19 @@ def sync(dimensions: Mapping[str, Rows], *, judge: Judge | None = None, rebuild:
         raise StoreError(
             f"Another process has been building the store {path} for {LOCK_SECONDS:.0f} s. Wait, or end that process."
         ) from None
-    except (OSError, duckdb.Error) as refused:
+    except (OSError, duckdb.Error) as error:
         raise StoreError(
-            f"The store {path} could not be written ({getattr(refused, 'strerror', None) or refused}). "
+            f"The store {path} could not be written ({getattr(error, 'strerror', None) or error}). "
             "Free space or make the folder writable, or set ADDEND_STORE to a path that is."
         ) from None
 
 
 def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> Report:
     unreadable = _is_unreadable(path)
-    wanted = fingerprint(dimensions)
+    new_fingerprint = fingerprint(dimensions)
     problems: fill.Problems = []
-    with _building(path) as built:
-        connection = duckdb.connect(str(built))
+    with _build_folder(path) as new_store:
+        connection = duckdb.connect(str(new_store))
         try:
             for migration in sorted(SCHEMA.glob("*.sql")):
                 connection.execute(migration.read_text(encoding="utf-8"))
@@ -138,14 +138,8 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
                 for table, rows in judged.items():
                     fill.insert(connection, table, rows)
             fill.insert(connection, "problems", [{"file": file, "problem": problem} for file, problem in problems])
-            about = {
-                "schema_version": schema_version(),
-                "fingerprint": wanted,
-                "built": now(),
-                "git_sha": git_sha(),
-                "versions": library_versions(),
-            }
-            fill.insert(connection, "meta", [about])
+            meta = {"schema_version": schema_version(), "fingerprint": new_fingerprint, "built": now()}
+            fill.insert(connection, "meta", [{**meta, "git_sha": git_sha(), "versions": library_versions()}])
             # Closing does this too, but says nothing when the disk is full; an empty store would replace the old one.
             connection.execute("CHECKPOINT")
         finally:
@@ -153,14 +147,14 @@ def _build(path: Path, dimensions: Mapping[str, Rows], judge: Judge | None) -> R
         with read.closed():
             if unreadable:
                 os.replace(path, f"{path}.unreadable")
-            os.replace(built, path)
+            os.replace(new_store, path)
             Path(f"{path}.wal").unlink(missing_ok=True)
     return Report(path, True, problems)
 
 
 @contextmanager
-def _building(path: Path) -> Iterator[Path]:
-    """A place beside the store to build it in, which is gone afterwards."""
+def _build_folder(path: Path) -> Iterator[Path]:
+    """A path in a temporary folder next to the store; the folder is removed afterwards."""
     folder = path.with_name(f".{path.name}.building")
     # A build that was killed leaves its folder behind. The lock is ours, so no living build's is removed.
     shutil.rmtree(folder, ignore_errors=True)
@@ -172,7 +166,7 @@ def _building(path: Path) -> Iterator[Path]:
 
 
 def _is_unreadable(path: Path) -> bool:
-    """Whether a file lies at the store's path that cannot be read; it is then put aside, not replaced.
+    """Whether the file at the store's path cannot be read; it is then renamed, not replaced.
 
     Raises StoreError for a database of somebody else's, which ADDEND_STORE names by mistake.
     """
@@ -193,13 +187,8 @@ def _is_unreadable(path: Path) -> bool:
 
 
 def _text_files() -> list[Path]:
-    folder = data_folder()
-    items = [
-        *folder.glob(f"{fill.PUBLISHED}/**/*.csv"),
-        *folder.glob(f"{fill.PUBLISHED}/*.bib"),
-        *folder.glob(f"{fill.PROBE_SET}/*.csv"),
-    ]
-    return sorted(items)
+    patterns = (f"{fill.PUBLISHED}/**/*.csv", f"{fill.PUBLISHED}/*.bib", f"{fill.PROBE_SET}/*.csv")
+    return sorted(path for pattern in patterns for path in data_folder().glob(pattern))
 
 
 def _stored_problems(path: Path) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
-"""What a long measurement has found so far, kept item by item, so that one that was killed goes on where it was.
+"""Partial results of a long measurement, saved item by item, so that a measurement that was killed can resume.
 
-It lies under `unfinished/` in the data folder until the results file is written, and is nobody's evidence.
+They lie under `unfinished/` in the data folder until the results file is written.
 """
 
 import hashlib
@@ -20,51 +20,51 @@ from analysis.core.provenance import git_sha, library_versions
 from analysis.store.paths import data_folder
 
 FOLDER = "unfinished"
-Found = Mapping[str, ndarray]
-"""What was found of one item: arrays by name, none of objects."""
+Arrays = Mapping[str, ndarray]
+"""The arrays of one item by name, without dtype object."""
 
 
 class PartialResults:
-    """The items of one measurement that are done. Two with other settings, code or libraries share nothing.
+    """The finished items of one measurement, with the same settings, code and libraries.
 
-    Code that is not committed has no name, so a checkout with changes keeps nothing and starts anew.
+    A checkout with uncommitted changes has no version, so nothing is saved for it.
     """
 
     def __init__(self, **settings: Any) -> None:
-        """settings: all that the numbers depend on but code and libraries; JSON."""
+        """settings: everything that the numbers depend on except code and libraries, as JSON."""
         sha = git_sha()
-        about = {"git_sha": sha, "versions": library_versions(), **settings}
-        name = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+        identity = {"git_sha": sha, "versions": library_versions(), **settings}
+        name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
         self._folder: Path | None = None if sha.endswith("+") else data_folder() / FOLDER / name
         self.resumed = 0
-        """How many items were found done."""
+        """How many items were loaded."""
 
-    def get(self, item: int) -> Found | None:
-        """What was found of an item; None where it is not done, or was cut off while it was written."""
+    def get(self, item: int) -> Arrays | None:
+        """The arrays of an item; None if it is not finished, or was interrupted while it was written."""
         if self._folder is None:
             return None
         try:
-            with np.load(self._folder / f"{item}.npz", allow_pickle=False) as kept:
-                entries = dict(kept)
+            with np.load(self._folder / f"{item}.npz", allow_pickle=False) as archive:
+                arrays = dict(archive)
         except (FileNotFoundError, zipfile.BadZipFile, EOFError, ValueError):
             return None
         self.resumed += 1
-        return entries
+        return arrays
 
-    def keep(self, item: int, results: Found) -> None:
-        """Keeps what was found of an item, whole or not at all. Raises StoreError where it cannot be written."""
+    def save(self, item: int, results: Arrays) -> None:
+        """Saves the arrays of an item, completely or not at all. Raises StoreError where it cannot be written."""
         if self._folder is None:
             return
         try:
             with atomic_write(self._folder / f"{item}.npz") as partial, partial.open("wb") as file:
                 np.savez(file, allow_pickle=False, **results)
-        except OSError as refused:
+        except OSError as error:
             raise StoreError(
-                f"{self._folder} could not be written ({refused.strerror or refused}). Make the data folder writable, "
+                f"{self._folder} could not be written ({error.strerror or error}). Make the data folder writable, "
                 "or set ADDEND_DATA to one that is."
             ) from None
 
     def discard(self) -> None:
-        """Forgets all of it: the results file is written."""
+        """Deletes all items, once the results file is written."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -278,14 +278,14 @@ class ModelServer:
         key, head = (result.name, result.revision), job.request.head
         kept = self.models.get(key)
         if kept is not None and (kept.headed or not head):
-            return kept.as_asked(head)
+            return kept.with_head(head)
         self.models.drop(key)  # with its head it is the same model and more; both at once would be twice the memory
         self.models.make_room(result.bytes)
         job.says(f"Loading {result.name}")
         self._before_load()
         loaded = job.request.load(job.says, result)
         self.models.put(key, loaded)
-        return loaded.as_asked(head)
+        return loaded.with_head(head)
 
     def _told(self, failed: BaseException) -> Exception:
         if isinstance(failed, MemoryError) or type(failed).__name__ == "OutOfMemoryError":

@@ -63,7 +63,7 @@ def limits() -> pd.DataFrame:
     rows = []
     for name, setting in settings.SETTINGS.items():
         is_set = bool(os.environ.get(name, "").strip())
-        value = settings.stated(name)
+        value = settings.effective_value(name)
         if name in PLACES and settings.hosted():
             value = "set" if is_set else ""
         if setting.unlimited and value == "0" and name != "ADDEND_PROXIES":

@@ -5,11 +5,11 @@ import streamlit as st
 
 from analysis.core import settings
 from analysis.core.errors import AddendError
-from analysis.imports.base import READERS, StatedByReader
-from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, uploads
-from analysis.imports.plan import Plan, carry_out, plan
+from analysis.imports.base import READERS, UserMetadata
+from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
+from analysis.imports.plan import Plan, execute, plan
 from analysis.imports.plan_process import plan_in_child
-from analysis.imports.rows import CURVES, METRICS, NEEDS
+from analysis.imports.rows import CURVES, METRICS, REQUIRED
 from dashboard.session import query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
 from dashboard.widgets import show
@@ -47,10 +47,10 @@ def forms() -> None:
         st.markdown(f"**{reader.title}**: {safe(reader.expects)}.")
     left, right = st.columns(2)
     left.caption(
-        f"One score per row: {', '.join(NEEDS['scores'])}. Metrics: {', '.join(sorted(METRICS))}, as fractions."
+        f"One score per row: {', '.join(REQUIRED['scores'])}. Metrics: {', '.join(sorted(METRICS))}, as fractions."
     )
     left.code(EXAMPLE, language=None)
-    right.caption(f"One point of a curve per row: {', '.join(NEEDS['curves'])}. Metrics: {', '.join(CURVES)}.")
+    right.caption(f"One point of a curve per row: {', '.join(REQUIRED['curves'])}. Metrics: {', '.join(CURVES)}.")
     right.code(CURVE, language=None)
     st.caption(
         "seed is the pre-training's seed: fine-tunings of one checkpoint share it and differ in finetune_seed. "
@@ -59,7 +59,7 @@ def forms() -> None:
     )
 
 
-def values_for_all_rows() -> StatedByReader:
+def values_for_all_rows() -> UserMetadata:
     """What the files may not say."""
     with st.expander("Values for all rows, where the files do not give them (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
@@ -67,16 +67,16 @@ def values_for_all_rows() -> StatedByReader:
         seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)
         rate = st.number_input("Learning rate", 0.0, 10.0, None, format="%g", key="import.rate", width=150)
         preset = st.text_input("Preset", key="import.preset", width=150)
-    return StatedByReader(
+    return UserMetadata(
         variant=variant or None, task=task or None, seed=seed, learning_rate=rate, preset=preset or None
     )
 
 
 def preview(plan: Plan) -> None:
     """What would be added, or every bad row."""
-    for left in plan.left[:MOST_PROBLEMS]:
+    for left in plan.left[:MAX_LISTED]:
         st.caption(f"Left out: {safe(left)}")
-    if more := plan.left[MOST_PROBLEMS:]:
+    if more := plan.left[MAX_LISTED:]:
         st.caption(f"And {len(more):,} more were left out.")
     if plan.bad:
         st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
@@ -95,7 +95,7 @@ def preview(plan: Plan) -> None:
     ]  # fmt: skip
     st.dataframe(pd.DataFrame(runs), hide_index=True)
     if st.button("Add them", type="primary", icon=":material/add:"):
-        carry_out(plan)
+        execute(plan)
         st.session_state["import.done"] = f"{plan.rows:,} rows of {len(plan.runs):,} runs were added."
         st.session_state["import.round"] = st.session_state.get("import.round", 0) + 1
         st.rerun()
@@ -122,16 +122,16 @@ if not uploads():
     st.stop()
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
 sent = st.file_uploader(
-    f"At most {MOST_MIB} MiB together",
+    f"At most {MAX_MIB} MiB together",
     type=None if folder else ["csv", "jsonl", "parquet", "json"],
     accept_multiple_files="directory" if folder else True,
-    max_upload_size=MOST_MIB,
+    max_upload_size=MAX_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
 )
 stated = values_for_all_rows()
 if sent:
-    if sum(one.size for one in sent) > MOST_MIB << 20 or len(sent) > MOST_FILES:
-        st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send them in parts.")
+    if sum(one.size for one in sent) > MAX_MIB << 20 or len(sent) > MAX_FILES:
+        st.error(f"These are more than {MAX_MIB} MiB or {MAX_FILES:,} files; send them in parts.")
         st.stop()
     try:
         query_quota.count_import()

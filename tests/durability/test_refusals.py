@@ -17,7 +17,7 @@ import pytest
 
 from analysis.core.errors import StoreError
 from analysis.figures.runs import data as runs
-from analysis.imports.plan import carry_out, plan
+from analysis.imports.plan import execute, plan
 from analysis.store import files, read
 from analysis.store.sync import sync
 from tests.durability import worker
@@ -59,7 +59,7 @@ def rows() -> int:
 
 def test_a_full_disk_is_said_and_the_rest_is_served(disk: Path) -> None:
     worker.scores(1, 4)
-    carry_out(plan(brought(2)))
+    execute(plan(brought(2)))
     sync({})
     assert rows() == 7
     with pytest.raises(OSError, match="No space left"):
@@ -68,7 +68,7 @@ def test_a_full_disk_is_said_and_the_rest_is_served(disk: Path) -> None:
     with pytest.raises(StoreError, match=r"could not be written \(.*No space left on device\)\. Free space"):
         worker.scores(1, 5)
     with pytest.raises(StoreError, match=r"could not be written \(.*No space left on device\)\. Free space"):
-        carry_out(plan(brought(20, 100)))
+        execute(plan(brought(20, 100)))
     assert sorted(path for path in disk.rglob("*")) == before, "nothing half-written may be left"
     assert rows() == 7
     (disk / "filler").unlink()
@@ -82,7 +82,7 @@ def test_a_read_only_data_folder_is_said_and_still_served(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     assert sync({}).rebuilt, "the store lies elsewhere"
     assert rows() == 5
-    for act in (lambda: worker.scores(1, 5), lambda: worker.probe(1, 5), lambda: carry_out(plan(brought(2)))):
+    for act in (lambda: worker.scores(1, 5), lambda: worker.probe(1, 5), lambda: execute(plan(brought(2)))):
         with pytest.raises(StoreError, match=r"could not be written \(Read-only file system\)\. Free space or make"):
             act()
     assert rows() == 5
@@ -90,15 +90,15 @@ def test_a_read_only_data_folder_is_said_and_still_served(disk: Path) -> None:
 
 def test_files_may_not_grow_where_no_disk_can_be_made(data: Path) -> None:
     """The same by a limit of the system's on the size of files, which needs no rights."""
-    carry_out(plan(brought(2)))
+    execute(plan(brought(2)))
     code = f"""
 import resource, sys
 sys.path.insert(0, {str(ROOT)!r})
 from analysis.core.errors import StoreError
-from analysis.imports.plan import carry_out, plan
+from analysis.imports.plan import execute, plan
 from tests.durability import worker
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, -1))
-for act in (lambda: worker.scores(1, 5), lambda: carry_out(plan({brought(9, 50)!r}))):
+for act in (lambda: worker.scores(1, 5), lambda: execute(plan({brought(9, 50)!r}))):
     try:
         act()
         print("written")
@@ -124,7 +124,7 @@ for act in (lambda: worker.scores(1, 5), lambda: carry_out(plan({brought(9, 50)!
 )
 def test_a_spoilt_import_is_named_and_the_rest_served(data: Path, spoil, said) -> None:
     worker.scores(1, 4)
-    folder = carry_out(plan(brought(3)))
+    folder = execute(plan(brought(3)))
     assert folder
     first = sorted(folder.iterdir())[0]
     spoil(first)

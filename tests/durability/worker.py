@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from analysis.imports.plan import carry_out, plan  # noqa: E402
+from analysis.imports.plan import execute, plan  # noqa: E402
 from analysis.store import files, sync  # noqa: E402
 
 Values = dict[str, list[float]]
@@ -53,7 +53,7 @@ def imported(seed: int, place: int) -> str:
     name, held = f"mine-{seed}-{place}", values(seed, place)
     lines = [f"{name}-{half},rte,accuracy,{row},1e-4,{value}" for half in "ab" for row, value in enumerate(held)]
     header = "variant,task,metric,seed,learning_rate,value"
-    carry_out(plan({"mine.csv": "\n".join([header, *lines]).encode()}))
+    execute(plan({"mine.csv": "\n".join([header, *lines]).encode()}))
     return name
 
 

@@ -122,14 +122,14 @@ def test_what_was_checked_is_what_is_downloaded(hosted, hub: Hub, monkeypatch): 
 
 
 def test_a_huge_tokenizer_is_refused_before_it_is_downloaded(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.file_checks.LARGEST_TOKENIZER", 1000)
+    monkeypatch.setattr("analysis.models.file_checks.MAX_TOKENIZER_BYTES", 1000)
     hub.repositories["owner/tiny"].files[SHA]["tokenizer.json"] = b" " * 2000
     refused("holds a tokenizer.json of")
     assert not hub.asked_for("tokenizer.json")
 
 
 def test_a_text_is_refused_that_would_take_all_memory_as_it_is_read(hub: Hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("analysis.models.file_checks.LARGEST_TEXT_FILE", 10_000)
+    monkeypatch.setattr("analysis.models.file_checks.MAX_TEXT_FILE_BYTES", 10_000)
     files = hub.repositories["owner/tiny"].files[SHA]
     files["tokenizer.json"] += b" " * 20_000  # which a child process tries
     assert resolve("owner/tiny").revision == SHA
@@ -307,7 +307,7 @@ def weigh(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def test_a_header_of_very_many_weights_is_refused_before_it_is_read(folder: Path, monkeypatch):
-    monkeypatch.setattr("analysis.models.file_checks.LARGEST_HEADERS", 100_000)
+    monkeypatch.setattr("analysis.models.file_checks.MAX_HEADER_BYTES", 100_000)
     resolve(str(folder))
     weigh(folder, lambda held: held.update({f"x{n}": held["pooler.dense.bias"] for n in range(2_000)}))
     refused("have headers of 0 MB; at most 0 MB are accepted", str(folder))
@@ -467,9 +467,9 @@ def test_a_model_without_its_head_is_the_same_model(tmp_path: Path):
     """Interventions want the head; probes of the same model then use its body, and give the same to the last bit."""
     folder = save_tiny(tmp_path / "masked", kind=BertForMaskedLM)
     headed = load(resolve(str(folder)), device="cpu", head=True)
-    bare, own = headed.as_asked(False), load(resolve(str(folder)), device="cpu")
+    bare, own = headed.with_head(False), load(resolve(str(folder)), device="cpu")
     assert bare.model.get_output_embeddings() is None
-    assert headed.as_asked(True) is headed
+    assert headed.with_head(True) is headed
     for layer in range(2):
         ours = decompose(bare.model, bare.tokenizer, TEXT, layer=layer)
         theirs = decompose(own.model, own.tokenizer, TEXT, layer=layer)

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.core.errors import ImportProblem
 from analysis.imports import plan_process as process
-from analysis.imports.base import StatedByReader
+from analysis.imports.base import UserMetadata
 from analysis.imports.plan import gather, plan
 from analysis.imports.plan_process import plan_in_child
 
@@ -30,9 +30,9 @@ def parquet(**columns: list) -> bytes:
 @pytest.mark.parametrize("content", [CSV, CSV.replace(b"x", b"0.63")])
 def test_the_plan_is_the_same_as_without(content):
     files = {"a/scores.csv": content, "strange.txt": b""}
-    assert plan_in_child(files, StatedByReader(preset="mine")) == plan(files, StatedByReader(preset="mine"))
+    assert plan_in_child(files, UserMetadata(preset="mine")) == plan(files, UserMetadata(preset="mine"))
     files.pop("strange.txt")
-    assert plan_in_child(files, StatedByReader()) == plan(files, StatedByReader())
+    assert plan_in_child(files, UserMetadata()) == plan(files, UserMetadata())
 
 
 def wide(columns: int, rows: int) -> bytes:
@@ -47,7 +47,7 @@ def test_what_unfolds_beyond_the_limit_is_refused(monkeypatch):
     for name, bomb in bombs.items():
         assert len(bomb) < 100_000
         with pytest.raises(ImportProblem, match="takes more than 20 s or 64 MiB"):
-            plan_in_child({name: bomb}, StatedByReader())
+            plan_in_child({name: bomb}, UserMetadata())
 
 
 def test_a_link_out_of_a_folder_is_not_followed(tmp_path: Path):

@@ -20,9 +20,9 @@ from analysis.core.errors import AddendError, ImportProblem, NoResults
 from analysis.figures import drawings
 from analysis.figures.runs import data as runs
 from analysis.figures.training import data as training
-from analysis.imports.base import READERS, StatedByReader
-from analysis.imports.limits import MOST_BAD
-from analysis.imports.plan import carry_out, gather, plan
+from analysis.imports.base import READERS, UserMetadata
+from analysis.imports.limits import MAX_BAD_ROWS
+from analysis.imports.plan import execute, gather, plan
 from analysis.store import read
 
 HEADER = "variant,task,metric,seed,learning_rate,value\n"
@@ -146,7 +146,7 @@ def test_a_tidy_table_is_in_every_table_and_statistic(data):
     made = plan(text(CSV))
     assert (made.bad, made.rows, len(made.runs), made.known) == ([], 3, 3, 0)
     assert nothing_written(data), "a plan is a dry run"
-    carry_out(made)
+    execute(made)
     assert stored("SELECT variant, seed, value, preset FROM own_scores ORDER BY ALL") == [
         ("bert_a", 0, 0.5, "imported"),
         ("mine", 0, 0.61, "imported"),
@@ -160,13 +160,13 @@ def test_a_tidy_table_is_in_every_table_and_statistic(data):
 
 
 def test_the_same_twice_adds_nothing_twice_in_whatever_file_it_comes(data):
-    carry_out(plan(text(CSV)))
+    execute(plan(text(CSV)))
     again = plan(text(CSV, "other.csv"))
     assert (again.runs, again.known) == ([], 3)
-    assert carry_out(again) is None
+    assert execute(again) is None
     more = plan(text(CSV + "mine,rte,accuracy,2,2e-5,0.7\n"))
     assert (more.rows, more.known) == (1, 3)
-    carry_out(more)
+    execute(more)
     assert stored("SELECT count(*) FROM scores") == [(4,)]
 
 
@@ -193,7 +193,7 @@ def test_curves_stand_with_the_trainings(data):
     lines = "".join(
         f"{v},validation_loss,0,{s},{end}\n" for v, end in (("bert_a", 6.2), ("mine", 5.1)) for s in (0, 100)
     )
-    carry_out(plan(text("variant,metric,seed,step,value\n" + lines), StatedByReader(preset="theirs")))
+    execute(plan(text("variant,metric,seed,step,value\n" + lines), UserMetadata(preset="theirs")))
     store_build.refresh()
     found = training.index()
     assert found.preset.tolist() == ["imported-theirs"] * 2
@@ -209,7 +209,7 @@ def test_curves_that_do_not_say_their_seconds_are_compared_by_their_steps_alone(
         for seed in (0, 1)
         for step in (100, 200, 300)
     ]
-    carry_out(plan(text("\n".join(json.dumps(row | {"seconds": seconds}) for row in rows), "a.jsonl")))
+    execute(plan(text("\n".join(json.dumps(row | {"seconds": seconds}) for row in rows), "a.jsonl")))
     store_build.refresh()
     params = {"preset": "imported", "objective": "masked", "recipe": "", "rate": "", "baseline": "bert_a"}
     asked = params | {"variants": ("mine",)}
@@ -236,7 +236,7 @@ INJECTED = ("; touch ran;", "$(touch ran)", "`touch ran`", "'; touch ran #", '";
 def test_a_command_that_names_what_was_brought_runs_nothing_else(data, tmp_path, name):
     """Bash reads the commands that pages show to be copied; python does nothing in it."""
     row = {"variant": name, "preset": name, "metric": "validation_loss", "seed": 0, "value": 6.0}
-    carry_out(plan(text("\n".join(json.dumps(row | {"step": step}) for step in (100, 200)), f"{name}.jsonl")))
+    execute(plan(text("\n".join(json.dumps(row | {"step": step}) for step in (100, 200)), f"{name}.jsonl")))
     ((made,),) = stored("SELECT command FROM runs")
     preset = f"imported-{name}"
     params = {"preset": preset, "objective": "masked", "recipe": "", "rate": "", "variants": (name,), "axis": "step"}
@@ -259,7 +259,7 @@ def test_a_command_that_names_what_was_brought_runs_nothing_else(data, tmp_path,
 def test_a_folder_of_run_glue(data):
     made = plan(GLUE)
     assert made.bad == []
-    carry_out(made)
+    execute(made)
     assert stored("SELECT variant, task, metric, value, seed, finetune_seed, learning_rate, train_examples, "
                   "dev_examples, pretraining FROM scores ORDER BY metric") == [
         ("google-bert/bert-base-cased", "mrpc", "accuracy", 0.8431372549019608, 0, 42, 2e-5, 3668, 408,
@@ -283,19 +283,17 @@ def test_a_folder_of_run_glue_without_a_card_needs_to_be_told(data):
     assert [str(bad) for bad in plan(bare).bad] == [
         "mrpc/all_results.json: does not say which model it is; give the variant"
     ]
-    assert "says no learning_rate" in str(plan(bare, StatedByReader(variant="mine")).bad[0])
-    made = plan(bare, StatedByReader(variant="mine", learning_rate=2e-5))
+    assert "says no learning_rate" in str(plan(bare, UserMetadata(variant="mine")).bad[0])
+    made = plan(bare, UserMetadata(variant="mine", learning_rate=2e-5))
     assert made.bad == []
     assert {row["task"] for run in made.runs for row in run.rows} == {"mrpc"}
     elsewhere = {"x/all_results.json": GLUE["out/mrpc/all_results.json"]}
-    assert "does not say its task" in str(plan(elsewhere, StatedByReader(variant="mine")).bad[0])
+    assert "does not say its task" in str(plan(elsewhere, UserMetadata(variant="mine")).bad[0])
 
 
 def test_mnli_of_run_glue_has_two_dev_sets(data):
     results = {"eval_accuracy": 0.83, "eval_accuracy_mm": 0.84, "eval_samples": 9815}
-    made = plan(
-        {"mnli/all_results.json": json.dumps(results).encode()}, StatedByReader(variant="v", learning_rate=1e-5)
-    )
+    made = plan({"mnli/all_results.json": json.dumps(results).encode()}, UserMetadata(variant="v", learning_rate=1e-5))
     rows = [(row["task"], row["value"]) for run in made.runs for row in run.rows]
     assert sorted(rows) == [("mnli", 0.83), ("mnli_mismatched", 0.84)]
 
@@ -304,7 +302,7 @@ def test_the_file_store_of_mlflow(data):
     made = plan(MLFLOW)
     assert made.bad == []
     assert made.left == ["mlruns/1/ab12/meta.yaml: calm-fox: eval_loss, gpu_power"]
-    carry_out(made)
+    execute(made)
     assert stored("SELECT variant, task, value, seed, finetune_seed, learning_rate FROM scores") == [
         ("bert-tiny", "rte", 0.66, 0, 3, 3e-5)
     ]
@@ -333,7 +331,7 @@ def test_the_runs_table_of_wandb(data):
 def test_runs_of_wandb_with_their_history(data):
     made = plan({"runs.json": json.dumps(WANDB_JSON).encode()})
     assert made.bad == []
-    carry_out(made)
+    execute(made)
     assert stored("SELECT variant, metric, step, seconds, value FROM curves ORDER BY ALL") == [
         ("sum", "training_loss", 100, 10.5, 6.5),
         ("sum", "training_loss", 200, 20.5, 6.0),
@@ -373,7 +371,7 @@ def test_a_bad_row_is_named_by_its_line_and_nothing_is_written(data, row, said):
     assert said in str(made.bad[0])
     assert made.runs == []
     with pytest.raises(ImportProblem, match=r"Nothing was imported: 1 bad row"):
-        carry_out(made)
+        execute(made)
     assert nothing_written(data)
 
 
@@ -410,7 +408,7 @@ def test_a_parquet_of_another_schema_is_named(data, tmp_path):
 
 
 def test_another_value_for_what_is_stored_is_refused(data):
-    carry_out(plan(text(CSV)))
+    execute(plan(text(CSV)))
     made = plan(text(CSV.replace("0.63", "0.64")))
     assert [str(bad) for bad in made.bad] == ["a.csv, line 3: is stored already with the value 0.63, here 0.64."]
 
@@ -434,7 +432,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(data, monkeypatch):
 
     monkeypatch.setattr(files, "write", fails)
     with pytest.raises(AddendError, match="No space left on device"):
-        carry_out(made)
+        execute(made)
     assert nothing_written(data)
 
 
@@ -468,14 +466,14 @@ def planned(content: bytes, name: str = "a.csv"):
 def test_nothing_more_is_read_after_some_hundred_bad_rows(data):
     """3.4 kB of empty rows kept a server busy for a minute."""
     made = planned((HEAD + ",,,,\n" * 150_000).encode())
-    assert MOST_BAD < len(made.bad) < 2 * MOST_BAD
+    assert MAX_BAD_ROWS < len(made.bad) < 2 * MAX_BAD_ROWS
     assert any("the rest was not read" in bad.problem for bad in made.bad)
     table = pa.table({name: pa.nulls(150_000, pa.float64()) for name in HEAD.strip().split(",")})
     stream = io.BytesIO()
     pq.write_table(table, stream)
     assert len(stream.getvalue()) < 10_000
     again = planned(stream.getvalue(), "a.parquet")
-    assert MOST_BAD < len(again.bad) < 2 * MOST_BAD
+    assert MAX_BAD_ROWS < len(again.bad) < 2 * MAX_BAD_ROWS
 
 
 @pytest.mark.parametrize("name", [["a", "b"], {"a": 1}, True, []])
@@ -499,11 +497,11 @@ def test_a_number_of_thousands_of_digits_is_a_bad_row(data, digits, column):
 def test_all_imports_together_are_bounded(data, monkeypatch):
     monkeypatch.setenv("ADDEND_IMPORTED_MB", "1")
     rows = "".join(f"{random.Random(n).random()},validation_loss,0,1,{n}\n" for n in range(100))
-    assert carry_out(planned((HEAD + rows).encode())) is not None
-    monkeypatch.setattr("analysis.imports.plan.most_stored", lambda: 1_000)
+    assert execute(planned((HEAD + rows).encode())) is not None
+    monkeypatch.setattr("analysis.imports.plan.max_stored_bytes", lambda: 1_000)
     more = planned((HEAD + "another,validation_loss,0,1,2.5\n").encode())
     with pytest.raises(ImportProblem, match="ADDEND_IMPORTED_MB"):
-        carry_out(more)
+        execute(more)
     assert not [path for path in (data / "imported").iterdir() if path.name.startswith(".")]
 
 
@@ -513,7 +511,7 @@ def test_what_a_killed_import_left_is_cleared(data):
     fresh = data / "imported" / ".running"
     fresh.mkdir()
     os.utime(left, (0, 0))
-    assert carry_out(planned((HEAD + "a,validation_loss,0,1,2.5\n").encode())) is not None
+    assert execute(planned((HEAD + "a,validation_loss,0,1,2.5\n").encode())) is not None
     assert not left.exists()
     assert fresh.exists(), "another process may be writing there"
 

@@ -14,7 +14,7 @@ from analysis.core.errors import ModelError, NoFamily
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.measurements.terms import decompose
 from analysis.models import file_checks
-from analysis.models.source import MOST_LABELS, resolve
+from analysis.models.source import MAX_LABELS, resolve
 from analysis.streams import gates
 
 
@@ -79,11 +79,11 @@ def test_a_size_inside_a_part_of_a_config(folder):
 
 
 def test_very_many_labels_are_refused_before_they_are_kept(folder):
-    refused(changed(folder, id2label={str(n): "x" for n in range(MOST_LABELS + 1)}), "labels", "Remove id2label")
+    refused(changed(folder, id2label={str(n): "x" for n in range(MAX_LABELS + 1)}), "labels", "Remove id2label")
 
 
 def test_very_many_added_tokens_are_refused_before_they_are_kept(folder):
-    added = {str(n): {"content": f"t{n}"} for n in range(file_checks.MOST_ADDED + 1)}
+    added = {str(n): {"content": f"t{n}"} for n in range(file_checks.MAX_ADDED_TOKENS + 1)}
     refused(changed(folder, "tokenizer_config.json", added_tokens_decoder=added), "adds 20,001 tokens")
 
 

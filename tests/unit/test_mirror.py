@@ -16,8 +16,8 @@ import s3fs
 from moto.server import ThreadedMotoServer
 
 from analysis.core.errors import NotInstalled, SettingError, StorageUnavailable
-from analysis.imports.base import StatedByReader
-from analysis.imports.plan import carry_out, plan
+from analysis.imports.base import UserMetadata
+from analysis.imports.plan import execute, plan
 from analysis.store import files, mirror, read
 from analysis.store.paths import data_folder
 from analysis.store.storage import Storage
@@ -160,7 +160,7 @@ def test_only_what_changed_is_fetched(bucket: str, replica: Replica, monkeypatch
 def test_an_import_reaches_the_others(bucket: str, replica: Replica) -> None:
     replica("one")
     rows = "variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,0.5\nyours,rte,accuracy,0,1e-4,0.6"
-    carry_out(plan({"mine.csv": rows.encode()}, StatedByReader()))
+    execute(plan({"mine.csv": rows.encode()}, UserMetadata()))
     replica("two")
     assert held() == [0.5, 0.6]
 
@@ -330,16 +330,16 @@ def test_pages_look_now_and_then_and_never_wait(bucket: str, replica: Replica, m
     monkeypatch.setattr(mirror, "_exchange", lambda folder: looked.append(folder) or go_on.wait(10))
     mirror.keep_current()
     assert looked == [], "it was fetched a moment ago"
-    monkeypatch.setattr(mirror, "SECONDS", 0.0)
+    monkeypatch.setattr(mirror, "REFRESH_SECONDS", 0.0)
     for _ in range(3):
         mirror.keep_current()
     assert len(looked) == 1, "one at a time"
     go_on.set()
     deadline = time.monotonic() + 10
-    while not mirror._trying.acquire(blocking=False):
+    while not mirror._exchange_lock.acquire(blocking=False):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    mirror._trying.release()
+    mirror._exchange_lock.release()
 
 
 # What is needed for it

@@ -27,8 +27,7 @@ from analysis.measurements.positions.without_rotation import asked_twice, rotati
 from analysis.measurements.terms.run import encode
 from analysis.models.capture import listen
 from analysis.models.families import known_family
-from analysis.models.patterns import Counter
-from analysis.models.trace_sources import Layer, trace_sources
+from analysis.models.trace_sources import Layer, LayerListener, trace_sources
 
 
 def given(model: Any) -> Any:
@@ -50,7 +49,7 @@ def unasked(model: Any) -> list[Layer]:
         trace_sources(model, known, given(model), layers.append, sources=False)
     else:
         with torch.inference_mode():
-            listen(model, given(model), Counter(layers.append))
+            listen(model, given(model), LayerListener(layers.append))
     return layers
 
 

@@ -69,7 +69,7 @@ def test_an_item_that_was_cut_off_while_it_was_written_is_measured_again(kind: s
 
 
 def test_other_settings_code_or_libraries_share_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    PartialResults(freeze="half").keep(0, {"x": np.ones(2)})
+    PartialResults(freeze="half").save(0, {"x": np.ones(2)})
     assert PartialResults(freeze="half").get(0) is not None
     assert PartialResults(freeze="other").get(0) is None
     monkeypatch.setattr(unfinished, "git_sha", lambda: "def")
@@ -78,7 +78,7 @@ def test_other_settings_code_or_libraries_share_nothing(monkeypatch: pytest.Monk
 
 def test_code_that_is_not_committed_keeps_nothing(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
     monkeypatch.setattr(unfinished, "git_sha", lambda: "abc+")
-    PartialResults().keep(0, {"x": np.ones(2)})
+    PartialResults().save(0, {"x": np.ones(2)})
     assert PartialResults().get(0) is None
     assert not (data / FOLDER).exists()
 
@@ -86,4 +86,4 @@ def test_code_that_is_not_committed_keeps_nothing(monkeypatch: pytest.MonkeyPatc
 def test_a_folder_that_cannot_be_written_is_said(data: Path) -> None:
     (data / FOLDER).write_text("a file where the folder should be")
     with pytest.raises(StoreError, match="ADDEND_DATA"):
-        PartialResults().keep(0, {"x": np.ones(2)})
+        PartialResults().save(0, {"x": np.ones(2)})

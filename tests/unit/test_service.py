@@ -38,7 +38,7 @@ class Model:
     headed: bool
     size: int = MB
 
-    def as_asked(self, head: bool) -> "Model":
+    def with_head(self, head: bool) -> "Model":
         return self if head else replace(self, headed=False)
 
 

@@ -31,7 +31,7 @@ def shown(setting: settings.Setting, value: str) -> str:
 
 def test_the_readme_lists_every_setting_with_its_defaults():
     expected = {
-        name: (one.says, shown(one, one.default), shown(one, one.default if one.hosted is None else one.hosted))
+        name: (one.description, shown(one, one.default), shown(one, one.default if one.hosted is None else one.hosted))
         for name, one in SETTINGS.items()
     }
     assert rows() == {name: (a, f"`{b}`" if b else "", f"`{c}`" if c else "") for name, (a, b, c) in expected.items()}
@@ -94,7 +94,7 @@ def test_a_wrong_value_of_hosted_never_opens_the_server(monkeypatch):
 
 
 def test_hosting_is_stricter_in_everything_and_what_is_set_counts(monkeypatch):
-    local = {name: settings.stated(name) for name in SETTINGS}
+    local = {name: settings.effective_value(name) for name in SETTINGS}
     monkeypatch.setenv("ADDEND_HOSTED", "1")
     for name, setting in SETTINGS.items():
         if setting.kind == "number" and name != "ADDEND_PROXIES":

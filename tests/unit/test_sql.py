@@ -392,7 +392,7 @@ for sql in json.load(sys.stdin):
         child.answer("store.duckdb", sql, limits)
         print(json.dumps("answered"))
     except BaseException as refused:
-        print(json.dumps(child.sentence(refused, {str(public.folder())!r})))
+        print(json.dumps(child.error_message(refused, {str(public.folder())!r})))
 """
     before = everything(world), everything(public.folder())
     sent = [filled(sql, world) for sql in PARSED]
@@ -529,7 +529,7 @@ def test_only_so_many_run_at_once(world):
 
 def test_an_answer_is_kept_and_a_refusal_is_not(world, monkeypatch):
     first = ask("SELECT 41 AS x")
-    monkeypatch.setattr(module, "_run", None)
+    monkeypatch.setattr(module, "_run_child", None)
     assert ask("SELECT 41 AS x") is first
 
 
@@ -590,7 +590,7 @@ def test_copies_of_killed_processes_are_cleared(tmp_path):
     other = tmp_path / "something-else"
     for folder in (gone, ours, other):
         folder.mkdir()
-    public._clear(tmp_path)
+    public._remove_stale(tmp_path)
     assert not gone.exists()
     assert ours.exists()
     assert other.exists()

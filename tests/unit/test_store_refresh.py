@@ -7,7 +7,7 @@ from tests import trainings
 
 def test_a_new_file_and_a_store_built_by_another_process_are_noticed(tmp_path, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
-    monkeypatch.setattr(store_build, "SPARED", 0)
+    monkeypatch.setattr(store_build, "CHECK_INTERVAL", 0)
     assert not store_build.is_current()
     store_build.refresh()
     assert store_build.is_current()
@@ -23,7 +23,7 @@ def test_the_files_are_not_looked_at_again_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("ADDEND_DATA", str(tmp_path))
     store_build.refresh()
     looks = []
-    monkeypatch.setattr(store_build, "SPARED", 1e6)
+    monkeypatch.setattr(store_build, "CHECK_INTERVAL", 1e6)
     monkeypatch.setattr(store_build, "fingerprint", lambda rows: looks.append(1) or "seen")
     assert not store_build.is_current()
     assert not store_build.is_current()

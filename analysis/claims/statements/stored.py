@@ -13,7 +13,7 @@ from analysis.claims.stored import records
 from analysis.core.errors import UnknownName
 from analysis.rules import decoder_rules, training_rules
 from analysis.store import read
-from analysis.store.paths import until_the_store_changes
+from analysis.store.paths import cached_until_store_changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Heading:
         return ", ".join([f"{count} of {len(self.parts)} {word}", *rest])
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def statements() -> tuple[Judgement, ...]:
     """Every statement of the store with its verdict, in order of id."""
     grouped: dict[str, list[Reading]] = {}
@@ -82,7 +82,7 @@ def standing(variant: str, baseline: str) -> Standing | None:
     return _standings().get((variant, baseline))
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def _standings() -> dict[tuple[str, str], Standing]:
     standings: dict[tuple[str, str], Standing] = {}
     for rules in (training_rules(), decoder_rules()):

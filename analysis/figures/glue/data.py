@@ -16,7 +16,7 @@ from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.statistics import protocol
 from analysis.store.files import IMPORTED
-from analysis.store.paths import until_the_store_changes
+from analysis.store.paths import cached_until_store_changes
 
 TUPE = "ke2021tupe|Table 1"
 PUBLISHED = "published"
@@ -64,7 +64,7 @@ class GlueContent:
     baseline: str
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def recipe(preset: str) -> Trained | None:
     """The pre-trainings whose fine-tunings are compared: one recipe, and one learning rate a variant.
 

@@ -9,42 +9,42 @@ import io
 import re
 from typing import Any
 
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
-from analysis.imports.tracking_logs import Logged, Point, add, number
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata
+from analysis.imports.tracking_logs import LoggedRun, Point, add_run, number
 
 PART = re.compile(r"(?P<run>(?:.*/)?[^/]+)/(?P<part>metrics|params|tags)/(?P<key>.+)")
 META = re.compile(r"(?P<run>(?:.*/)?[^/]+)/meta\.yaml")
 
 
-def read(files: Files, stated: StatedByReader) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> Reading:
     """Folders with a meta.yaml that names a run, and CSV files with run_id and metrics columns."""
     reading = Reading()
     for path, content in files.items():
         if path.lower().endswith(".csv"):
-            _table(path, content, stated, reading)
+            _table(path, content, metadata, reading)
     runs = {
-        result["run"]: path
+        match["run"]: path
         for path, content in files.items()
-        if (result := META.fullmatch(path)) and re.search(rb"^run_(uu)?id:", content, re.MULTILINE)
+        if (match := META.fullmatch(path)) and re.search(rb"^run_(uu)?id:", content, re.MULTILINE)
     }
     # What lies in an experiment's folder beside its runs says nothing of results.
     reading.used.update(p for p, c in files.items() if META.fullmatch(p) and re.search(rb"^experiment_id:", c, re.M))
     for run, meta in runs.items():
-        _folder(run, meta, files, stated, reading)
+        _folder(run, meta, files, metadata, reading)
     return reading
 
 
-def _folder(run: str, meta: str, files: Files, stated: StatedByReader, reading: Reading) -> None:
-    held: dict[str, dict[str, str]] = {"metrics": {}, "params": {}, "tags": {}}
+def _folder(run: str, meta: str, files: Files, metadata: UserMetadata, reading: Reading) -> None:
+    sections: dict[str, dict[str, str]] = {"metrics": {}, "params": {}, "tags": {}}
     for path, content in files.items():
         if path.startswith(f"{run}/"):
             reading.used.add(path)
-            if (result := PART.fullmatch(path)) and result["run"] == run:
-                held[result["part"]][result["key"]] = content.decode("utf-8", "replace")
+            if (match := PART.fullmatch(path)) and match["run"] == run:
+                sections[match["part"]][match["key"]] = content.decode("utf-8", "replace")
     series: dict[str, list[Point]] = {}
     scalars: dict[str, object] = {}
-    began = re.search(rb"^start_time: *(\d+)", files[meta], re.MULTILINE)
-    for key, text in held["metrics"].items():
+    start = re.search(rb"^start_time: *(\d+)", files[meta], re.MULTILINE)
+    for key, text in sections["metrics"].items():
         points: list[Point] = []
         for line, row in enumerate(text.splitlines(), start=1):
             cells = [number(cell) for cell in row.split()]
@@ -53,17 +53,19 @@ def _folder(run: str, meta: str, files: Files, stated: StatedByReader, reading: 
             if not 2 <= len(cells) <= 3 or len(numbers) < len(cells):
                 reading.bad.append(BadRow(f"{run}/metrics/{key}", line, "expected milliseconds, value and step"))
                 break
-            seconds = (numbers[0] - int(began[1])) / 1000 if began else None
+            seconds = (numbers[0] - int(start[1])) / 1000 if start else None
             points.append((numbers[2] if len(numbers) == 3 else line - 1, numbers[1], seconds))
         else:
             if points:
                 series[key], scalars[key] = points, points[-1][1]
-    name = held["tags"].get("mlflow.runName", run.rpartition("/")[2]).strip()
-    settings = {key: number(text.strip()) for key, text in held["params"].items()}
-    add(Logged(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series), stated, reading)
+    name = sections["tags"].get("mlflow.runName", run.rpartition("/")[2]).strip()
+    settings = {key: number(text.strip()) for key, text in sections["params"].items()}
+    add_run(
+        LoggedRun(file=meta, line=None, name=name, settings=settings, scalars=scalars, series=series), metadata, reading
+    )
 
 
-def _table(path: str, content: bytes, stated: StatedByReader, reading: Reading) -> None:
+def _table(path: str, content: bytes, metadata: UserMetadata, reading: Reading) -> None:
     try:
         table = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         header = list(table.fieldnames or [])
@@ -74,13 +76,17 @@ def _table(path: str, content: bytes, stated: StatedByReader, reading: Reading) 
         return  # Not of this form; the tidy reader says what is wrong with it.
     reading.used.add(path)
     for line, row in enumerate(rows, start=2):
-        held: dict[str, dict[str, Any]] = {"metrics": {}, "params": {}, "tags": {}}
+        sections: dict[str, dict[str, Any]] = {"metrics": {}, "params": {}, "tags": {}}
         for key, cell in row.items():
             part, dot, name = str(key).partition(".")
-            if dot and part in held and cell not in (None, ""):
-                held[part][name] = number(cell)
-        name = str(held["tags"].get("mlflow.runName") or row["run_id"])
-        add(Logged(file=path, line=line, name=name, settings=held["params"], scalars=held["metrics"]), stated, reading)
+            if dot and part in sections and cell not in (None, ""):
+                sections[part][name] = number(cell)
+        name = str(sections["tags"].get("mlflow.runName") or row["run_id"])
+        add_run(
+            LoggedRun(file=path, line=line, name=name, settings=sections["params"], scalars=sections["metrics"]),
+            metadata,
+            reading,
+        )
 
 
 READERS.add(

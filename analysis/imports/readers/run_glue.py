@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Mapping
 
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader, folders, joined
-from analysis.imports.tracking_logs import SIMPLE_TASKS, Logged, Point, add, known_task, simple
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata, folders, joined
+from analysis.imports.tracking_logs import TASK_NAMES, LoggedRun, Point, add_run, known_task, normalised
 
 RESULTS = ("all_results.json", "eval_results.json")
 STATE = "trainer_state.json"
@@ -17,39 +17,47 @@ CARD = "README.md"
 COUNTS = ("train_samples", "eval_samples", "train_runtime")
 
 
-def read(files: Files, stated: StatedByReader) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> Reading:
     """Every folder with results or a trainer's state is one run; its checkpoints' folders are left."""
     reading = Reading()
-    every = folders(files)
-    for folder, held in every.items():
+    by_folder = folders(files)
+    for folder, contents in by_folder.items():
         name = folder.rpartition("/")[2]
-        if not {*RESULTS, STATE} & set(held):
+        if not {*RESULTS, STATE} & set(contents):
             continue
-        taken = [one for one in (*RESULTS, STATE, CARD, "train_results.json", "config.json") if one in held]
-        reading.used.update(joined(folder, one) for one in taken)
+        recognised = [
+            file_name
+            for file_name in (*RESULTS, STATE, CARD, "train_results.json", "config.json")
+            if file_name in contents
+        ]
+        reading.used.update(joined(folder, file_name) for file_name in recognised)
         if re.fullmatch(r"checkpoint-\d+", name):
             reading.left.append(f"{folder}: a checkpoint's own state; the run's is beside it")
             continue
-        bad = len(reading.bad)
-        parsed = {one: _json(reading, joined(folder, one), held[one]) for one in taken if one.endswith(".json")}
-        if len(reading.bad) > bad:
+        errors_before = len(reading.bad)
+        parsed = {
+            file_name: _json(reading, joined(folder, file_name), contents[file_name])
+            for file_name in recognised
+            if file_name.endswith(".json")
+        }
+        if len(reading.bad) > errors_before:
             continue
-        results = next((parsed[one] for one in RESULTS if one in parsed), {})
-        settings = _card(held.get(CARD, b"").decode("utf-8", "replace"))
+        results = next((parsed[file_name] for file_name in RESULTS if file_name in parsed), {})
+        settings = _card(contents.get(CARD, b"").decode("utf-8", "replace"))
         settings = {
             **{key: results[key] for key in COUNTS if isinstance(results.get(key), int | float)},
             **({"_name_or_path": parsed["config.json"].get("_name_or_path")} if "config.json" in parsed else {}),
             **settings,
         }
-        task = stated.task or settings.get("task") or SIMPLE_TASKS.get(simple(name))
-        file = joined(folder, next(one for one in (*RESULTS, STATE) if one in held))
+        task = metadata.task or settings.get("task") or TASK_NAMES.get(normalised(name))
+        file = joined(folder, next(file_name for file_name in (*RESULTS, STATE) if file_name in contents))
         if task is None:
             reading.bad.append(BadRow(file, None, "does not say its task, nor does its folder's name; give the task"))
             continue
-        if not (stated.variant or settings.get("base_model") or settings.get("_name_or_path")):
+        if not (metadata.variant or settings.get("base_model") or settings.get("_name_or_path")):
             reading.bad.append(BadRow(file, None, "does not say which model it is; give the variant"))
             continue
-        run = Logged(
+        run = LoggedRun(
             file=file,
             line=None,
             name=name or file,
@@ -57,48 +65,48 @@ def read(files: Files, stated: StatedByReader) -> Reading:
             scalars={key: value for key, value in results.items() if key.startswith("eval_")},
             series=_series(parsed.get(STATE, {})),
         )
-        add(run, stated, reading)
+        add_run(run, metadata, reading)
     return reading
 
 
 def _json(reading: Reading, file: str, content: bytes) -> dict[str, object]:
     try:
-        result = json.loads(content.decode("utf-8-sig"))
+        parsed = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        result = None
-    if not isinstance(result, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         reading.bad.append(BadRow(file, None, "is no JSON object; expected what run_glue.py writes"))
         return {}
-    return result
+    return parsed
 
 
 def _card(text: str) -> dict[str, object]:
     """What the model card says: base_model and the task in its head, settings in its list."""
-    entries: dict[str, object] = {}
+    settings: dict[str, object] = {}
     head = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
-    lines = head[1] if head else ""
-    if base := re.search(r"^base_model: *[\"']?([^\s\"']+)", lines, re.MULTILINE):
-        entries["base_model"] = base[1]
+    front_matter = head[1] if head else ""
+    if base_model := re.search(r"^base_model: *[\"']?([^\s\"']+)", front_matter, re.MULTILINE):
+        settings["base_model"] = base_model[1]
     for pattern in (r"^ +args: *[\"']?(\w+)", r"^ +name: *[\"']?GLUE (\w+)"):
-        if "task" not in entries and (task := re.search(pattern, lines, re.MULTILINE)):
-            entries["task"] = task[1]
+        if "task" not in settings and (task := re.search(pattern, front_matter, re.MULTILINE)):
+            settings["task"] = task[1]
     for key in ("learning_rate", "train_batch_size", "seed", "num_epochs"):
         if setting := re.search(rf"^- {key}: *([-+.\deE]+)\s*$", text, re.MULTILINE):
-            entries[key] = setting[1]
-    return entries
+            settings[key] = setting[1]
+    return settings
 
 
 def _series(state: Mapping[str, object]) -> dict[str, list[Point]]:
     """The losses that the trainer logged; other values have no place in a curve."""
-    entries: dict[str, list[Point]] = {}
+    series: dict[str, list[Point]] = {}
     history = state.get("log_history")
     for entry in history if isinstance(history, list) else []:
         if isinstance(entry, dict) and "step" in entry:
             for key in ("loss", "eval_loss"):
                 # MNLI is evaluated twice at the end of a run; the first is its own dev set.
-                if key in entry and not any(step == entry["step"] for step, _, _ in entries.get(key, [])):
-                    entries.setdefault(key, []).append((entry["step"], entry[key], None))
-    return entries
+                if key in entry and not any(step == entry["step"] for step, _, _ in series.get(key, [])):
+                    series.setdefault(key, []).append((entry["step"], entry[key], None))
+    return series
 
 
 READERS.add(

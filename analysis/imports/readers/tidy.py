@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.core.errors import AddendError
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, Row, StatedByReader
-from analysis.imports.limits import MOST_BAD, MOST_ROWS
-from analysis.imports.rows import COLUMNS, LONGEST
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, Row, UserMetadata
+from analysis.imports.limits import MAX_BAD_ROWS, MAX_ROWS
+from analysis.imports.rows import COLUMNS, MAX_NAME_LENGTH
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 
 
-def read(files: Files, stated: StatedByReader) -> Reading:
-    """Every file that ends so is of this form."""
+def read(files: Files, metadata: UserMetadata) -> Reading:
+    """Reads every file with one of the `SUFFIXES`."""
     reading = Reading()
     for path, content in files.items():
         if not path.lower().endswith(SUFFIXES):
@@ -26,30 +26,30 @@ def read(files: Files, stated: StatedByReader) -> Reading:
         lines = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}["." + path.lower().rpartition(".")[2]]
         try:
             for line, row in lines(content):
-                if len(reading.bad) > MOST_BAD:
+                if len(reading.bad) > MAX_BAD_ROWS:
                     break
                 if isinstance(row, str):
                     reading.bad.append(BadRow(path, line, row))
                 else:
-                    reading.rows.append(Row(path, line, _with(row, stated)))
+                    reading.rows.append(Row(path, line, _with_metadata(row, metadata)))
         except MemoryError:  # Arrow's own is an ArrowException as well
             raise
-        except (csv.Error, UnicodeDecodeError, pa.ArrowException, OSError, AddendError) as wrong:
-            reading.bad.append(BadRow(path, None, f"could not be read ({' '.join(str(wrong).split())[:200]})"))
+        except (csv.Error, UnicodeDecodeError, pa.ArrowException, OSError, AddendError) as error:
+            reading.bad.append(BadRow(path, None, f"could not be read ({' '.join(str(error).split())[:200]})"))
     return reading
 
 
-def _with(row: dict[str, object], stated: StatedByReader) -> dict[str, object]:
-    """What the reader says stands where the row says nothing."""
-    given = {name: value for name, value in vars(stated).items() if value is not None}
+def _with_metadata(row: dict[str, object], metadata: UserMetadata) -> dict[str, object]:
+    """The row with the user's metadata in its empty columns."""
+    defaults = {name: value for name, value in vars(metadata).items() if value is not None}
     if row.get("step") not in (None, ""):
-        given = {name: value for name, value in given.items() if name not in ("task", "learning_rate")}
-    return {**row, **{name: value for name, value in given.items() if row.get(name) in (None, "")}}
+        defaults = {name: value for name, value in defaults.items() if name not in ("task", "learning_rate")}
+    return {**row, **{name: value for name, value in defaults.items() if row.get(name) in (None, "")}}
 
 
-def _unknown(names: Iterable[object]) -> str | None:
-    odd = sorted(str(name)[:40] for name in set(names) - set(COLUMNS))
-    return f"the column {odd[0]!r} is not known; expected of: {', '.join(COLUMNS)}" if odd else None
+def _unknown_column(names: Iterable[object]) -> str | None:
+    unknown = sorted(str(name)[:40] for name in set(names) - set(COLUMNS))
+    return f"the column {unknown[0]!r} is not known; expected of: {', '.join(COLUMNS)}" if unknown else None
 
 
 def _csv(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
@@ -57,7 +57,7 @@ def _csv(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
     header = [name.strip() for name in next(table, [])]
     if not header or len(set(header)) < len(header):
         raise AddendError("expected a header row that names each column once")
-    if problem := _unknown(header):
+    if problem := _unknown_column(header):
         raise AddendError(problem)
     for cells in table:
         if len(cells) == len(header):
@@ -77,7 +77,7 @@ def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
             continue
         if not isinstance(row, dict):
             yield line, "is no JSON object; expected one a line"
-        elif problem := _unknown(row):
+        elif problem := _unknown_column(row):
             yield line, problem
         else:
             yield line, row
@@ -86,19 +86,19 @@ def _jsonl(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
 def _parquet(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:
     schema = pq.read_schema(pa.BufferReader(content))
     names = schema.names
-    if problem := _unknown(names):
+    if problem := _unknown_column(names):
         raise AddendError(problem)
     if any(pa.types.is_nested(column.type) for column in schema):
         raise AddendError("has a column of lists or structures; expected plain numbers and texts")
-    # Repeated texts stay where they are said once: a small file can hold the same long text a million times.
+    # Dictionaries stay encoded: a small file can hold the same long text a million times.
     file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=names)
-    if file.metadata.num_rows > MOST_ROWS:
-        raise AddendError(f"has {file.metadata.num_rows:,} rows; expected at most {MOST_ROWS:,}")
+    if file.metadata.num_rows > MAX_ROWS:
+        raise AddendError(f"has {file.metadata.num_rows:,} rows; expected at most {MAX_ROWS:,}")
     line = 0
     for batch in file.iter_batches(batch_size=1_024):
         for column in batch.columns:
-            held = column.dictionary if pa.types.is_dictionary(column.type) else column
-            if held.nbytes > 64 * LONGEST * 1_024:
+            values = column.dictionary if pa.types.is_dictionary(column.type) else column
+            if values.nbytes > 64 * MAX_NAME_LENGTH * 1_024:
                 raise AddendError("has texts that are too long for names")
         for row in batch.to_pylist():
             line += 1

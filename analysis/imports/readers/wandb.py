@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict, TypeGuard
 
-from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, StatedByReader
-from analysis.imports.tracking_logs import Logged, Point, add, number
+from analysis.imports.base import READERS, BadRow, Files, Reader, Reading, UserMetadata
+from analysis.imports.tracking_logs import LoggedRun, Point, add_run, number
 
-ITS_OWN = {"State", "Created", "Runtime", "Sweep", "User", "Notes", "Tags", "ID"}
-"""Columns that the runs table has of its own; two of them tell it from another CSV with names."""
+TOOL_COLUMNS = {"State", "Created", "Runtime", "Sweep", "User", "Notes", "Tags", "ID"}
+"""Columns of the runs table; a CSV with at least two of them is one."""
 
 
 class ExportedRun(TypedDict):
@@ -28,70 +28,66 @@ class ExportedRun(TypedDict):
     id: NotRequired[object]
 
 
-def read(files: Files, stated: StatedByReader) -> Reading:
+def read(files: Files, metadata: UserMetadata) -> Reading:
     """A CSV whose header has "Name" and two columns of the tool's own; a JSON of runs."""
     reading = Reading()
     for path, content in files.items():
         try:
             if path.lower().endswith(".csv"):
-                _table(path, content.decode("utf-8-sig"), stated, reading)
+                _table(path, content.decode("utf-8-sig"), metadata, reading)
             elif path.lower().endswith(".json"):
-                _runs(path, json.loads(content.decode("utf-8-sig")), stated, reading)
+                _runs(path, json.loads(content.decode("utf-8-sig")), metadata, reading)
         except (ValueError, RecursionError, csv.Error):
-            continue  # Not of this form; who takes it says what is wrong, or nobody does and that is said.
+            continue  # Not of this form; another reader, or the plan, reports the file.
     return reading
 
 
-def _table(path: str, text: str, stated: StatedByReader, reading: Reading) -> None:
+def _table(path: str, text: str, metadata: UserMetadata, reading: Reading) -> None:
     table = csv.DictReader(io.StringIO(text, newline=""))
     header = set(table.fieldnames or [])
-    if "Name" not in header or len(header & ITS_OWN) < 2:
+    if "Name" not in header or len(header & TOOL_COLUMNS) < 2:
         return
     reading.used.add(path)
     for row in table:
         values = {key: number(cell) for key, cell in row.items() if key and cell not in (None, "")}
         name = str(values.pop("Name", "")) or f"line {table.line_num}"
-        add(_logged(path, table.line_num, name, values, values), stated, reading)
+        settings = _plain_values(values)
+        run = LoggedRun(file=path, line=table.line_num, name=name, settings=settings, scalars=values)
+        add_run(run, metadata, reading)
 
 
-def _logged(
-    path: str,
-    line: int | None,
-    name: str,
-    settings: Mapping[str, object],
-    scalars: Mapping[str, object],
-    series: Mapping[str, list[Point]] | None = None,
-) -> Logged:
-    own = {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
-    return Logged(file=path, line=line, name=name, settings=own, scalars=scalars, series=series or {})
+def _plain_values(settings: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in settings.items() if isinstance(value, str | int | float)}
 
 
-def _runs(path: str, result: object, stated: StatedByReader, reading: Reading) -> None:
-    if isinstance(result, dict):
-        result = result.get("runs", [result])
-    runs = [one for one in result if _is_run(one)] if isinstance(result, list) else []
-    if not isinstance(result, list) or not runs or len(runs) < len(result):
+def _runs(path: str, exported: object, metadata: UserMetadata, reading: Reading) -> None:
+    if isinstance(exported, dict):
+        exported = exported.get("runs", [exported])
+    runs = [item for item in exported if _is_run(item)] if isinstance(exported, list) else []
+    if not isinstance(exported, list) or not runs or len(runs) < len(exported):
         return
     reading.used.add(path)
-    for place, run in enumerate(runs, start=1):
+    for index, run in enumerate(runs, start=1):
         config = {key: _value(value) for key, value in run["config"].items()}
         summary = {key: value for key, value in run["summary"].items() if not key.startswith("_")}
         series: dict[str, list[Point]] = {}
         history = run.get("history") or []
         if not isinstance(history, list) or not all(isinstance(row, dict) for row in history):
-            reading.bad.append(BadRow(path, place, "has a history that is no list of rows"))
+            reading.bad.append(BadRow(path, index, "has a history that is no list of rows"))
             continue
         for row in history:
             for key, value in row.items():
                 if not key.startswith("_") and value is not None and "_step" in row:
                     seconds = row.get("_runtime")
                     series.setdefault(key, []).append((row["_step"], value, seconds))
-        name = str(run.get("name") or run.get("display_name") or run.get("id") or f"run {place}")
-        add(_logged(path, place, name, config, summary, series), stated, reading)
+        name = str(run.get("name") or run.get("display_name") or run.get("id") or f"run {index}")
+        settings = _plain_values(config)
+        logged = LoggedRun(file=path, line=index, name=name, settings=settings, scalars=summary, series=series)
+        add_run(logged, metadata, reading)
 
 
-def _is_run(one: object) -> TypeGuard[ExportedRun]:
-    return isinstance(one, dict) and isinstance(one.get("config"), dict) and isinstance(one.get("summary"), dict)
+def _is_run(item: object) -> TypeGuard[ExportedRun]:
+    return isinstance(item, dict) and isinstance(item.get("config"), dict) and isinstance(item.get("summary"), dict)
 
 
 def _value(setting: object) -> object:

@@ -78,7 +78,7 @@ def decode(
         },
         seconds=time.perf_counter() - started,
     )
-    return files.write_rows(rows, run, name=name, same={"corpus": corpus})
+    return files.write_rows(rows, run, name=name, shared={"corpus": corpus})
 
 
 def held(cut: Windows) -> ndarray:

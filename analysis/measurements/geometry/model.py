@@ -162,7 +162,7 @@ def _heads(
     model: PreTrainedModel = loaded.model
     items: list[Head] = []
     attentions = family.attentions(model)
-    if family.own_attention:
+    if family.custom_attention:
         return []
     for layer, attention in enumerate(attentions[: len(attentions) if bases else 1]):
         each(f"heads of layer {layer}")

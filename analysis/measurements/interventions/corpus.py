@@ -94,7 +94,7 @@ def intervene_corpus(
             else:
                 inputs, tokens, _ = encode(loaded.tokenizer, *texts[index], model, truncate=True)
                 entries, refused = _of_every(loaded, family, inputs, tokens, chosen)
-                unfinished.keep(index, _packed(entries, refused))
+                unfinished.save(index, _packed(entries, refused))
             left_out = refused | left_out
             for spec, of_texts in measured.items():
                 of_texts.append(entries[spec])
@@ -121,7 +121,7 @@ def intervene_corpus(
         },
         seconds=time.perf_counter() - started,
     )
-    path = files.write_rows(rows, run, name=name, same={"corpus": corpus})
+    path = files.write_rows(rows, run, name=name, shared={"corpus": corpus})
     unfinished.discard()
     return path
 

@@ -27,7 +27,7 @@ from analysis.measurements.interventions.kinds.base import (
     TURNS,
     Intervention,
 )
-from analysis.models.capture import DistanceLookup, query_of
+from analysis.models.capture import DistanceLookup, attention_query
 from analysis.models.families import Family, Turns
 from analysis.models.source_inputs import InputSource, OutputSource, WeightSource, replaced_weight
 from analysis.models.trace_sources import Layer, trace_sources
@@ -170,8 +170,8 @@ def _further(model: PreTrainedModel, family: Family, inputs: Mapping[str, object
             raise _beyond(length, by, module.num_embeddings - int(args[0].min()))
 
     def bias(layer: Layer) -> None:
-        if layer.call.looked is not None:
-            result.distances[layer.index] = layer.call.looked.distances
+        if layer.call.lookup is not None:
+            result.distances[layer.index] = layer.call.lookup.distances
         elif layer.call.bias is not None:
             result.biases[layer.index] = layer.call.bias.expand(layer.call.scores.shape)
 
@@ -233,12 +233,12 @@ def _intervened(model: PreTrainedModel, family: Family, chosen: Chosen, further:
         return rows
 
     def turned(module: nn.Module, _args: object, output: Turns) -> Turns:
-        cos, sin = family.turns_of(output)
+        cos, sin = family.split_rotation(output)
         if further.by:
-            cos, sin = (further.of(x) for x in family.turns_of(further.given[calls.next(module)]))
+            cos, sin = (further.of(x) for x in family.split_rotation(further.given[calls.next(module)]))
         for one in chosen:
             cos, sin = one.turns(cos, sin)
-        return family.turns_as_given(cos, sin)
+        return family.join_rotation(cos, sin)
 
     changes = {"position": positions, "segment": segments}
     with ExitStack() as undo:
@@ -282,7 +282,7 @@ def _turned_by_layer(model: PreTrainedModel, family: Family, chosen: Chosen) -> 
         assert isinstance(given, tuple)
         cos, sin = given
         if apart is not None:
-            queries[index] = query_of(module, args, {**kwargs, GIVEN: _at(apart, cos, sin)})
+            queries[index] = attention_query(module, args, {**kwargs, GIVEN: _at(apart, cos, sin)})
         for one in chosen:
             cos, sin = one.turns_in(index, cos, sin)
         return args, {**kwargs, GIVEN: (cos, sin)}
@@ -311,11 +311,11 @@ def _scores(layer: Layer, chosen: Chosen, further: _Further, queries: Mapping[in
         call = replace(call, query=query, scores=scores if call.bias is None else scores + call.bias)
     if call.bias is not None:
         own = call.bias.expand(call.scores.shape)
-        new = own if call.looked is None else _looked_up(layer.index, call.looked, own, chosen, further)
-        if call.looked is None and further.by:
+        new = own if call.lookup is None else _looked_up(layer.index, call.lookup, own, chosen, further)
+        if call.lookup is None and further.by:
             new = further.biases[layer.index][..., further.by :, further.by :]
         for one in chosen:
-            new = one.bias(new if call.looked is not None else one.pairs(new))
+            new = one.bias(new if call.lookup is not None else one.pairs(new))
         if new is not own:
             call = replace(call, bias=new, scores=call.scores - own + new)
     for one in chosen:

@@ -74,7 +74,7 @@ def measure_means(
         },
         seconds=time.perf_counter() - started,
     )
-    return files.write_rows(rows, run, name=name, same={"corpus": corpus})
+    return files.write_rows(rows, run, name=name, shared={"corpus": corpus})
 
 
 def gap(ours: Float[ndarray, "slot dim"], other: Float[ndarray, "slot dim"]) -> float:

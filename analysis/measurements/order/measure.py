@@ -60,7 +60,7 @@ def measure_order(
             config={"corpus": corpus, "length": length, "windows": count, "resamples": RESAMPLES},
             seconds=time.perf_counter() - started,
         )
-        paths.append(files.write_rows(rows, run, name=name, same={"corpus": corpus, "windows": count}))
+        paths.append(files.write_rows(rows, run, name=name, shared={"corpus": corpus, "windows": count}))
     return paths
 
 

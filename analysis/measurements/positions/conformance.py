@@ -63,10 +63,10 @@ def measured_turns(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> list
             "Choose a model with rotary positions."
         )
     with torch.inference_mode():
-        return [turns_of(each) for each in rotations(asked_twice(model, family, inputs))]
+        return [split_rotation(each) for each in rotations(asked_twice(model, family, inputs))]
 
 
-def turns_of(rotation: Rotation | None) -> LayerTurns:
+def split_rotation(rotation: Rotation | None) -> LayerTurns:
     """A rotation as what is compared: pairs that do not turn at all count as not turned."""
     if rotation is None:
         return LayerTurns((), 0, 1.0)

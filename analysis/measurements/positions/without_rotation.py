@@ -149,11 +149,11 @@ def unturned_by_family(model: PreTrainedModel, family: Family, inputs: Mapping[s
         return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
 
     def note(_module: nn.Module, _args: object, output: Turns) -> None:
-        turns.append(family.turns_of(output))
+        turns.append(family.split_rotation(output))
 
     def stop(_module: nn.Module, _args: object, output: Turns) -> Turns:
-        cos, sin = family.turns_of(output)
-        return family.turns_as_given((cos.square() + sin.square()).sqrt(), torch.zeros_like(sin))
+        cos, sin = family.split_rotation(output)
+        return family.join_rotation((cos.square() + sin.square()).sqrt(), torch.zeros_like(sin))
 
     def run(
         before: Callable[[nn.Module, Arguments, Keywords], tuple[Arguments, Keywords] | None],

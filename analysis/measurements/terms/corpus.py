@@ -94,7 +94,7 @@ def measure_corpus(
         },
         seconds=time.perf_counter() - started,
     )
-    path = files.write_rows(rows, run, name=name, same={"corpus": corpus})
+    path = files.write_rows(rows, run, name=name, shared={"corpus": corpus})
     unfinished.discard()
     return path
 
@@ -123,7 +123,7 @@ def measure_layers(
         return [InputMeasures(*layer) for layer in zip(*(kept[name] for name in names), strict=True)]
     items: list[InputMeasures] = []
     trace_sources(loaded.model, family, inputs, lambda seen: items.append(measure_input(seen)), freeze=freeze)
-    unfinished.keep(index, {name: np.stack([getattr(layer, name) for layer in items]) for name in names})
+    unfinished.save(index, {name: np.stack([getattr(layer, name) for layer in items]) for name in names})
     return items
 
 

@@ -55,7 +55,7 @@ def measure_images(
     place = {
         "rows": given.grid[0],
         "columns": given.grid[1],
-        "trained": family.trained(loaded.model),
+        "trained": family.trained_grid(loaded.model),
         "family": family.title,
         "freeze": "activation" if family.gated(loaded.model.config) else None,
     }
@@ -74,7 +74,7 @@ def measure_images(
         "seed": SEED,
         "seconds": time.perf_counter() - started,
     }
-    terms = files.write_rows(rows, files.Run(kind="terms", config=over, **about), name=name, same={"corpus": corpus})
+    terms = files.write_rows(rows, files.Run(kind="terms", config=over, **about), name=name, shared={"corpus": corpus})
     cosines = similarity(family.patch_positions(loaded.model, given.inputs["pixel_values"]).cpu().numpy())
     patches = [{"patch": patch, "similarity": row} for patch, row in enumerate(cosines.astype(np.float32))]
     positions = files.write_rows(patches, files.Run(kind="patch_positions", config=place, **about), name=name)

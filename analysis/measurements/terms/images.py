@@ -66,7 +66,7 @@ def decompose_image(
     with family.showing(model, masked=masked):
         given = prepare(model, family, processor, picture)
         started = time.perf_counter()
-        alone = family.by_itself(model, given.inputs)
+        alone = family.native_inputs(model, given.inputs)
         measured, dtype = decompose_layer(ImageDecomposition, model, family, given.inputs, layer, freeze, alone=alone)
     about = provenance(model, name, revision, title, started, dtype=dtype)
     positions = family.patch_positions(model, given.inputs["pixel_values"])
@@ -77,7 +77,7 @@ def decompose_image(
         kept=given.kept,
         pixels=given.pixels,
         positions=positions.cpu().numpy().copy(),  # not the weights
-        trained=family.trained(model),
+        trained=family.trained_grid(model),
         specials=len(family.specials),
         masked=family.hides and masked,
     )

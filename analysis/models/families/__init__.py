@@ -16,15 +16,15 @@ from analysis.models.source_inputs import OutputSource, SourceInput
 from analysis.models.submodules import attribute_number, submodule_list
 
 Turns = Tensor | tuple[Tensor, Tensor]
-"""What a module gives by which queries and keys are turned: cosine and sine, or both in one tensor."""
+"""The output of a module that rotates queries and keys: cosine and sine, or both in one tensor."""
 
 
 class Family:
-    """What the rest of the code asks of an architecture.
+    """The description of an architecture.
 
-    A subclass says at least `title`, `tables`, `layer_list` and `attention`; where no path says it, it overrides
-    `source_inputs`, `layers` or `attentions`. Paths are names joined by dots, as `torch.nn.Module.get_submodule`
-    takes them.
+    A subclass sets at least `title`, `tables`, `layer_list` and `attention`; where a path does not suffice, it
+    overrides `source_inputs`, `layers` or `attentions`. Paths are names joined by dots, as
+    `torch.nn.Module.get_submodule` takes them.
     """
 
     title: str
@@ -36,22 +36,26 @@ class Family:
     attention: str
     """The path from a layer of the module that calls the attention function."""
     rotation: str | None = None
-    """The path from the base model of the module that gives the turns of queries and keys; None where they are not
-    turned."""
+    """The path from the base model of the module that rotates queries and keys; None where they are not rotated."""
     positions: str = "added"
     """How positions enter: added, rotated, score_bias, disentangled or none."""
     loader: str = "AutoModel"
-    """The class of transformers that loads the part of a checkpoint which is wanted."""
-    own_attention: bool = False
-    """Whether its attention is code of its own that ignores transformers' interface; `scale` and `added` are for it."""
+    """The class of transformers that loads the required part of a checkpoint."""
+    custom_attention: bool = False
+    """Whether its attention code ignores transformers' interface; `scale` and `added` describe such code."""
     known: bool = True
-    """Whether a file here describes it, so that there are terms."""
+    """Whether there are terms, since a file here describes it."""
     reads: str = "text"
-    """What it is given: text, or an image."""
+    """The kind of its input: text or image."""
 
     distances: str = ""
-    """Of `own_attention`: the argument of its attention modules that says how far apart query and key are, where
+    """Of `custom_attention`: the argument of its attention modules that says how far apart query and key are, where
     `added` depends on what is compared as well as on that."""
+
+    def __init__(self, title: str | None = None) -> None:
+        """title: for an architecture that differs from its class in nothing else."""
+        if title is not None:
+            self.title = title
 
     def refusal(self, config: Mapping[str, object]) -> str | None:
         """Why a checkpoint with this config.json cannot be decomposed; None when it can."""
@@ -74,19 +78,19 @@ class Family:
         return self.positions
 
     def rotations(self, model: PreTrainedModel) -> Sequence[nn.Module]:
-        """The modules that give the (cosine, sine) by which queries and keys are turned; none where they are not.
+        """The modules that give the (cosine, sine) by which queries and keys are rotated; none where they are not.
 
-        A module may be called more than once a pass, and give another turn each time.
+        A module may be called more than once a pass, with a different rotation each time.
         """
         return () if self.rotation is None else (model.base_model.get_submodule(self.rotation),)
 
-    def turns_of(self, given: Turns) -> tuple[Tensor, Tensor]:
-        """The cosine and sine, (..., token, dim), in what such a module gives."""
-        cos, sin = given
+    def split_rotation(self, output: Turns) -> tuple[Tensor, Tensor]:
+        """The cosine and sine, (..., token, dim), in the output of such a module."""
+        cos, sin = output
         return cos, sin
 
-    def turns_as_given(self, cos: Tensor, sin: Tensor) -> Turns:
-        """The same in the form in which the module gives it."""
+    def join_rotation(self, cos: Tensor, sin: Tensor) -> Turns:
+        """Cosine and sine in the form of the module's output."""
         return cos, sin
 
     def longest(self, config: PreTrainedConfig) -> int | None:
@@ -94,22 +98,22 @@ class Family:
         if self.positions in ("score_bias", "none"):
             return None
         rows = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
-        turns = getattr(config, "rope_parameters", None) or {}
-        if turns.get("rope_type") == "dynamic":  # which begins where training ended
-            rows = int(rows * turns["factor"])
+        rope = getattr(config, "rope_parameters", None) or {}
+        if rope.get("rope_type") == "dynamic":  # which begins where training ended
+            rows = int(rows * rope["factor"])
         return rows if rows > 0 else None
 
     def scale(self, module: nn.Module) -> float:
-        """Of `own_attention`: what the product of the two factors that its code multiplies is multiplied by.
+        """Of `custom_attention`: the factor by which the product of queries and keys is multiplied.
 
         1 / sqrt(head dim), as in Vaswani et al. 2017, unless a subclass says otherwise.
         """
         return attribute_number(module, "attention_head_size") ** -0.5
 
-    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
-        """Of `own_attention`: what is added to its scores, from what the module was given or its own methods.
+    def added(self, module: nn.Module, arguments: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+        """Of `custom_attention`: what is added to its scores, from the module's arguments or its own methods.
 
-        query, key: the factors that were multiplied, (batch head token dim), wholes. One tensor for each of
+        query, key: the factors of the product, (batch head token dim), without parts. One tensor for each of
         `bias_terms`, or none where nothing is added.
         """
         return ()
@@ -119,7 +123,7 @@ class Family:
         return False
 
     def bias_terms(self, config: PreTrainedConfig) -> tuple[str, ...]:
-        """The terms that whatever the model adds to its scores is: of `ADDED_TERMS`, or one of the sixteen."""
+        """The terms to which the model's score bias belongs: of `ADDED_TERMS`, or one of the sixteen."""
         return (SCORE_BIAS,)
 
 
@@ -142,8 +146,8 @@ def known_family(config: Mapping[str, object], name: str) -> Family | None:
     architecture = str(config["model_type"])
     if architecture not in FAMILIES:
         return None
-    if why := FAMILIES[architecture].refusal(config):
-        raise ModelError(f"{name} is refused: {why}.")
+    if reason := FAMILIES[architecture].refusal(config):
+        raise ModelError(f"{name} is refused: {reason}.")
     return FAMILIES[architecture]
 
 

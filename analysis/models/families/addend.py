@@ -26,9 +26,9 @@ class Addend(Family):
 
     def refusal(self, config: Mapping[str, object]) -> str | None:
         """Variants whose hidden states or scores are no sum over word, position, segment, bias and score bias."""
-        for field, why in REFUSED.items():
+        for field, reason in REFUSED.items():
             if config.get(field):
-                return f"the variant {config.get('variant')!r} {why}. Choose another variant"
+                return f"the variant {config.get('variant')!r} {reason}. Choose another variant"
         if config.get("combine") == "multiply":
             return "it multiplies words by positions, so the two are no summands. Choose another variant"
         if config.get("untied") in ("own", "word") and (config.get("relative_buckets") or config.get("alibi")):

@@ -19,11 +19,11 @@ class Albert(Bert):
     def layers(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """AlbertLayer, as often as it is used: groups are shared evenly among num_hidden_layers."""
         config, groups = model.config, submodule_list(model.base_model, "encoder.albert_layer_groups")
-        chosen = [
+        used_groups = [
             groups[index * config.num_hidden_groups // config.num_hidden_layers]
             for index in range(config.num_hidden_layers)
         ]
-        return [layer for group in chosen for layer in submodule_list(group, "albert_layers")]
+        return [layer for group in used_groups for layer in submodule_list(group, "albert_layers")]
 
 
 FAMILIES.add("albert", Albert())

@@ -13,7 +13,7 @@ class BigBird(Bert):
     """`transformers` BigBirdModel (Zaheer et al. 2020). Its sparse attention, on longer texts, is left out."""
 
     title = "BigBird"
-    own_attention = True
+    custom_attention = True
 
     def attentions(self, model: PreTrainedModel) -> Sequence[nn.Module]:
         """The self-attention of each layer, which is full, as the model itself makes it when a short text comes."""

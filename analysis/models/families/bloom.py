@@ -13,7 +13,7 @@ class Bloom(Family):
 
     title = "BLOOM"
     positions = "score_bias"
-    own_attention = True
+    custom_attention = True
     tables = (("word", "word_embeddings"),)
     """Positions are in the scores, and are no summand."""
     layer_list = "h"
@@ -23,9 +23,9 @@ class Bloom(Family):
         """1 / sqrt(head dim)."""
         return attribute_number(module, "inv_norm_factor")
 
-    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, arguments: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """ALiBi, one row for all queries: softmax sees only differences along keys."""
-        alibi = given["alibi"]
+        alibi = arguments["alibi"]
         assert isinstance(alibi, Tensor)
         return [alibi.unflatten(0, query.shape[:2]).expand(*query.shape[:3], key.shape[2])]
 

@@ -20,11 +20,11 @@ class ClipVision(Patches):
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Its table of positions is an embedding, which is also interpolated as a whole."""
-        inside = model.base_model.get_submodule("embeddings")
+        embeddings = model.base_model.get_submodule("embeddings")
         return (
             InputSource("word", "pixel_values"),
-            WeightSource("word", inside, "class_embedding"),
-            WeightSource("position", inside.get_submodule("position_embedding"), "weight"),
+            WeightSource("word", embeddings, "class_embedding"),
+            WeightSource("position", embeddings.get_submodule("position_embedding"), "weight"),
         )
 
     def table(self, model: PreTrainedModel) -> Float[Tensor, "position width"]:

@@ -24,7 +24,7 @@ KINDS = dict(zip(("c2p", "p2c"), DISENTANGLED, strict=True))
 
 @runtime_checkable
 class DisentangledAttention(Protocol):
-    """What is used of DisentangledSelfAttention, of every version."""
+    """The members of DisentangledSelfAttention that are used, in every version."""
 
     relative_attention: bool
     pos_att_type: list[str]
@@ -61,7 +61,7 @@ class Deberta(Family):
 
     title = "DeBERTa"
     positions = "disentangled"
-    own_attention = True
+    custom_attention = True
     distances = "relative_pos"
     layer_list = "encoder.layer"
     attention = "attention.self"
@@ -89,14 +89,16 @@ class Deberta(Family):
         """c2p and p2c, those that the model has."""
         return tuple(term for kind, term in KINDS.items() if kind in (config.pos_att_type or ()))
 
-    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, arguments: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """c2p and p2c, by the module's own method."""
         assert isinstance(module, DisentangledAttentionV1)
         if not module.relative_attention:
             return ()
         factor = 1 + len(module.pos_att_type)
-        distances, table = _distances(given)
-        return [alone.disentangled_att_bias(query, key, distances, table, factor) for alone in _each_alone(module)]
+        distances, table = _distances(arguments)
+        return [
+            single.disentangled_att_bias(query, key, distances, table, factor) for single in _single_term_copies(module)
+        ]
 
 
 class DebertaV2(Deberta):
@@ -114,37 +116,39 @@ class DebertaV2(Deberta):
             )
         return super().refusal(config)
 
-    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, arguments: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """c2p and p2c, by the module's own method, which wants the keys before they are divided."""
         assert isinstance(module, DisentangledAttentionV2)
         if not module.relative_attention:
             return ()
         factor = 1 + sum(kind in module.pos_att_type for kind in ("c2p", "p2c"))
-        whole = key * torch.tensor(key.shape[-1] * factor, dtype=torch.float).sqrt().to(key.dtype)
-        distances, table = _distances(given)
-        each = [
-            alone.disentangled_attention_bias(query.flatten(0, 1), whole.flatten(0, 1), distances, table, factor)
-            for alone in _each_alone(module)
+        unscaled_key = key * torch.tensor(key.shape[-1] * factor, dtype=torch.float).sqrt().to(key.dtype)
+        distances, table = _distances(arguments)
+        biases = [
+            single.disentangled_attention_bias(
+                query.flatten(0, 1), unscaled_key.flatten(0, 1), distances, table, factor
+            )
+            for single in _single_term_copies(module)
         ]
-        return [bias.view(*query.shape[:3], key.shape[2]) for bias in each]
+        return [bias.view(*query.shape[:3], key.shape[2]) for bias in biases]
 
 
-def _distances(given: Mapping[str, object]) -> tuple[Tensor, Tensor]:
-    """Of what an attention module was given: how far apart query and key are, and the table of distances."""
-    distances, table = given["relative_pos"], given["rel_embeddings"]
+def _distances(arguments: Mapping[str, object]) -> tuple[Tensor, Tensor]:
+    """From an attention module's arguments: the distances of query and key, and the table of distances."""
+    distances, table = arguments["relative_pos"], arguments["rel_embeddings"]
     assert isinstance(distances, Tensor)
     assert isinstance(table, Tensor)
     return distances, table
 
 
-def _each_alone(module: Attention) -> list[Attention]:
-    """Copies of an attention module that share its weights, each of which adds one of its terms."""
+def _single_term_copies(module: Attention) -> list[Attention]:
+    """Copies of an attention module that share its weights; each adds a single term."""
     copies = []
     for kind in KINDS:
         if kind in module.pos_att_type:
-            alone = copy.copy(module)
-            alone.pos_att_type = [kind]
-            copies.append(alone)
+            single = copy.copy(module)
+            single.pos_att_type = [kind]
+            copies.append(single)
     return copies
 
 

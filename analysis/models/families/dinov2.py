@@ -22,22 +22,22 @@ class Dinov2(Patches):
     asks_to_interpolate = False
     layer_list = "encoder.layer"
 
-    def trained(self, model: PreTrainedModel) -> tuple[int, int]:
+    def trained_grid(self, model: PreTrainedModel) -> tuple[int, int]:
         """A square, for which its own code takes any table."""
         count = len(self.table(model)) - len(self.specials)
         return isqrt(count), isqrt(count)
 
     def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
         """Whatever the size, as long as its code can make a square of its table. Raises ImageError where it cannot."""
-        given, grid = super().inputs(model, pixels)
-        rows, columns = self.trained(model)
+        arguments, grid = super().inputs(model, pixels)
+        rows, columns = self.trained_grid(model)
         count = len(self.table(model)) - len(self.specials)
         if rows * columns != count and (grid.rows * grid.columns != count or pixels.shape[-2] != pixels.shape[-1]):
             raise ImageError(
                 f"This model's {count} positions form no square grid, which transformers' code for DINOv2 expects, so "
                 "the model itself fails on this image. Choose another model."
             )
-        return given, grid
+        return arguments, grid
 
     def gated(self, config: PreTrainedConfig) -> bool:
         """The giant size has SwiGLU."""

@@ -1,13 +1,7 @@
-"""ELECTRA: BERT whose embeddings may be narrower than its layers, and then pass through a projection."""
+"""ELECTRA, generator or discriminator: BERT whose embeddings may be narrower than its layers, and then pass through a
+projection (Clark et al. 2020)."""
 
 from analysis.models.families import FAMILIES
 from analysis.models.families.bert import Bert
 
-
-class Electra(Bert):
-    """ElectraModel, generator or discriminator (Clark et al. 2020)."""
-
-    title = "ELECTRA"
-
-
-FAMILIES.add("electra", Electra())
+FAMILIES.add("electra", Bert("ELECTRA"))

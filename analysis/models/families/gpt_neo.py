@@ -10,7 +10,7 @@ class GptNeo(Gpt2):
     """`transformers` GPTNeoModel and whatever wraps it (Black et al. 2021)."""
 
     title = "GPT-Neo"
-    own_attention = True
+    custom_attention = True
     attention = "attn.attention"
 
     def scale(self, module: nn.Module) -> float:

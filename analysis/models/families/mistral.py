@@ -3,11 +3,4 @@
 from analysis.models.families import FAMILIES
 from analysis.models.families.llama import Llama
 
-
-class Mistral(Llama):
-    """`transformers` MistralModel and whatever wraps it."""
-
-    title = "Mistral"
-
-
-FAMILIES.add("mistral", Mistral())
+FAMILIES.add("mistral", Llama("Mistral"))

@@ -12,7 +12,7 @@ class MpNet(Family):
     """MPNetModel (Song et al. 2020). Positions count the tokens before, from 2."""
 
     title = "MPNet"
-    own_attention = True
+    custom_attention = True
     tables = (("word", "embeddings.word_embeddings"), ("position", "embeddings.position_embeddings"))
     layer_list = "encoder.layer"
     attention = "attention.attn"
@@ -21,9 +21,9 @@ class MpNet(Family):
         """Rows of the position table less the first two, which no token uses."""
         return config.max_position_embeddings - 2
 
-    def added(self, module: nn.Module, given: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
+    def added(self, module: nn.Module, arguments: Mapping[str, object], query: Tensor, key: Tensor) -> Sequence[Tensor]:
         """The bias, made once and given to every layer."""
-        bias = given.get("position_bias")
+        bias = arguments.get("position_bias")
         return [bias] if isinstance(bias, Tensor) else []
 
 

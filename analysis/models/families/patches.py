@@ -1,4 +1,4 @@
-"""What families that read images share: patches in a row, special tokens before them, a table of positions."""
+"""The base of families that read images: patches in sequence after special tokens, and a table of positions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,12 +28,12 @@ class Grid:
 
 
 class ImageInputs(TypedDict, total=False):
-    """What a model of images is called with."""
+    """The arguments of a model of images."""
 
     pixel_values: Required[Float[Tensor, "1 3 height width"]]
     interpolate_pos_encoding: bool
     noise: Float[Tensor, "1 patch"]
-    """By whose order a model keeps patches."""
+    """The model keeps the patches with the smallest values."""
 
 
 class Patches(Family):
@@ -58,12 +58,12 @@ class Patches(Family):
 
     def source_inputs(self, model: PreTrainedModel) -> Sequence[SourceInput]:
         """Pixels and learned tokens are word, the table is position."""
-        inside = model.base_model.get_submodule("embeddings")
-        tokens = [name for name in self.contents if getattr(inside, name, None) is not None]
+        embeddings = model.base_model.get_submodule("embeddings")
+        tokens = [name for name in self.contents if getattr(embeddings, name, None) is not None]
         return (
             InputSource("word", "pixel_values"),
-            *(WeightSource("word", inside, name) for name in tokens),
-            WeightSource("position", inside, "position_embeddings"),
+            *(WeightSource("word", embeddings, name) for name in tokens),
+            WeightSource("position", embeddings, "position_embeddings"),
         )
 
     @contextmanager
@@ -76,7 +76,7 @@ class Patches(Family):
         return model.base_model.get_parameter("embeddings.position_embeddings")[0]
 
     def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
-        """What the model is called with for one image, and how that cuts the image.
+        """The model's arguments for one image, and the grid of its patches.
 
         It is asked to interpolate its positions where it would refuse the image otherwise, and only there.
         Raises ImageError for an image of a shape that its code cannot interpolate for.
@@ -88,22 +88,19 @@ class Patches(Family):
                 f"This model takes images of {count} channel{'s' if count > 1 else ''} but its processor makes "
                 f"{channels}; choose a model for images in red, green and blue."
             )
-        down, across = self.patch(model)
-        rows, columns = height // down, width // across
-        given: ImageInputs = {"pixel_values": pixels}
+        patch_height, patch_width = self.patch(model)
+        rows, columns = height // patch_height, width // patch_width
+        arguments: ImageInputs = {"pixel_values": pixels}
         if self.asks_to_interpolate and (height, width) != _pair(model.config.image_size):
             self._check_square(model, height, width)
-            given["interpolate_pos_encoding"] = True
-        return given, Grid(rows, columns, torch.arange(rows * columns).numpy())
+            arguments["interpolate_pos_encoding"] = True
+        return arguments, Grid(rows, columns, torch.arange(rows * columns).numpy())
 
-    def by_itself(self, model: PreTrainedModel, given: ImageInputs) -> ImageInputs:
-        """The same inputs less what asks the model for another pass than it makes of the pixels by itself.
-
-        An image of another size than its own, which it refuses by itself, it is asked to interpolate for.
-        """
-        own = tuple(given["pixel_values"].shape[-2:]) == _pair(model.config.image_size)
-        result = given.copy()
-        if own:
+    def native_inputs(self, model: PreTrainedModel, arguments: ImageInputs) -> ImageInputs:
+        """The arguments without the request to interpolate positions, where the image has the model's native size."""
+        is_native_size = tuple(arguments["pixel_values"].shape[-2:]) == _pair(model.config.image_size)
+        result = arguments.copy()
+        if is_native_size:
             result.pop("interpolate_pos_encoding", None)
         return result
 
@@ -111,19 +108,19 @@ class Patches(Family):
         """Height and width of a patch, in pixels."""
         return _pair(model.config.patch_size)
 
-    def trained(self, model: PreTrainedModel) -> tuple[int, int]:
+    def trained_grid(self, model: PreTrainedModel) -> tuple[int, int]:
         """Rows and columns of the grid that the table of positions is for."""
         height, width = _pair(model.config.image_size)
-        down, across = self.patch(model)
-        return height // down, width // across
+        patch_height, patch_width = self.patch(model)
+        return height // patch_height, width // patch_width
 
     def _check_square(self, model: PreTrainedModel, height: int, width: int) -> None:
         """transformers' code takes the table for one of a square grid, and the side of a patch for one number."""
-        rows, columns = self.trained(model)
+        rows, columns = self.trained_grid(model)
         if rows != columns or not isinstance(model.config.patch_size, int):
-            own = _pair(model.config.image_size)
+            size = _pair(model.config.image_size)
             raise ImageError(
-                f"This model takes only images of {own[0]} by {own[1]} pixels, since transformers cannot interpolate "
+                f"This model takes only images of {size[0]} by {size[1]} pixels, since transformers cannot interpolate "
                 f"its {rows} by {columns} positions, but its processor makes {height} by {width}. Save it with a "
                 "processor that resizes images to the model's own size."
             )
@@ -131,16 +128,16 @@ class Patches(Family):
     def patch_positions(
         self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]
     ) -> Float[Tensor, "patch width"]:
-        """What the model adds to each patch of such an image for its place, by its own code: nothing is hidden."""
+        """The position part that the model's own code adds to each patch of such an image, with no patch hidden."""
         with self.showing(model, masked=False), torch.inference_mode():
-            given, _ = self.inputs(model, pixels)
-            with follow_sources(model, self.source_inputs(model), given) as inputs:
+            arguments, _ = self.inputs(model, pixels)
+            with follow_sources(model, self.source_inputs(model), arguments) as inputs:
                 result = model.base_model.get_submodule("embeddings")(**inputs)
-            whole = result[0] if isinstance(result, tuple) else result
-            return stacked(whole, len(SOURCES))[SOURCES.index("position"), 0, len(self.specials) :].float()
+            embedded = result[0] if isinstance(result, tuple) else result
+            return stacked(embedded, len(SOURCES))[SOURCES.index("position"), 0, len(self.specials) :].float()
 
 
 def _pair(size: int | Sequence[int]) -> tuple[int, int]:
     """Height and width, of two numbers or of one for both."""
-    down, across = (size, size) if isinstance(size, int) else size
-    return int(down), int(across)
+    height, width = (size, size) if isinstance(size, int) else size
+    return int(height), int(width)

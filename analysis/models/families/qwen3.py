@@ -3,11 +3,4 @@
 from analysis.models.families import FAMILIES
 from analysis.models.families.llama import Llama
 
-
-class Qwen3(Llama):
-    """`transformers` Qwen3Model and whatever wraps it."""
-
-    title = "Qwen3"
-
-
-FAMILIES.add("qwen3", Qwen3())
+FAMILIES.add("qwen3", Llama("Qwen3"))

@@ -16,18 +16,6 @@ class Roberta(Bert):
         return config.max_position_embeddings - config.pad_token_id - 1
 
 
-class XlmRoberta(Roberta):
-    """RoBERTa on a hundred languages."""
-
-    title = "XLM-R"
-
-
-class Camembert(Roberta):
-    """RoBERTa on French."""
-
-    title = "CamemBERT"
-
-
 FAMILIES.add("roberta", Roberta())
-FAMILIES.add("xlm-roberta", XlmRoberta())
-FAMILIES.add("camembert", Camembert())
+FAMILIES.add("xlm-roberta", Roberta("XLM-R"))  # a hundred languages
+FAMILIES.add("camembert", Roberta("CamemBERT"))  # French

@@ -13,7 +13,7 @@ class RoFormer(Family):
 
     title = "RoFormer"
     positions = "rotated"
-    own_attention = True
+    custom_attention = True
     tables = (("word", "embeddings.word_embeddings"), ("segment", "embeddings.token_type_embeddings"))
     layer_list = "encoder.layer"
     attention = "attention.self"
@@ -26,13 +26,13 @@ class RoFormer(Family):
             return "it is set up as a decoder (is_decoder); the terms here are of the bidirectional encoder"
         return None
 
-    def turns_of(self, given: Turns) -> tuple[Tensor, Tensor]:
+    def split_rotation(self, output: Turns) -> tuple[Tensor, Tensor]:
         """Sines come first."""
-        assert isinstance(given, Tensor)
-        sin, cos = given.chunk(2, -1)
+        assert isinstance(output, Tensor)
+        sin, cos = output.chunk(2, -1)
         return cos, sin
 
-    def turns_as_given(self, cos: Tensor, sin: Tensor) -> Tensor:
+    def join_rotation(self, cos: Tensor, sin: Tensor) -> Tensor:
         """One tensor again."""
         return torch.cat([sin, cos], -1)
 

@@ -3,11 +3,4 @@
 from analysis.models.families import FAMILIES
 from analysis.models.families.llama import Llama
 
-
-class SmolLM3(Llama):
-    """`transformers` SmolLM3Model and whatever wraps it."""
-
-    title = "SmolLM3"
-
-
-FAMILIES.add("smollm3", SmolLM3())
+FAMILIES.add("smollm3", Llama("SmolLM3"))

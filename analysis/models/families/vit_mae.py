@@ -28,14 +28,14 @@ class ViTMAE(Patches):
 
     def inputs(self, model: PreTrainedModel, pixels: Float[Tensor, "1 3 height width"]) -> tuple[ImageInputs, Grid]:
         """With the noise by whose order the model keeps patches."""
-        given, grid = super().inputs(model, pixels)
+        arguments, grid = super().inputs(model, pixels)
         patches = grid.rows * grid.columns
         count = int(patches * (1 - model.config.mask_ratio))
-        kept = np.sort(np.random.default_rng(SEED).permutation(patches)[:count])
+        visible = np.sort(np.random.default_rng(SEED).permutation(patches)[:count])
         noise = torch.ones(1, patches)
-        noise[0, torch.from_numpy(kept)] = torch.arange(count) / patches
-        given["noise"] = noise
-        return given, Grid(grid.rows, grid.columns, kept)
+        noise[0, torch.from_numpy(visible)] = torch.arange(count) / patches
+        arguments["noise"] = noise
+        return arguments, Grid(grid.rows, grid.columns, visible)
 
     @contextmanager
     def showing(self, model: PreTrainedModel, *, masked: bool) -> Iterator[None]:

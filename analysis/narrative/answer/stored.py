@@ -5,10 +5,10 @@ import json
 from analysis.claims.stored import records
 from analysis.narrative.front_page import Step
 from analysis.store import read
-from analysis.store.paths import until_the_store_changes
+from analysis.store.paths import cached_until_store_changes
 
 
-@until_the_store_changes()
+@cached_until_store_changes()
 def answer() -> tuple[Step, ...]:
     """The sentences in order; none where the store was built without them."""
     rows = records(read.query("SELECT * FROM answers ORDER BY place"))
