@@ -18,7 +18,7 @@ if str(ROOT) not in sys.path:  # Streamlit puts only this file's folder there.
 from analysis.core import settings  # noqa: E402
 from analysis.core.errors import Busy  # noqa: E402
 from dashboard.hosting import guards  # noqa: E402
-from dashboard.hosting.addresses import network  # noqa: E402
+from dashboard.hosting.addresses import client_network  # noqa: E402
 from dashboard.hosting.preview import Preview  # noqa: E402
 from dashboard.model_server.rate_limits import ConcurrencyLimit  # noqa: E402
 
@@ -62,7 +62,7 @@ def headers() -> list[tuple[bytes, bytes]]:
 
 TRY_AGAIN_LATER = 1013
 """The code with which a WebSocket is closed that finds no room."""
-CLOSED = "/_stcore/metrics"
+HIDDEN_PATH = "/_stcore/metrics"
 """Counts of sessions and caches, which are nobody's business."""
 
 
@@ -72,7 +72,7 @@ class Guarded:
     def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
         self.app, self.headers = app, headers()
         self.uploads = guards.Uploads(
-            guards.kept_by_streamlit, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
+            guards.streamlit_uploads, lambda: config.get_option("server.maxUploadSize") * (1 << 20)
         )
         self.connections = ConcurrencyLimit(
             lambda: settings.number("ADDEND_CONNECTIONS_ADDRESS") or sys.maxsize, "network address", "connections"
@@ -83,9 +83,9 @@ class Guarded:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                ours = {name for name, _ in self.headers}
-                others = [pair for pair in message.get("headers", []) if pair[0].lower() not in ours]
-                message = {**message, "headers": [*others, *self.headers]}
+                header_names = {name for name, _ in self.headers}
+                other_headers = [pair for pair in message.get("headers", []) if pair[0].lower() not in header_names]
+                message = {**message, "headers": [*other_headers, *self.headers]}
             await send(message)
 
         async def received() -> Message:
@@ -94,27 +94,27 @@ class Guarded:
                 if not (data := message.get("bytes")) or guards.is_accepted(data):
                     return message
 
-        scope = _as_it_came(scope)
+        scope = _without_forwarded_client(scope)
         if scope["type"] == "websocket":
             try:
-                with self.connections.one(_asker(scope)):
+                with self.connections.slot(_client_address(scope)):
                     await self.app(scope, received, send)
             except Busy:
                 await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
         elif scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif scope["path"].rstrip("/").endswith(CLOSED):
+        elif scope["path"].rstrip("/").endswith(HIDDEN_PATH):
             await PlainTextResponse("Not found", 404)(scope, receive, sent)
         elif guards.UPLOAD_PATH in scope["path"] and scope["method"] == "PUT":
             session = scope["path"].partition(guards.UPLOAD_PATH)[2].partition("/")[0]
             with self.uploads.room(session) as fits:
-                full = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
-                await (self.app if fits else full)(scope, receive, sent)
+                rejection = PlainTextResponse("This server holds as many uploads as it can take. Try again later.", 413)
+                await (self.app if fits else rejection)(scope, receive, sent)
         else:
             await self.app(scope, receive, sent)
 
 
-def _as_it_came(scope: Message) -> Message:
+def _without_forwarded_client(scope: Message) -> Message:
     """The request with the address that it came from.
 
     uvicorn believes X-Forwarded-For of whoever asks from this very machine, writes what it says in the address's place,
@@ -124,10 +124,10 @@ def _as_it_came(scope: Message) -> Message:
     return {**scope, "client": ("127.0.0.1", 0)} if client and client[1] == 0 else scope
 
 
-def _asker(scope: Message) -> str:
+def _client_address(scope: Message) -> str:
     forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
     peer = (scope.get("client") or ("",))[0]
-    return network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
+    return client_network(peer, forwarded.decode("latin-1"), settings.number("ADDEND_PROXIES"))
 
 
 app = st.App(Path(__file__).parent / "app.py", middleware=[Middleware(Guarded), Middleware(Preview)])

@@ -45,7 +45,7 @@ def intervene(
         return
     if permute is not None:
         test = permutation_test(loaded, text, pair, permute, truncate=truncate)
-        texts = {
+        values = {
             "error_positions_off": float(test.off.max()),
             "error_positions_on": float(test.on.max()),
             "largest_output": test.reach,
@@ -53,31 +53,31 @@ def intervene(
             "holds": test.holds,
             "order": test.order.tolist(),
         }
-        _print(test, texts)
+        _print(test, values)
         return
     outcome = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
-    texts = {
+    values = {
         "interventions": outcome.interventions,
         "cosine": outcome.cosine.tolist(),
         "attention_kl": outcome.kl.tolist(),
     }
     if outcome.predictions:
         before, after = outcome.predictions.losses
-        texts |= {"predicts": outcome.predictions.kind, "loss_before": before, "loss_after": after}
-    _print(outcome, texts)
+        values |= {"predicts": outcome.predictions.kind, "loss_before": before, "loss_after": after}
+    _print(outcome, values)
 
 
 def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
     from analysis.probes.image_probe import named
     from analysis.probes.intervention_probe import ImageInterventionRequest
 
-    file = named(image)
+    drawn = named(image)
     outcome = ImageInterventionRequest(
         model=model,
-        image=file[0] if file else image,
+        image=drawn[0] if drawn else image,
         revision=revision,
         masked=masked,
-        uploaded=file[1] if file else None,
+        uploaded=drawn[1] if drawn else None,
         interventions=tuple(do),
     ).run()
     _print(
@@ -90,10 +90,15 @@ def _image(model: str, revision: str | None, image: str, masked: bool, do: list[
     )
 
 
-def _print(result: Any, texts: dict[str, Any]) -> None:
-    about = result.provenance
-    where = {"model": about.model, "revision": about.revision, "device": about.device, "dtype": about.dtype}
-    typer.echo(json.dumps({**where, "tokens": [token.text for token in result.token_info], **texts}))
+def _print(result: Any, values: dict[str, Any]) -> None:
+    provenance = result.provenance
+    source = {
+        "model": provenance.model,
+        "revision": provenance.revision,
+        "device": provenance.device,
+        "dtype": provenance.dtype,
+    }
+    typer.echo(json.dumps({**source, "tokens": [token.text for token in result.token_info], **values}))
 
 
 def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) -> None:
@@ -104,8 +109,8 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
     from analysis.store import read
 
     store_build.refresh()
-    texts = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in texts.to_numpy()]
+    values = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in values.to_numpy()]
     with Progress() as progress:
         path = intervene_corpus(
             loaded,

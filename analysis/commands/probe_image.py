@@ -16,7 +16,7 @@ def probe_image(
     masked: Annotated[bool, typer.Option(help="Hide patches, as in a masked autoencoder's training.")] = False,
 ) -> None:
     """Splits the scores between patches into the terms of word, position and bias; prints JSON, one number a head."""
-    from analysis.commands.probe import numbers
+    from analysis.commands.probe import finite_or_none
     from analysis.probes.image_probe import ImageRequest, named
 
     name, data = named(image) or (image, None)
@@ -35,9 +35,9 @@ def probe_image(
                 "tokens": len(decomposition.tokens),
                 "max_error": decomposition.max_error,
                 "relative_error": decomposition.relative_error,
-                "cancellation": numbers(decomposition.cancellation),
+                "cancellation": finite_or_none(decomposition.cancellation),
                 "terms": {
-                    term: {"share": numbers(shares[term]), "effect": numbers(effects[term])}
+                    term: {"share": finite_or_none(shares[term]), "effect": finite_or_none(effects[term])}
                     for term in decomposition.names
                 },
             }

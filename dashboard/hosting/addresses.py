@@ -5,15 +5,15 @@ import ipaddress
 UNKNOWN = "unknown"
 
 
-def network(peer: str, forwarded: str, proxies: int) -> str:
+def client_network(peer: str, forwarded: str, proxies: int) -> str:
     """The address that asks; of IPv6, its network of 64 bits. `unknown` where nothing that can be trusted says it.
 
     peer: whom the connection is from. forwarded: all of X-Forwarded-For. proxies: how many trusted ones stand in front,
     each of which adds to that header the address it was asked from; with none the header is the reader's own word.
     """
     if proxies:
-        named = forwarded.split(",")
-        peer = named[-proxies].strip() if len(named) >= proxies else ""
+        addresses = forwarded.split(",")
+        peer = addresses[-proxies].strip() if len(addresses) >= proxies else ""
     try:
         result = ipaddress.ip_address(peer)
     except ValueError:

@@ -7,7 +7,7 @@ from analysis.core import settings
 from analysis.core.errors import SettingError
 
 
-def required() -> None:
+def require_sign_in() -> None:
     """Lets those pass who are signed in, or everybody where nobody has to be; shows others the way in.
 
     Raises SettingError where sign-in is asked for and not set up: then nobody passes.

@@ -17,66 +17,66 @@ class ResultsCache(Generic[T]):
 
     def __init__(
         self,
-        most: Callable[[], int],
+        max_bytes: Callable[[], int],
         size: Callable[[T], int],
         *,
-        gone: Callable[[], None] = lambda: None,
-        newest_stays: bool = False,
+        on_evict: Callable[[], None] = lambda: None,
+        keep_newest: bool = False,
     ) -> None:
-        self._most, self._size, self._gone, self._newest_stays = most, size, gone, newest_stays
-        self._held: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._max_bytes, self._size, self._on_evict, self._keep_newest = max_bytes, size, on_evict, keep_newest
+        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
         """What is kept under `key`, which is then the most recently asked for."""
         with self._lock:
-            if key not in self._held:
+            if key not in self._entries:
                 return None
-            self._held.move_to_end(key)
-            return self._held[key][0]
+            self._entries.move_to_end(key)
+            return self._entries[key][0]
 
-    def put(self, key: Hashable, value: T, more: int = 0) -> None:
+    def put(self, key: Hashable, value: T, extra_bytes: int = 0) -> None:
         """Keeps a value. more: bytes of its key, where they matter."""
-        size = self._size(value) + more
-        if size > self._most() and not self._newest_stays:
+        size = self._size(value) + extra_bytes
+        if size > self._max_bytes() and not self._keep_newest:
             return
         with self._lock:
-            self._held.pop(key, None)
-            went = self._evict(size)
-            self._held[key] = (value, size)
-        if went:
-            self._gone()
+            self._entries.pop(key, None)
+            evicted = self._evict(size)
+            self._entries[key] = (value, size)
+        if evicted:
+            self._on_evict()
 
     def make_room(self, size: int) -> None:
         """Lets go of the least recently asked for until `size` bytes more fit, or nothing is left."""
         with self._lock:
-            went = self._evict(size)
-        if went:
-            self._gone()
+            evicted = self._evict(size)
+        if evicted:
+            self._on_evict()
 
     def _evict(self, size: int) -> bool:
-        before = len(self._held)
-        while self._held and self._bytes() + size > self._most():
-            self._held.popitem(last=False)
-        return len(self._held) < before
+        before = len(self._entries)
+        while self._entries and self._bytes() + size > self._max_bytes():
+            self._entries.popitem(last=False)
+        return len(self._entries) < before
 
     def drop(self, key: Hashable) -> None:
         """Lets go of one value."""
         with self._lock:
-            went = self._held.pop(key, None) is not None
-        if went:
-            self._gone()
+            evicted = self._entries.pop(key, None) is not None
+        if evicted:
+            self._on_evict()
 
     def clear(self) -> None:
         """Lets go of everything."""
         with self._lock:
-            self._held.clear()
-        self._gone()
+            self._entries.clear()
+        self._on_evict()
 
     def contents(self) -> list[tuple[Hashable, int]]:
         """Every key and its bytes, the least recently asked for first."""
         with self._lock:
-            return [(key, size) for key, (_, size) in self._held.items()]
+            return [(key, size) for key, (_, size) in self._entries.items()]
 
     @property
     def bytes(self) -> int:
@@ -85,4 +85,4 @@ class ResultsCache(Generic[T]):
             return self._bytes()
 
     def _bytes(self) -> int:
-        return sum(size for _, size in self._held.values())
+        return sum(size for _, size in self._entries.values())

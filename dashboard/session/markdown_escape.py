@@ -30,9 +30,9 @@ def hide_server_paths(text: str) -> str:
 
 def _folders() -> list[str]:
     """Where things lie here, the longest first."""
-    places = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
-    given = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
-    places += [Path(place).absolute() for place in given if place]
+    folders = [ROOT, Path.home(), Path(sys.prefix), Path(sys.base_prefix), Path(tempfile.gettempdir())]
+    configured = [settings.text(name) for name in ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_PROBES")]
+    folders += [Path(folder).absolute() for folder in configured if folder]
     if store := settings.text("ADDEND_STORE"):
-        places.append(Path(store).absolute().parent)
-    return sorted({str(p) for place in places for p in (place, place.resolve())} - {"/"}, key=len, reverse=True)
+        folders.append(Path(store).absolute().parent)
+    return sorted({str(p) for folder in folders for p in (folder, folder.resolve())} - {"/"}, key=len, reverse=True)

@@ -46,19 +46,22 @@ def store_cache(
 
     shared: whether all get the same object, which nobody may change then, or each a copy.
     """
-    keep = st.cache_resource if shared else st.cache_data
+    cache = st.cache_resource if shared else st.cache_data
 
     def decorate(function: Callable[ArgumentsP, ResultT]) -> Callable[ArgumentsP, ResultT]:
-        def make(version: tuple[str, int, int], key: tuple[object, ...], _call: Callable[[], ResultT]) -> ResultT:
+        def compute(version: tuple[str, int, int], key: tuple[object, ...], _call: Callable[[], ResultT]) -> ResultT:
             return _call()
 
-        make.__qualname__ = function.__qualname__  # by which Streamlit tells one cache from another
-        held = keep(max_entries=entries, show_spinner=False)(make)
+        compute.__qualname__ = function.__qualname__  # by which Streamlit tells one cache from another
+        cached = cache(max_entries=entries, show_spinner=False)(compute)
 
         @wraps(function)
-        def current(*args: ArgumentsP.args, **named: ArgumentsP.kwargs) -> ResultT:
-            key = tuple(tuple(sorted(one.items())) if isinstance(one, Mapping) else one for one in (*args, named))
-            return held(store_version(), key, partial(function, *args, **named))
+        def current(*args: ArgumentsP.args, **keywords: ArgumentsP.kwargs) -> ResultT:
+            key = tuple(
+                tuple(sorted(argument.items())) if isinstance(argument, Mapping) else argument
+                for argument in (*args, keywords)
+            )
+            return cached(store_version(), key, partial(function, *args, **keywords))
 
         return current
 
@@ -73,7 +76,7 @@ def ensure_store() -> None:
             store_build.refresh()
 
 
-def mirrored() -> mirror.State | None:
+def mirror_state() -> mirror.State | None:
     """The state of the mirror of results on object storage; None where they are in a folder."""
     return mirror.state()
 
@@ -101,7 +104,7 @@ def sql_chart(values: Mapping[str, Value]) -> Figure:
     return FIGURES["sql_chart"].of(values)
 
 
-def open_columns() -> pd.DataFrame:
+def public_columns() -> pd.DataFrame:
     """What readers' queries may read: view or table, column, type."""
     frame = rows(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
@@ -123,7 +126,7 @@ def front_page() -> FrontPage:
 
 
 @store_cache(128)
-def step_says(step: str, values: Mapping[str, Value]) -> str:
+def step_sentence(step: str, values: Mapping[str, Value]) -> str:
     """The sentence of a step of the guided reading."""
     return STEPS[step].says(dict(values))
 
@@ -139,7 +142,7 @@ def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
 
 
-def cited(key: str, title: str, link: str) -> citation.Citation:
+def citation_for(key: str, title: str, link: str) -> citation.Citation:
     """How a chart or a claim of today's store is cited."""
     return citation.citation_of(key, title, link)
 
@@ -168,16 +171,16 @@ def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue
 def glue_baselines(preset: str, table: str) -> list[str]:
     """What others can be compared with: our variants or, where there are none, the rows of the table."""
     study = glue.study_of(glue.GlueParameters(preset=preset))
-    beside = glue_comparison.published_comparison(table)
-    rows = [beside.key(row) for row in beside.table.variants] if beside else []
+    comparison = glue_comparison.published_comparison(table)
+    rows = [comparison.key(row) for row in comparison.table.variants] if comparison else []
     return study.results.variants or rows
 
 
 def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], list[str]]:
     """GLUE tasks that can be averaged, and those that none of our variants learnt."""
     study = glue.study_of(glue.GlueParameters(preset=preset, protocol=protocol))
-    beside = glue_comparison.published_comparison(table)
-    tasks = study.glue or (list(beside.tasks) if beside else [])
+    comparison = glue_comparison.published_comparison(table)
+    tasks = study.glue or (list(comparison.tasks) if comparison else [])
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
 
 
@@ -248,6 +251,6 @@ def claim_evidence(claim: str) -> pd.DataFrame:
 
 
 @store_cache()
-def every_run() -> pd.DataFrame:
+def all_runs() -> pd.DataFrame:
     """Every stored run with its status and settings, the newest first."""
     return runs.all_runs()

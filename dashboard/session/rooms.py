@@ -13,9 +13,9 @@ class Room:
     icon: str
     pages: tuple[str, ...]
 
-    def shown(self, open_now: str) -> str:
+    def shown(self, current_page: str) -> str:
         """The page that the entry leads to: the one that is open, where it is in this room, so that it is marked."""
-        return open_now if open_now in self.pages else self.pages[0]
+        return current_page if current_page in self.pages else self.pages[0]
 
 
 ROOMS: Mapping[str, tuple[Room, ...]] = {

@@ -14,7 +14,7 @@ from dashboard.session import live
 from dashboard.session.markdown_escape import hide_server_paths
 
 MB = 1_000_000
-PLACES = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
+PATH_SETTINGS = ("ADDEND_DATA", "ADDEND_MIRROR", "ADDEND_STORE", "ADDEND_PROBES")
 
 
 def versions() -> str:
@@ -46,16 +46,16 @@ def memory() -> tuple[float, float, float]:
 
 def models() -> pd.DataFrame:
     """Models in memory, the most recently asked for last."""
-    held = live.shared().service.models.contents()
+    cached = live.shared().service.models.contents()
     return pd.DataFrame(
-        {"model": [hide_server_paths(str(key[0])) for key, _ in held], "MB": [size / MB for _, size in held]}  # type: ignore
+        {"model": [hide_server_paths(str(key[0])) for key, _ in cached], "MB": [size / MB for _, size in cached]}  # type: ignore
     )
 
 
 def results() -> tuple[int, float]:
     """How many results are in memory, and their MB."""
-    held = live.shared().service.results
-    return len(held.contents()), held.bytes / MB
+    cached = live.shared().service.results
+    return len(cached.contents()), cached.bytes / MB
 
 
 def limits() -> pd.DataFrame:
@@ -64,7 +64,7 @@ def limits() -> pd.DataFrame:
     for name, setting in settings.SETTINGS.items():
         is_set = bool(os.environ.get(name, "").strip())
         value = settings.stated(name)
-        if name in PLACES and settings.hosted():
+        if name in PATH_SETTINGS and settings.hosted():
             value = "set" if is_set else ""
         if setting.unlimited and value == "0" and name != "ADDEND_PROXIES":
             value = "no limit"

@@ -15,13 +15,13 @@ show.header(
     "How each way of combining word and position compares with adding: its gains and its costs. The other pages "
     "named above show the same experiments in full.",
 )
-picked = Pickers(PAGE)
+pickers = Pickers(PAGE)
 presets = queries.trained_presets()
 if presets:
-    picked.choice("preset", "Losses and steps of the preset", presets, width=220)
+    pickers.choice("preset", "Losses and steps of the preset", presets, width=220)
 else:
-    picked.get("preset")
-values = picked.done()
+    pickers.get("preset")
+values = pickers.done()
 show.copy_link(PAGE, values)
 try:
     figure = queries.figure("experiments_board", values)

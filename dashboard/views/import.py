@@ -26,7 +26,7 @@ my_concat,validation_loss,0,1000,6.21
 my_concat,validation_loss,0,2000,5.87"""
 
 
-def templates() -> None:
+def show_templates() -> None:
     """The simplest form of results, as files to fill in."""
     with st.container(horizontal=True):
         for name, rows, label in (("scores", EXAMPLE, "Template for scores"), ("curves", CURVE, "Template for curves")):
@@ -41,7 +41,7 @@ def templates() -> None:
             )
 
 
-def forms() -> None:
+def show_forms() -> None:
     """What is read."""
     for reader in (READERS[name] for name in READERS):
         st.markdown(f"**{reader.title}**: {safe(reader.expects)}.")
@@ -72,15 +72,15 @@ def values_for_all_rows() -> StatedByReader:
     )
 
 
-def preview(plan: Plan) -> None:
+def show_preview(plan: Plan) -> None:
     """What would be added, or every bad row."""
-    for left in plan.left[:MOST_PROBLEMS]:
-        st.caption(f"Left out: {safe(left)}")
+    for skipped in plan.left[:MOST_PROBLEMS]:
+        st.caption(f"Left out: {safe(skipped)}")
     if more := plan.left[MOST_PROBLEMS:]:
         st.caption(f"And {len(more):,} more were left out.")
     if plan.bad:
         st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
-        bad = [{"file": one.file, "line": one.line, "problem": one.problem} for one in plan.bad[:500]]
+        bad = [{"file": item.file, "line": item.line, "problem": item.problem} for item in plan.bad[:500]]
         st.dataframe(pd.DataFrame(bad), hide_index=True)
         return
     if plan.known:
@@ -111,9 +111,9 @@ show.copy_link(PAGE, values)
 st.markdown(
     "Fill in a template, or upload what your tools write: run_glue.py, MLflow and Weights & Biases are read too."
 )
-templates()
+show_templates()
 with st.expander("Which files and columns are read"):
-    forms()
+    show_forms()
 if done := st.session_state.pop("import.done", ""):
     st.success(done, icon=":material/check:")
     st.page_link("views/runs.py", label="All runs", icon=":material/list_alt:")
@@ -121,22 +121,22 @@ if not uploads():
     st.info("This server accepts no uploads. On your own machine, run: python -m analysis import FILES")
     st.stop()
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
-sent = st.file_uploader(
+uploaded = st.file_uploader(
     f"At most {MOST_MIB} MiB together",
     type=None if folder else ["csv", "jsonl", "parquet", "json"],
     accept_multiple_files="directory" if folder else True,
     max_upload_size=MOST_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
 )
-stated = values_for_all_rows()
-if sent:
-    if sum(one.size for one in sent) > MOST_MIB << 20 or len(sent) > MOST_FILES:
+defaults = values_for_all_rows()
+if uploaded:
+    if sum(item.size for item in uploaded) > MOST_MIB << 20 or len(uploaded) > MOST_FILES:
         st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send them in parts.")
         st.stop()
     try:
         query_quota.count_import()
         planner = plan_in_child if settings.hosted() else plan
-        preview(planner({one.name.replace("\\", "/"): one.getvalue() for one in sent}, stated))
+        show_preview(planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults))
     except AddendError as problem:
         show.show_problem(problem)
 else:

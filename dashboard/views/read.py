@@ -29,32 +29,32 @@ def slider_of(step: Step) -> Touch | None:
     return last if last.slides and len(last.options()) > 1 else None
 
 
-def stops(one: Touch) -> list[int]:
+def slider_values(control: Touch) -> list[int]:
     """The values of a slider, and that of the link where it lies between them."""
-    options = list(one.options())
-    asked = int(picked.get(one.field))
-    return sorted({*options, asked}) if options and options[0] < asked < options[-1] else options
+    options = list(control.options())
+    requested = int(pickers.get(control.field))
+    return sorted({*options, requested}) if options and options[0] < requested < options[-1] else options
 
 
-def touch(one: Touch) -> None:
+def show_control(control: Touch) -> None:
     """What a reader can change; a slider stands with its pictures."""
-    if one.slides:
-        picked.fixed(one.field, stops(one))
-    elif options := list(one.options()):
-        picked.choice(one.field, one.label, options, one.show, width=420)
+    if control.slides:
+        pickers.fixed(control.field, slider_values(control))
+    elif options := list(control.options()):
+        pickers.choice(control.field, control.label, options, control.show, width=420)
 
 
-def turn(step: Step, where: str) -> None:
+def navigation(step: Step, location: str) -> None:
     """To the step before and to the one after."""
-    here = names.index(step.name)
+    index = names.index(step.name)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        for label, icon, to in (("Back", "arrow_back", here - 1), ("Next", "arrow_forward", here + 1)):
+        for label, icon, target in (("Back", "arrow_back", index - 1), ("Next", "arrow_forward", index + 1)):
             st.button(
                 label,
                 icon=f":material/{icon}:",
-                key=f"{PAGE}.{where}.{label}",
-                disabled=not 0 <= to < len(names),
-                on_click=lambda to=to: picked.set("step", names[to]),
+                key=f"{PAGE}.{location}.{label}",
+                disabled=not 0 <= target < len(names),
+                on_click=lambda target=target: pickers.set("step", names[target]),
                 type="primary" if label == "Next" else "secondary",
             )
 
@@ -67,22 +67,22 @@ def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
     return queries.figure(step.figure, request)
 
 
-def flip(step: Step, one: Touch) -> None:
+def draw_flipbook(step: Step, control: Touch) -> None:
     """The step's chart at every value of its slider."""
-    values_of_slider = stops(one)
+    values_of_slider = slider_values(control)
     show_flipbook(
         f"{PAGE}.flipbook.{step.name}",
-        one.label,
-        [one.show(value) for value in values_of_slider],
-        values_of_slider.index(int(picked.get(one.field))),
-        lambda number: figure_of(step, {**values, one.field: values_of_slider[number]}),
-        lambda number: picked.set(one.field, values_of_slider[number]),
-        request=tuple(sorted({**values, one.field: tuple(values_of_slider)}.items())),
+        control.label,
+        [control.show(value) for value in values_of_slider],
+        values_of_slider.index(int(pickers.get(control.field))),
+        lambda index: figure_of(step, {**values, control.field: values_of_slider[index]}),
+        lambda index: pickers.set(control.field, values_of_slider[index]),
+        request=tuple(sorted({**values, control.field: tuple(values_of_slider)}.items())),
         dark=show.theme().dark,
     )
 
 
-def chart(step: Step) -> None:
+def show_chart(step: Step) -> None:
     """The step's chart, or what is missing for it."""
     try:
         figure = figure_of(step, values)
@@ -91,15 +91,15 @@ def chart(step: Step) -> None:
             figure,
             step.page,
             {**VIEWS[step.page].defaults(), **step.params(values)},
-            flipbook=partial(flip, step, slider) if slider else None,
+            flipbook=partial(draw_flipbook, step, slider) if slider else None,
         )
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
+    except NoResults as error:
+        st.info(escape_markdown(str(error)), icon=":material/hourglass_empty:")
     except AddendError as problem:
         show.show_problem(problem)
 
 
-def moving(step: Step) -> None:
+def show_animation(step: Step) -> None:
     """The step's moving picture, where it has one; what it lacks, the chart below it says."""
     if step.moving is None:
         return
@@ -110,49 +110,49 @@ def moving(step: Step) -> None:
     moving_pictures.show_shift(picture, dark=show.theme().dark)
 
 
-def measured(step: Step) -> None:
+def show_finding(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
     with st.container(border=True):
         try:
-            text = queries.step_says(step.name, values)
+            text = queries.step_sentence(step.name, values)
             st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
-        except NoResults as missing:
-            st.markdown(f"**Not measured yet.** {escape_markdown(str(missing))}")
+        except NoResults as error:
+            st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
         except AddendError as problem:
             show.show_problem(problem)
 
 
-picked = Pickers(PAGE)
+pickers = Pickers(PAGE)
 show.set_tab_title(VIEWS[PAGE].title)
 st.title(VIEWS[PAGE].title, anchor=False)
-verdict = str(picked.get("verdict"))
-picked.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
+verdict = str(pickers.get("verdict"))
+pickers.set("verdict", FIRST.get(verdict, verdict))  # Links of the first verdicts say these.
 titles = {name: f"{step.place}. {step.title}" for name, step in steps.items()}
-name = picked.choice("step", "Step", names, titles, label_visibility="collapsed")
+name = pickers.choice("step", "Step", names, titles, label_visibility="collapsed")
 step = steps[name]
 st.progress(step.place / len(steps), text=f"Step {step.place} of {len(steps)}")
-turn(step, "above")
+navigation(step, "above")
 st.header(step.title, anchor=False)
 st.markdown(step.text, help=glossary_hint(step.text))
-for one in step.touches:
-    touch(one)
-for field in picked.view.fields:
-    picked.get(field.name)
-values = picked.done()
-moving(step)
-chart(step)
-measured(step)
+for control in step.touches:
+    show_control(control)
+for field in pickers.view.fields:
+    pickers.get(field.name)
+values = pickers.done()
+show_animation(step)
+show_chart(step)
+show_finding(step)
 with st.expander("Sources, and the verdicts on what they claim"):
     documents = queries.claim_documents()
-    for number in step.documents:
-        one = documents[number]
-        st.markdown(escape_markdown(f"{one.title} ({one.kind}, {one.site})."))
+    for key in step.documents:
+        document = documents[key]
+        st.markdown(escape_markdown(f"{document.title} ({document.kind}, {document.site})."))
     for heading in statements.headings():
         if heading.id in step.claims:
             st.page_link(
                 "views/claims.py",
                 label=f"**{heading.id}, {escape_markdown(heading.title)}: {escape_markdown(heading.lean)}.**",
-                query_params=claim_cards.parameters("claims", {"claim": heading.id}),
+                query_params=claim_cards.query_parameters("claims", {"claim": heading.id}),
             )
             for part in heading.parts:
                 st.caption(escape_markdown(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
@@ -161,13 +161,13 @@ st.page_link(
     f"views/{step.more.page}.py",
     label=step.more.says,
     icon=":material/arrow_outward:",
-    query_params=claim_cards.parameters(step.more.page, step.more.values(values)),
+    query_params=claim_cards.query_parameters(step.more.page, step.more.values(values)),
 )
 if step.place == len(steps):
     st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")
     st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")
 show.copy_link(PAGE, values)
-turn(step, "below")
+navigation(step, "below")
 # A new step begins at its top; the browser would stay where the last one ended. Runs when the step changes.
 TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
 st.html(f"<script>/* {step.name} */ {TOP}</script>", unsafe_allow_javascript=True)

@@ -31,34 +31,38 @@ def effect_sparkline(
         return ""
     lines = [value for value in (region or (threshold,)) if value is not None]
     shown = [*others, *lines, *(value for value in (effect, low, high, neutral) if value is not None)]
-    least, most = min(shown), max(shown)
-    room = (most - least) or abs(most) or 1.0
+    minimum, maximum = min(shown), max(shown)
+    extent = (maximum - minimum) or abs(maximum) or 1.0
 
-    def at(value: float) -> float:
-        return round(EDGE + (WIDTH - 2 * EDGE) * (value - least) / room, 1)
+    def x_position(value: float) -> float:
+        return round(EDGE + (WIDTH - 2 * EDGE) * (value - minimum) / extent, 1)
 
     parts = [f'<line x1="0" x2="{WIDTH}" y1="14" y2="14" stroke="{ink}" stroke-opacity=".25"/>']
     if region is not None:
-        start, end = (at(value) if value is not None else far for value, far in zip(region, (0, WIDTH), strict=True))
+        start, end = (
+            x_position(value) if value is not None else edge for value, edge in zip(region, (0, WIDTH), strict=True)
+        )
         parts.append(f'<rect x="{start}" y="4" width="{end - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
     if neutral is not None:
-        x = at(neutral)
+        x = x_position(neutral)
         parts.append(f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}"/>')
     for value in lines:
-        x = at(value)
+        x = x_position(value)
         parts.append(
             f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}" stroke-width="1.5" stroke-dasharray="3 2"/>'
         )
-    parts += [f'<circle cx="{at(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
+    parts += [f'<circle cx="{x_position(value)}" cy="14" r="3" fill="{hue}" fill-opacity=".45"/>' for value in others]
     if low is not None and high is not None:
-        parts.append(f'<line x1="{at(low)}" x2="{at(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>')
-    parts.append(f'<circle cx="{at(effect)}" cy="14" r="5.5" fill="{hue}"/>')
+        parts.append(
+            f'<line x1="{x_position(low)}" x2="{x_position(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>'
+        )
+    parts.append(f'<circle cx="{x_position(effect)}" cy="14" r="5.5" fill="{hue}"/>')
     # What decides has its number first; a number that would run into another is left out.
     numbered: list[float] = []
     for value in (*lines, effect, *([] if neutral is None else [neutral])):
-        if all(abs(at(value) - at(other)) > 45 for other in numbered):
+        if all(abs(x_position(value) - x_position(other)) > 45 for other in numbered):
             numbered.append(value)
-            x = at(value)
+            x = x_position(value)
             parts.append(f'<text x="{_within(x)}" y="33" {_style(x, ink)}>{escape(significant(value))}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '

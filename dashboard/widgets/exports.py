@@ -13,33 +13,33 @@ from analysis.core.errors import Busy
 from dashboard.model_server.rate_limits import ConcurrencyLimit
 from dashboard.session import live
 
-AT_ONCE = 2
+MAX_PENDING = 2
 """Files of one network address that are made or wait. The server has few threads for all that is asked of it so."""
 WAIT_SECONDS = 20.0
 
-_making = threading.Lock()
-_places = ConcurrencyLimit(lambda: AT_ONCE, "network address", "files")
+_lock = threading.Lock()
+_slots = ConcurrencyLimit(lambda: MAX_PENDING, "network address", "files")
 
 
-def on_press(make: Callable[[], bytes]) -> Callable[[], bytes]:
+def deferred(make: Callable[[], bytes]) -> Callable[[], bytes]:
     """What a download button is given, to make its file once it is pressed."""
-    here = live.address()
-    return lambda: take_turn(make, here)
+    client = live.client_address()
+    return lambda: take_turn(make, client)
 
 
 def export_notice() -> None:
     """Explains a failed export, for which a button has only one fixed sentence."""
     if settings.hosted():
         st.caption(
-            f"This server makes one file at a time, and accepts {AT_ONCE} requests at once from one network address. "
-            "If a button says that it failed, others came first: press it again in a moment."
+            f"This server makes one file at a time, and accepts {MAX_PENDING} requests at once from one network "
+            "address. If a button says that it failed, others came first: press it again in a moment."
         )
 
 
-def take_turn(make: Callable[[], bytes], here: str) -> bytes:
+def take_turn(make: Callable[[], bytes], client: str) -> bytes:
     """The file that `make` makes, when it is its turn. Raises Busy where it has none soon; here: who asks."""
-    with _places.one(here) if settings.hosted() else nullcontext():
-        if not _making.acquire(timeout=WAIT_SECONDS):
+    with _slots.slot(client) if settings.hosted() else nullcontext():
+        if not _lock.acquire(timeout=WAIT_SECONDS):
             raise Busy(
                 f"The server has been making files for others for more than {WAIT_SECONDS:.0f} s. Try again in a "
                 "moment."
@@ -47,4 +47,4 @@ def take_turn(make: Callable[[], bytes], here: str) -> bytes:
         try:
             return make()
         finally:
-            _making.release()
+            _lock.release()

@@ -29,8 +29,8 @@ def show_component(
     The data go as one text: Streamlit would ask of a list whether it is a table, and import pandas to know, which takes
     a second of the first page.
     """
-    sent = {"colours": css_variables(dark=dark), "json": json.dumps(data)}
-    _component(name, package)(key=key, data=sent, **callbacks)
+    payload = {"colours": css_variables(dark=dark), "json": json.dumps(data)}
+    _component(name, package)(key=key, data=payload, **callbacks)
 
 
 def show_hero(last: hero.Stage, *, dark: bool) -> None:

@@ -19,8 +19,8 @@ PAUSE_SECONDS = 4.0
 """Between the store and the model: the reader of the front page may go on to another page just then."""
 
 _lock = Lock()
-_begun: list[float] = []
-_prepared, _store_stands = Event(), Event()
+_started: list[float] = []
+_prepared, _building_store = Event(), Event()
 
 
 def is_prepared() -> bool:
@@ -36,9 +36,9 @@ def _is_served() -> bool:
 def begin() -> None:
     """Prepares the rest in the background, once in a process."""
     with _lock:
-        if _begun or not _is_served():
+        if _started or not _is_served():
             return
-        _begun.append(time.monotonic())
+        _started.append(time.monotonic())
     Thread(target=_prepare, name="opening", daemon=True).start()
 
 
@@ -50,7 +50,7 @@ def _prepare() -> None:
         from analysis import store_build
         from dashboard.widgets import only_figure  # noqa: F401  with it come the libraries that draw
 
-        _store_stands.set()
+        _building_store.set()
         store_build.refresh()
     except AddendError:
         return  # The page meets the same problem, and says it to its reader.
@@ -72,7 +72,7 @@ def _warm_up() -> None:
     try:
         optional_dependencies.models_can_run()
         for kind in (TermsRequest, LayersRequest):
-            live.shared().service.ask(kind.of(values), fetch=False, place=nullcontext())
+            live.shared().service.ask(kind.of(values), fetch=False, slot=nullcontext())
     except AddendError:
         return  # Nobody asked for it: whoever does is told why it cannot be run.
 
@@ -82,6 +82,6 @@ def progress() -> None:
     """A line that says what is being prepared; the page is drawn anew when that is done."""
     if is_prepared():
         st.rerun()
-    seconds = time.monotonic() - _begun[0] if _begun else 0.0
-    doing = "the store of results is being built" if _store_stands.is_set() else "the other pages are loading"
-    st.caption(f"This is the stored answer; {doing} ({seconds:.0f} s).")
+    seconds = time.monotonic() - _started[0] if _started else 0.0
+    activity = "the store of results is being built" if _building_store.is_set() else "the other pages are loading"
+    st.caption(f"This is the stored answer; {activity} ({seconds:.0f} s).")

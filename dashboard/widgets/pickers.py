@@ -45,64 +45,64 @@ class Pickers:
     def _key(self, name: str) -> str:
         return f"{self.view.page}.{name}"
 
-    def _held(self, name: str) -> Any:
+    def _state(self, name: str) -> Any:
         # Buttons that come back after an error page are sent by the browser with nothing pressed, which is no value.
         if st.session_state.get(self._key(name)) is None:
             value = self._values[name]
             st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
         return st.session_state[self._key(name)]
 
-    def _known(self, name: str, options: Sequence[Any]) -> None:
+    def _ensure_offered(self, name: str, options: Sequence[Any]) -> None:
         """Falls back, aloud, where a link asks for something that is not offered."""
-        held = self._held(name)
-        if options and held not in options:
+        selected = self._state(name)
+        if options and selected not in options:
             default = next(field.default for field in self.view.fields if field.name == name)
             fallback = default if default in options else options[0]
-            if held not in ("", default):
+            if selected not in ("", default):
                 st.warning(
                     escape_markdown(
-                        f"The link asks for {name} {held!r}, which is not offered here; {fallback!r} is shown."
+                        f"The link asks for {name} {selected!r}, which is not offered here; {fallback!r} is shown."
                     )
                 )
             st.session_state[self._key(name)] = fallback
 
-    def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
+    def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
         """A drop-down of ids, shown as `show` says."""
-        self._known(name, options)
-        self._values[name] = st.selectbox(label, options, format_func=_shown(show), key=self._key(name), **more)
+        self._ensure_offered(name, options)
+        self._values[name] = st.selectbox(label, options, format_func=_shown(show), key=self._key(name), **kwargs)
         return self._values[name]
 
-    def both(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
+    def cell_setter(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
         """What sets two fields at once, numbers counted from `first`: for a press on a cell of a map."""
 
-        def picked(*pressed: Any) -> None:
+        def set_cell(*pressed: Any) -> None:
             for name, value in zip((first_name, second_name), pressed, strict=True):
                 self.set(name, first + value if isinstance(value, int) else value)
 
-        return picked
+        return set_cell
 
-    def segments(self, name: str, label: str, options: Sequence[Any], show: Show = str, **more: Any) -> Any:
+    def segments(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
         """A row of buttons, one of them pressed."""
-        self._known(name, options)
+        self._ensure_offered(name, options)
         self._values[name] = st.segmented_control(
-            label, options, format_func=_shown(show), key=self._key(name), required=True, wrap=True, **more
+            label, options, format_func=_shown(show), key=self._key(name), required=True, wrap=True, **kwargs
         )
         return self._values[name]
 
     def ticked(
-        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **kwargs: Any
     ) -> tuple[str, ...]:
         """Buttons that are all pressed until a reader unticks one; the field holds the unticked.
 
         known: names that are no mistake in a link though they are no option here.
         """
-        return self._buttons(name, label, options, known, show, holds=False, **more)
+        return self._buttons(name, label, options, known, show, stores_pressed=False, **kwargs)
 
     def pressed(
-        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **kwargs: Any
     ) -> tuple[str, ...]:
         """Buttons of which none is pressed until a reader presses one; the field holds the pressed."""
-        return self._buttons(name, label, options, known, show, holds=True, **more)
+        return self._buttons(name, label, options, known, show, stores_pressed=True, **kwargs)
 
     def _buttons(
         self,
@@ -112,67 +112,67 @@ class Pickers:
         known: Sequence[str],
         show: Show,
         *,
-        holds: bool,
-        **more: Any,
+        stores_pressed: bool,
+        **kwargs: Any,
     ) -> tuple[str, ...]:
         """Buttons whose field holds those that are pressed (`holds`) or those that are not."""
-        held = tuple(self._held(name))
-        for value in held:
+        selected = tuple(self._state(name))
+        for value in selected:
             if value not in known:
                 st.warning(
                     escape_markdown(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
                 )
-        held = tuple(value for value in held if value in known)
+        selected = tuple(value for value in selected if value in known)
         buttons = f"{self._key(name)}.ticked"
-        st.session_state[buttons] = [value for value in options if (value in held) == holds]
-        elsewhere = [value for value in held if value not in options]
+        st.session_state[buttons] = [value for value in options if (value in selected) == stores_pressed]
+        hidden = [value for value in selected if value not in options]
 
-        def keep() -> None:
+        def update() -> None:
             pressed = st.session_state[buttons]
-            st.session_state[self._key(name)] = elsewhere + [value for value in options if (value in pressed) == holds]
+            st.session_state[self._key(name)] = hidden + [
+                value for value in options if (value in pressed) == stores_pressed
+            ]
 
         shown = _shown(show)
-        st.pills(label, options, format_func=shown, selection_mode="multi", key=buttons, on_change=keep, **more)
-        self._values[name] = held
-        return tuple(value for value in held if value in options)
+        st.pills(label, options, format_func=shown, selection_mode="multi", key=buttons, on_change=update, **kwargs)
+        self._values[name] = selected
+        return tuple(value for value in selected if value in options)
 
     def several(
-        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **more: Any
+        self, name: str, label: str, options: Sequence[str], known: Sequence[str], show: Show = str, **kwargs: Any
     ) -> tuple[str, ...]:
         """A drop-down of which several are picked; the field holds them in the order of the options.
 
         known: names that are no mistake in a link though they are no option here.
         """
-        held = tuple(self._held(name))
-        for value in held:
+        selected = tuple(self._state(name))
+        for value in selected:
             if value not in known:
                 st.warning(
                     escape_markdown(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
                 )
-        held = tuple(value for value in held if value in known)
+        selected = tuple(value for value in selected if value in known)
         box = f"{self._key(name)}.several"
-        st.session_state[box] = [value for value in options if value in held]
-        elsewhere = [value for value in held if value not in options]
+        st.session_state[box] = [value for value in options if value in selected]
+        hidden = [value for value in selected if value not in options]
 
-        def keep() -> None:
-            st.session_state[self._key(name)] = [
-                value for value in known if value in (*st.session_state[box], *elsewhere)
-            ]
+        def update() -> None:
+            st.session_state[self._key(name)] = [value for value in known if value in (*st.session_state[box], *hidden)]
 
-        st.multiselect(label, options, format_func=_shown(show), key=box, on_change=keep, wrap=True, **more)
-        self._values[name] = held
-        return tuple(value for value in options if value in held)
+        st.multiselect(label, options, format_func=_shown(show), key=box, on_change=update, wrap=True, **kwargs)
+        self._values[name] = selected
+        return tuple(value for value in options if value in selected)
 
-    def slider(self, name: str, label: str, options: Sequence[int], **more: Any) -> int:
+    def slider(self, name: str, label: str, options: Sequence[int], **kwargs: Any) -> int:
         """A slider over given whole numbers; nothing to slide where there is only one."""
-        self._known(name, options)
+        self._ensure_offered(name, options)
         if len(options) < 2:
             return int(self.get(name))
-        picked = int(st.select_slider(label, options, key=self._key(name), **more))
-        self._values[name] = picked
-        return picked
+        value = int(st.select_slider(label, options, key=self._key(name), **kwargs))
+        self._values[name] = value
+        return value
 
-    def span(self, first: str, last: str, label: str, count: int, **more: Any) -> None:
+    def span(self, first: str, last: str, label: str, count: int, **kwargs: Any) -> None:
         """A slider with two ends over 0 to count - 1. Two fields hold them; at its end the second one holds -1."""
         start, end = int(self.get(first)), int(self.get(last))
         end = count - 1 if end == -1 else end
@@ -190,22 +190,22 @@ class Pickers:
         slider = f"{self._key(first)}.span"
         st.session_state[slider] = (start, end)
 
-        def keep() -> None:
+        def update() -> None:
             low, high = st.session_state[slider]
             st.session_state[self._key(first)] = low
             st.session_state[self._key(last)] = -1 if high == count - 1 else high
 
-        st.slider(label, 0, count - 1, key=slider, on_change=keep, **more)
+        st.slider(label, 0, count - 1, key=slider, on_change=update, **kwargs)
 
-    def toggle(self, name: str, label: str, **more: Any) -> bool:
+    def toggle(self, name: str, label: str, **kwargs: Any) -> bool:
         """A switch."""
-        self._held(name)
-        self._values[name] = st.toggle(label, key=self._key(name), **more)
+        self._state(name)
+        self._values[name] = st.toggle(label, key=self._key(name), **kwargs)
         return bool(self._values[name])
 
     def fixed(self, name: str, options: Sequence[Any]) -> Any:
         """No picker, as there is nothing to choose; warns where a link asks for another value."""
-        self._known(name, options)
+        self._ensure_offered(name, options)
         return self.get(name)
 
     def box(self, name: str, content: Any = None) -> str:
@@ -229,15 +229,15 @@ class Pickers:
         self._values[name] = value
         st.session_state[self._key(name)] = value
 
-    def begin_with(self, name: str, value: Value, offered: Collection[Any]) -> None:
+    def set_initial(self, name: str, value: Value, offered: Collection[Any]) -> None:
         """The value of a reader who comes by no link, where it is offered: a link without it means the default."""
         if self.fresh and value in offered:
             self.set(name, value)
 
     def get(self, name: str) -> Any:
         """The value a link or an earlier `set` gave."""
-        held = self._held(name)
-        self._values[name] = tuple(held) if isinstance(held, list) else held
+        selected = self._state(name)
+        self._values[name] = tuple(selected) if isinstance(selected, list) else selected
         return self._values[name]
 
     def values(self) -> dict[str, Value]:

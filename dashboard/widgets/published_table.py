@@ -27,8 +27,8 @@ def show_published(table: queries.Table, key: str) -> None:
             show.cite((table.citation,))
     shown, numbers = table.printed()
     grid = shown.fillna("")
-    heads = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
-    grid.columns = [head if heads.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(heads)]
+    headers = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
+    grid.columns = [head if headers.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(headers)]
     grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
     best = table.best()
     shades = pd.DataFrame("", index=grid.index, columns=grid.columns)
@@ -50,9 +50,9 @@ def show_published(table: queries.Table, key: str) -> None:
     )
     cells = event["selection"]["cells"] if event else []
     if cells:
-        line, column = cells[0]
-        place = list(grid.columns).index(column) - 1
-        number = numbers.to_numpy()[line, place] if place >= 0 else None
+        row_index, column = cells[0]
+        column_index = list(grid.columns).index(column) - 1
+        number = numbers.to_numpy()[row_index, column_index] if column_index >= 0 else None
         if number is not None and not pd.isna(number):
             _cell(table.cells[table.cells.row_number == number].iloc[0])
 
@@ -102,17 +102,17 @@ def caveats(table: queries.Table) -> None:
         st.markdown("  \n".join(sentences))
 
 
-def notes(matches: Sequence[tuple[str, str, str]]) -> None:
+def notes(entries: Sequence[tuple[str, str, str]]) -> None:
     """(paper, row or table, caveat), under the paper's name, in two columns where there is room."""
     papers: dict[str, list[str]] = {}
-    for paper, about, text in matches:
+    for paper, about, text in entries:
         papers.setdefault(paper, []).append(f"*{escape_markdown(about)}:* {escape_markdown(text)}")
     with st.container(border=True):
         st.markdown("**Caveats**")
         blocks = ["  \n".join((f"**{escape_markdown(paper)}**", *texts)) for paper, texts in papers.items()]
         # Filled in turn to the same length of text.
-        half, left = sum(map(len, blocks)) / 2, 0
+        half, written = sum(map(len, blocks)) / 2, 0
         columns = st.columns(2)
         for block in blocks:
-            columns[left >= half].markdown(block)
-            left += len(block)
+            columns[written >= half].markdown(block)
+            written += len(block)

@@ -36,7 +36,7 @@ LONG_PAGE = 3
 """A page of so many figures gets a table of contents."""
 CARRIED = ("model", "revision", "text", "pair")
 """What a page of a room hands to the others."""
-DOORS, LINK, CONTENTS, CONTENTS_PLACE = "show.doors", "show.link", "show.contents", "show.contents.place"
+ROOM_LINKS, LINK, CONTENTS, CONTENTS_PLACE = "show.doors", "show.link", "show.contents", "show.contents.place"
 """Where, in the session, a page's own places are kept while it is drawn."""
 FORMAT_NAMES = {
     "svg": "SVG",
@@ -57,14 +57,14 @@ def theme() -> drawings.Theme:
 
 def begin() -> None:
     """Forgets the places of the page that was drawn before."""
-    for place in (DOORS, LINK, CONTENTS, CONTENTS_PLACE):
-        st.session_state.pop(place, None)
+    for placeholder in (ROOM_LINKS, LINK, CONTENTS, CONTENTS_PLACE):
+        st.session_state.pop(placeholder, None)
 
 
 def header(page: str, lead: str) -> None:
     """A page's title and what it answers; on a hosted server, what becomes of the texts or images it takes."""
     set_tab_title(links.VIEWS[page].title)
-    _doors(page)
+    _room_links(page)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(links.VIEWS[page].title, anchor=False)
         st.session_state[LINK] = st.container(width="content")
@@ -72,13 +72,13 @@ def header(page: str, lead: str) -> None:
     st.session_state[CONTENTS] = []
     st.session_state[CONTENTS_PLACE] = st.empty()
     if settings.hosted() and {"text", "image"} & set(links.VIEWS[page].defaults()):
-        kept = (
+        retention = (
             "Saved probes are kept with their text." if settings.switch("ADDEND_SAVE_PROBES") else "Nothing is saved."
         )
         st.caption(
             "This server is shared. What you type or upload is sent to it and held in its memory for a while, so "
-            f"that the same request need not be computed twice; it is not logged. {kept} A text is also part of this "
-            "page's address, which your browser remembers. Do not probe what is private.",
+            f"that the same request need not be computed twice; it is not logged. {retention} A text is also part of "
+            "this page's address, which your browser remembers. Do not probe what is private.",
         )
 
 
@@ -87,18 +87,18 @@ def set_tab_title(name: str) -> None:
     st.set_page_config(page_title=f"{name} · Addend")
 
 
-def _doors(page: str) -> None:
+def _room_links(page: str) -> None:
     """Links to the other pages of a page's room."""
     room = rooms.room_of(page)
     if room is None or len(room.pages) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
-        place = st.session_state[DOORS] = st.empty()
-        with place:
-            _door_links(page, {})
+        placeholder = st.session_state[ROOM_LINKS] = st.empty()
+        with placeholder:
+            _draw_room_links(page, {})
 
 
-def _door_links(page: str, values: Mapping[str, Value]) -> None:
+def _draw_room_links(page: str, values: Mapping[str, Value]) -> None:
     room = rooms.room_of(page)
     assert room is not None, f"{page} is in a room"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -107,21 +107,21 @@ def _door_links(page: str, values: Mapping[str, Value]) -> None:
             if other == page:
                 st.markdown(f"**{view.title}**", width="content")
             else:
-                known = view.defaults() if "text" in view.defaults() else {}
-                taken = {field: values[field] for field in CARRIED if field in values and field in known}
-                if other == "compare" and view.parameters(taken):
-                    taken |= text_probe.FOLLOWING
-                parameters = [(name, value) for name, many in view.parameters(taken).items() for value in many]
+                accepted = view.defaults() if "text" in view.defaults() else {}
+                carried = {field: values[field] for field in CARRIED if field in values and field in accepted}
+                if other == "compare" and view.parameters(carried):
+                    carried |= text_probe.FOLLOWING
+                parameters = [(name, value) for name, texts in view.parameters(carried).items() for value in texts]
                 st.page_link(f"views/{other}.py", label=view.title, query_params=parameters)
 
 
 def contents() -> None:
     """Links to a long page's figures, under its lead: called when the page is drawn and its figures are known."""
     figures = st.session_state.pop(CONTENTS, [])
-    place = st.session_state.pop(CONTENTS_PLACE, None)
-    if place is not None and len(figures) >= LONG_PAGE:
+    placeholder = st.session_state.pop(CONTENTS_PLACE, None)
+    if placeholder is not None and len(figures) >= LONG_PAGE:
         entries = " · ".join(f"[{escape_markdown(title)}](#{name})" for name, title in figures)
-        place.caption(f"On this page: {entries}")
+        placeholder.caption(f"On this page: {entries}")
 
 
 def section(title: str, anchor: str) -> None:
@@ -130,16 +130,16 @@ def section(title: str, anchor: str) -> None:
     st.session_state.setdefault(CONTENTS, []).append((anchor, title))
 
 
-def carry(page: str, values: Mapping[str, Value]) -> None:
+def carry_values(page: str, values: Mapping[str, Value]) -> None:
     """Makes the links to the room's other pages take along what those can take: the model and the text."""
-    if DOORS in st.session_state:
-        with st.session_state[DOORS]:
-            _door_links(page, values)
+    if ROOM_LINKS in st.session_state:
+        with st.session_state[ROOM_LINKS]:
+            _draw_room_links(page, values)
 
 
 def copy_link(page: str, values: Mapping[str, Value], *, without: tuple[str, ...] = (), why_not: str = "") -> None:
     """The control that gives the link to this view; links to the other pages of its room carry what they can."""
-    carry(page, values)
+    carry_values(page, values)
     with (
         st.session_state.get(LINK) or st.container(),
         st.popover("Copy link", icon=":material/link:", key=f"{page}.link"),
@@ -173,8 +173,8 @@ def show(
     on_cell: what a press on a cell of its maps does, before the page is drawn anew. cell: the two columns of the map's
     data that `on_cell` is given.
     """
-    figure = _public(figure)
-    about, how = _under_heading(figure)
+    figure = _without_server_paths(figure)
+    summary, method = _under_heading(figure)
     if flipbook is None:
         st.header(escape_markdown(figure.heading), anchor=figure.name)
         st.session_state.setdefault(CONTENTS, []).append((figure.name, figure.title))
@@ -182,18 +182,18 @@ def show(
         flipbook()
     if under_heading is not None:
         under_heading()
-    st.caption(about, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    st.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
     if flipbook is None:
         charts(figure, page, on_cell=on_cell, cell=cell)
     with st.container(horizontal=True, gap="small"):
-        if how:
-            _how_measured(how, f"{page}.{figure.name}.how")
+        if method:
+            _how_measured(method, f"{page}.{figure.name}.how")
         _data(figure, page)
         link = why_not or address(page, values)
         _exports(figure, page, link)
         _sources(figure, page, link)
-    if how:
-        st.html(f'<p class="on-paper">{escape(how)}</p>')
+    if method:
+        st.html(f'<p class="on-paper">{escape(method)}</p>')
 
 
 def charts(
@@ -204,18 +204,18 @@ def charts(
     cell: tuple[str, str] = ROW_AND_COLUMN,
 ) -> None:
     """The panels of a figure, in its columns."""
-    drawn = vega_specs(figure, theme())
+    panels = vega_specs(figure, theme())
     columns = drawings.columns(figure)
-    for start in range(0, len(drawn), columns):
-        row = drawn[start : start + columns]
+    for start in range(0, len(panels), columns):
+        row = panels[start : start + columns]
         places = st.columns(columns) if columns > 1 else [st.container()]
-        for number, (place, panel) in enumerate(zip(places, row, strict=False), start):
+        for number, (placeholder, panel) in enumerate(zip(places, row, strict=False), start):
             key = f"{page}.{figure.name}.{number}"
             pressable: dict[str, Any] = {}
-            if on_cell and (answering := _answering(panel, cell)):
-                panel = answering
-                pressable = {"on_select": partial(_pressed, key, on_cell, cell), "selection_mode": CELL}
-            place.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
+            if on_cell and (clickable := _clickable(panel, cell)):
+                panel = clickable
+                pressable = {"on_select": partial(_on_press, key, on_cell, cell), "selection_mode": CELL}
+            placeholder.vega_lite_chart(panel, width="stretch", alt=_alt(panel, figure), key=key, **pressable)
 
 
 def _under_heading(figure: Figure) -> tuple[str, str]:
@@ -225,11 +225,11 @@ def _under_heading(figure: Figure) -> tuple[str, str]:
         first, *rest = rest
     if not figure.finding:
         return escape_markdown(first), " ".join(rest)
-    stop = "" if figure.title.endswith(("?", ".")) else "."
-    return f"**{escape_markdown(figure.title)}{stop}** {escape_markdown(first)}", " ".join(rest)
+    full_stop = "" if figure.title.endswith(("?", ".")) else "."
+    return f"**{escape_markdown(figure.title)}{full_stop}** {escape_markdown(first)}", " ".join(rest)
 
 
-def _answering(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any]:
+def _clickable(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any]:
     """The panel with cells that answer to a press; empty where it has none whose data have both columns."""
     layers = [dict(layer) for layer in panel.get("layer", [])]
     for part in layers or [dict(panel)]:
@@ -244,12 +244,12 @@ def _answering(panel: Mapping[str, Any], cell: tuple[str, str]) -> dict[str, Any
     return {}
 
 
-def _pressed(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str]) -> None:
+def _on_press(key: str, on_cell: Callable[[Any, Any], None], cell: tuple[str, str]) -> None:
     if cells := st.session_state[key]["selection"][CELL]:
         on_cell(*(int(value) if isinstance(value, int | float) else value for value in map(cells[0].get, cell)))
 
 
-def _public(figure: Figure) -> Figure:
+def _without_server_paths(figure: Figure) -> Figure:
     """On a hosted server, the figure without the server's folders in its texts."""
     if not settings.hosted():
         return figure
@@ -299,7 +299,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
         for form, (media, _) in export.FORMATS.items():
             st.download_button(
                 FORMAT_NAMES[form],
-                data=exports.on_press(partial(export.render, figure, form, link)),
+                data=exports.deferred(partial(export.render, figure, form, link)),
                 file_name=f"addend-{figure.name.replace('_', '-')}.{'vl.json' if form == 'json' else form}",
                 mime=media,
                 on_click="ignore",
@@ -308,7 +308,7 @@ def _exports(figure: Figure, page: str, link: str) -> None:
             )
         st.download_button(
             "Manifest (JSON)",
-            data=exports.on_press(lambda: json.dumps(export.manifest(figure, link), indent=2).encode()),
+            data=exports.deferred(lambda: json.dumps(export.manifest(figure, link), indent=2).encode()),
             file_name=f"addend-{figure.name.replace('_', '-')}.manifest.json",
             mime="application/json",
             on_click="ignore",
@@ -332,9 +332,9 @@ def _sources(figure: Figure, page: str, link: str) -> None:
         # Where no link opens this view, a sentence stands in its place.
         if link.startswith("http") and figure.name in links.VIEWS[page].figures:
             st.caption("The command that writes this very figure's data")
-            named = figure.name.replace("_", "-")
+            file_name = figure.name.replace("_", "-")
             st.code(
-                f"python -m analysis export {quote(link)} --figure {figure.name} -o {named}.csv",
+                f"python -m analysis export {quote(link)} --figure {figure.name} -o {file_name}.csv",
                 language="bash",
                 wrap_lines=True,
             )
@@ -358,10 +358,10 @@ def embedded_frame(figure: Figure, link: str) -> str:
 
 def cite_this(key: str, title: str, link: str) -> None:
     """How to cite a chart or a claim, in plain text and in BibTeX: link, date, versions of store and code."""
-    about = queries.cited(key, title, link)
+    summary = queries.citation_for(key, title, link)
     st.caption("Cite this")
-    st.code(about.plain(), language=None, wrap_lines=True)
-    st.code(about.bibtex(), language="latex", wrap_lines=True)
+    st.code(summary.plain(), language=None, wrap_lines=True)
+    st.code(summary.bibtex(), language="latex", wrap_lines=True)
 
 
 def cite(keys: tuple[str, ...]) -> None:
@@ -382,15 +382,15 @@ def show_problem(problem: AddendError) -> None:
         return
     st.info(text, icon=":material/info:")  # nothing went wrong: it waits for a press, or for an installation
     if isinstance(problem, ModelNotDownloaded):
-        live.download(problem)
+        live.download_button(problem)
     elif isinstance(problem, ProbeStopped):
         live.resume_button(problem)
 
 
-def show_failure(failed: Exception) -> None:
+def show_failure(error: Exception) -> None:
     """Says that something of ours broke, and logs where. What the exception says may quote a reader: nobody sees it."""
     reference = uuid.uuid4().hex[:8]
-    log.log_event("broken", reference=reference, kind=type(failed).__name__, at=log.code_places(failed))
+    log.log_event("broken", reference=reference, kind=type(error).__name__, at=log.code_locations(error))
     st.error(
         f"Something in Addend failed (reference {reference}, in the server's log). Change a setting, or reload the "
         "page."

@@ -18,12 +18,12 @@ LEGEND_ROW, LEGEND_GAP = 30, 24
 
 Specification = dict[str, Any]
 
-_drawn: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specification]]] = WeakKeyDictionary()
+_specifications: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specification]]] = WeakKeyDictionary()
 
 
 def vega_specs(figure: Figure, theme: drawings.Theme) -> list[Specification]:
     """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
-    by_theme = _drawn.setdefault(figure, {})
+    by_theme = _specifications.setdefault(figure, {})
     if theme not in by_theme:
         by_theme[theme] = [_specification(panel, theme) for panel in drawings.panels(figure, theme)]
     return by_theme[theme]
@@ -57,7 +57,7 @@ def _specification(panel: Any, theme: drawings.Theme) -> Specification:
 def _title_pixels(panel: Specification) -> int:
     """The height of the lines of a title below its first, and of its subtitle."""
     title = panel.get("title", {})
-    lines = [line for part in ("text", "subtitle") for line in _listed(title.get(part, []))]
+    lines = [line for part in ("text", "subtitle") for line in _as_list(title.get(part, []))]
     return TITLE_LINE * max(0, len(lines) - 1)
 
 
@@ -67,7 +67,7 @@ def _legend_pixels(panel: Specification) -> int:
     for encoding in _encodings(panel):
         for channel in encoding.values():
             legend = channel.get("legend") if isinstance(channel, dict) else None
-            names = _listed(channel.get("scale", {}).get("domain", [])) if legend else []
+            names = _as_list(channel.get("scale", {}).get("domain", [])) if legend else []
             if legend and legend.get("orient") in rows and channel.get("type") in ("nominal", "ordinal"):
                 needed = -(-len(names) // legend.get("columns", 1)) + bool(legend.get("title"))
                 rows[legend["orient"]] = max(rows[legend["orient"]], needed)
@@ -81,5 +81,5 @@ def _encodings(panel: Specification) -> Iterator[Specification]:
         yield from _encodings(layer)
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

@@ -25,7 +25,7 @@ def baselines(
 
     from analysis.ablation.glue.examples import subsample
     from analysis.ablation.glue.read import read_task
-    from analysis.ablation.glue.tasks import TASKS as KNOWN
+    from analysis.ablation.glue.tasks import TASKS as GLUE_TASKS
     from analysis.ablation.without_encoder import bag_of, baselines
     from analysis.models.load import load
     from analysis.models.source import resolve
@@ -37,15 +37,15 @@ def baselines(
     started = time.perf_counter()
     rows = []
     for name in track([name.strip() for name in tasks.split(",") if name.strip()], description="tasks"):
-        data = subsample(read_task(KNOWN[name], glue_dir), max_train=max_train, max_dev=max_dev)
-        for baseline, devs in baselines(data, embed).items():
+        data = subsample(read_task(GLUE_TASKS[name], glue_dir), max_train=max_train, max_dev=max_dev)
+        for baseline, dev_scores in baselines(data, embed).items():
             rows += [
                 {
-                    **{"variant": baseline, "preset": preset, "task": dev, "metric": metric, "value": value},
-                    **{"data": data.data, "train_examples": len(data.train), "dev_examples": len(data.dev[dev])},
+                    **{"variant": baseline, "preset": preset, "task": dev_set, "metric": metric, "value": value},
+                    **{"data": data.data, "train_examples": len(data.train), "dev_examples": len(data.dev[dev_set])},
                     "seconds": 0.0,
                 }
-                for dev, metrics in devs.items()
+                for dev_set, metrics in dev_scores.items()
                 for metric, value in metrics.items()
             ]
     run = Run(
