@@ -18,7 +18,7 @@ from dashboard.hosting import log, sign_in  # noqa: E402
 from dashboard.session import page_address, rooms  # noqa: E402
 from dashboard.widgets import home_page, opening  # noqa: E402
 
-SIDEBAR = 252  # Pixels that the list of pages takes; on a phone it is closed until it is asked for.
+SIDEBAR = 252  # Pixels of the list of pages; on a phone it is closed at first.
 VIEW_FILES = Path(__file__).parent / "views"
 VIEWS_BUT_HOME = frozenset(VIEWS) - {""}
 ASSETS = Path(__file__).parent / "assets"
@@ -37,7 +37,7 @@ def page(path: str, title: str, icon: str, *, listed: bool) -> st.Page:
 
 
 def pages() -> dict[str, list[st.Page]]:
-    """Every page by section: one of each room is listed, under the room's name."""
+    """Every page by section; one page of each room is listed, under the room's name."""
     current_page = rooms.path_of(st.context.url)
     entries = {
         section: [
@@ -81,7 +81,7 @@ def draw_page() -> None:
 
 
 def stored_front_page() -> front_page.FrontPage | None:
-    """Home as it was when its file was written, as long as nothing else can be drawn yet."""
+    """Home as stored in its file, as long as nothing else can be drawn yet."""
     if opening.is_prepared() or rooms.path_of(st.context.url) in VIEWS_BUT_HOME or st.query_params:
         return None
     return front_page.kept()

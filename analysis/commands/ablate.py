@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.options import Ray
+from analysis.commands.options import Ray, split_names
 
 DEFAULT = "bert_a,no_position,tupe_a,concat_20"
 
@@ -66,7 +66,9 @@ def ablate(
         "to_mask": to_mask,
         "initializer_range": initializer_range,
     }
-    runs = plan_jobs(preset, _list(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None})
+    runs = plan_jobs(
+        preset, split_names(variants), _numbers(seeds), **{k: v for k, v in changes.items() if v is not None}
+    )
     device = "cuda" if torch.cuda.is_available() else "cpu"
     use_compile = device == "cuda" if compile is None else compile
     folder = out / f"corpus-{runs[0].vocabulary}"
@@ -92,15 +94,11 @@ def ablate(
         raise typer.Exit(1)
 
 
-def _list(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _numbers(text: str) -> list[int]:
     from analysis.core.errors import AddendError
 
     try:
-        return [int(part) for part in _list(text)]
+        return [int(part) for part in split_names(text)]
     except ValueError:
         raise AddendError(
             f"The seeds {text!r} are not whole numbers separated by commas; write for example 0,1,2."

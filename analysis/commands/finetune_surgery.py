@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.commands.options import split_names
+
 
 def finetune_surgery(
     glue: Annotated[Path, typer.Option(help="The folder of GLUE's files.")],
@@ -25,11 +27,11 @@ def finetune_surgery(
     from analysis.measurements.surgery.finetuned import SurgeryJob
     from analysis.rules import surgery_rules
 
-    names = [name.strip() for name in arms.split(",") if name.strip()] or list(ARMS)
+    names = split_names(arms) or list(ARMS)
     if unknown := [name for name in names if name not in ARMS]:
         raise AddendError(f"There is no arm named {unknown[0]!r}. Known: {', '.join(ARMS)}.")
     try:
-        seed_list = [int(number) for number in seeds.split(",") if number.strip()] or list(surgery_rules().seeds)
+        seed_list = [int(number) for number in split_names(seeds)] or list(surgery_rules().seeds)
     except ValueError:
         raise AddendError(f"The seeds {seeds!r} are not numbers separated by commas, such as 0,1,2.") from None
     if not glue.is_dir():

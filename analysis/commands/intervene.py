@@ -45,59 +45,38 @@ def intervene(
         return
     if permute is not None:
         test = permutation_test(loaded, text, pair, permute, truncate=truncate)
-        values = {
-            "error_positions_off": float(test.off.max()),
-            "error_positions_on": float(test.on.max()),
-            "largest_output": test.reach,
-            "causal": test.causal,
-            "holds": test.holds,
-            "order": test.order.tolist(),
-        }
-        _print(test, values)
-        return
-    outcome = run(loaded, text, pair, do or ["zero_positions"], truncate=truncate)
-    values = {
-        "interventions": outcome.interventions,
-        "cosine": outcome.cosine.tolist(),
-        "attention_kl": outcome.kl.tolist(),
-    }
-    if outcome.predictions:
-        before, after = outcome.predictions.losses
-        values |= {"predicts": outcome.predictions.kind, "loss_before": before, "loss_after": after}
-    _print(outcome, values)
+        errors = {"error_positions_off": float(test.off.max()), "error_positions_on": float(test.on.max())}
+        facts = {"largest_output": test.reach, "causal": test.causal, "holds": test.holds, "order": test.order.tolist()}
+        _print(test, errors | facts)
+    else:
+        _print_outcome(run(loaded, text, pair, do or ["zero_positions"], truncate=truncate))
 
 
 def _image(model: str, revision: str | None, image: str, masked: bool, do: list[str]) -> None:
     from analysis.probes.image_probe import named
     from analysis.probes.intervention_probe import ImageInterventionRequest
 
-    drawn = named(image)
-    outcome = ImageInterventionRequest(
-        model=model,
-        image=drawn[0] if drawn else image,
-        revision=revision,
-        masked=masked,
-        uploaded=drawn[1] if drawn else None,
-        interventions=tuple(do),
-    ).run()
-    _print(
-        outcome,
-        {
-            "interventions": outcome.interventions,
-            "cosine": outcome.cosine.tolist(),
-            "attention_kl": outcome.kl.tolist(),
-        },
+    name, uploaded = named(image) or (image, None)
+    request = ImageInterventionRequest(
+        model=model, image=name, revision=revision, masked=masked, uploaded=uploaded, interventions=tuple(do)
     )
+    _print_outcome(request.run())
+
+
+def _print_outcome(outcome: Any) -> None:
+    values = {
+        "interventions": outcome.interventions,
+        "cosine": outcome.cosine.tolist(),
+        "attention_kl": outcome.kl.tolist(),
+    }
+    if predictions := outcome.predictions:
+        before, after = predictions.losses
+        values |= {"predicts": predictions.kind, "loss_before": before, "loss_after": after}
+    _print(outcome, values)
 
 
 def _print(result: Any, values: dict[str, Any]) -> None:
-    provenance = result.provenance
-    source = {
-        "model": provenance.model,
-        "revision": provenance.revision,
-        "device": provenance.device,
-        "dtype": provenance.dtype,
-    }
+    source = {name: getattr(result.provenance, name) for name in ("model", "revision", "device", "dtype")}
     typer.echo(json.dumps({**source, "tokens": [token.text for token in result.token_info], **values}))
 
 
@@ -109,8 +88,8 @@ def _corpus(loaded: Any, corpus: str, do: list[str] | None, name: str | None) ->
     from analysis.store import read
 
     store_build.refresh()
-    values = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
-    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in values.to_numpy()]
+    rows = read.query("SELECT text, text_pair FROM corpora WHERE corpus = ? ORDER BY text_id", [corpus])
+    pairs = [(text, pair if isinstance(pair, str) else None) for text, pair in rows.to_numpy()]
     with Progress() as progress:
         path = intervene_corpus(
             loaded,

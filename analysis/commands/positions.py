@@ -24,9 +24,6 @@ def positions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """What every layer's attention owes to position; exit code 1 where a model turns other than its config says."""
-    from rich.console import Console
-    from rich.markup import escape
-
     from analysis.core.errors import ModelError
     from analysis.measurements.positions.conformance import differences, expected_turns, measured_turns
     from analysis.measurements.terms.run import encode
@@ -42,43 +39,39 @@ def positions(
         if against is None:
             try:
                 expected = expected_turns(loaded.model.config, [rotation.width for rotation in rotations], len(tokens))
-                mismatches, checked_against = differences(rotations, expected, "the model", "its config"), "its config"
+                mismatches = differences(rotations, expected, "the model", "its config")
+                checked_against = "its config"
             except ModelError as error:
                 checked_against = f"nothing: {error}"
         else:
             other = PositionRequest(model=against, text=text, truncate=truncate).load()
             inputs, _, _ = encode(other.tokenizer, text, None, other.model, truncate)
-            mismatches, checked_against = (
-                differences(rotations, measured_turns(other.model, inputs), model, against),
-                against,
-            )
+            mismatches = differences(rotations, measured_turns(other.model, inputs), model, against)
+            checked_against = against
     elif against is not None:
         raise ModelError(
             f"{model} does not rotate queries and keys, so there are no rotations to compare with {against}."
         )
-    shares = result.shares()
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "model": result.provenance.model,
-                    "revision": result.provenance.revision,
-                    "kind": result.kind,
-                    "tokens": result.tokens,
-                    "sources": result.sources,
-                    "shares": {
-                        part: [[None if x != x else float(x) for x in row] for row in shares[..., index]]
-                        for index, part in enumerate(("content", "position", "both"))
-                    },
-                    "turned": [[rotation.turned, rotation.width] for rotation in result.rotations],
-                    "relative_error": float(result.errors.max()),
-                    "checked_against": checked_against or None,
-                    "differences": [vars(mismatch) for mismatch in mismatches],
-                }
-            )
-        )
+        shares = result.shares()
+        fields = {
+            "model": result.provenance.model,
+            "revision": result.provenance.revision,
+            "kind": result.kind,
+            "tokens": result.tokens,
+            "sources": result.sources,
+            "shares": {
+                part: [[None if x != x else float(x) for x in row] for row in shares[..., index]]
+                for index, part in enumerate(("content", "position", "both"))
+            },
+            "turned": [[rotation.turned, rotation.width] for rotation in result.rotations],
+            "relative_error": float(result.errors.max()),
+            "checked_against": checked_against or None,
+            "differences": [vars(mismatch) for mismatch in mismatches],
+        }
+        typer.echo(json.dumps(fields))
     else:
-        _print(Console(), result, shares, escape)
+        _print(result)
         for mismatch in mismatches:
             where = f"layer {mismatch.layer}" + (f", wavelengths {mismatch.band} tokens" if mismatch.band else "")
             typer.echo(f"DIFFERENT at {where}: {mismatch.what}.")
@@ -92,16 +85,19 @@ def positions(
         raise typer.Exit(1)
 
 
-def _print(console, result, shares, escape) -> None:
+def _print(result) -> None:
+    from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     by_source = result.position_share()
-    used = [index for index in range(len(result.sources)) if by_source[:, index].any()]  # else content alone
+    used = by_source.any(axis=0).nonzero()[0]  # the other sources have content alone
     names = [result.sources[index] for index in used]
     table = Table("layer", "turned", *names, "position in all", title=escape(result.provenance.model))
     for layer, row in enumerate(by_source):
         rotated = f"{result.rotations[layer].turned} of {result.rotations[layer].width}" if result.rotations else "none"
         table.add_row(str(layer), rotated, *(_percent(row[index]) for index in used), _percent(row.sum()))
+    console = Console()
     console.print(table)
     console.print(
         f"Share of the variation of the key-centred scores that depends on position, alone or with content; "

@@ -45,83 +45,71 @@ def probe(
     if all_layers:
         run = text_probe.LayersRequest(**request, measure=measure).run()
         values = {term: [finite_or_none(row) for row in run.values[:, index]] for index, term in enumerate(run.terms)}
-        provenance = {
-            "model": run.provenance.model,
-            "revision": run.provenance.revision,
-            "device": run.provenance.device,
-        }
+        source = {name: getattr(run.provenance, name) for name in ("model", "revision", "device")}
         errors = {"max_error": float(run.errors[:, 0].max()), "relative_error": float(run.errors[:, 1].max())}
         carried = dict(zip(SOURCES, run.carried.T.tolist(), strict=True))
-        typer.echo(
-            json.dumps({**provenance, "tokens": run.tokens, **errors, measure: values, "hidden_states": carried})
-        )
+        typer.echo(json.dumps({**source, "tokens": run.tokens, **errors, measure: values, "hidden_states": carried}))
         return
     try:
-        decomposition = text_probe.TermsRequest(**request, layer=layer, method=method).run()
+        result = text_probe.TermsRequest(**request, layer=layer, method=method).run()
     except NoFamily as error:
         raise NoFamily(
             f"{error} Its attention patterns and the effects of interventions on its positions are still available: on "
             f"the pages Live probe and Interventions, or with python -m analysis intervene --model {model} --text ..."
         ) from None
-    shares, effects, agreement = decomposition.shares(), decomposition.effects(), decomposition.top1_agreement()
-    probe_id = text_probe.save(decomposition) if save else None
-    provenance = decomposition.provenance
+    shares, effects, agreement = result.shares(), result.effects(), result.top1_agreement()
+    probe_id = text_probe.save(result) if save else None
+    provenance = result.provenance
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "model": provenance.model,
-                    "revision": provenance.revision,
-                    "layer": decomposition.layer,
-                    "method": decomposition.method,
-                    "freeze": decomposition.freeze or None,
-                    "device": provenance.device,
-                    "dtype": provenance.dtype,
-                    "seconds": provenance.seconds,
-                    "truncated_from": provenance.truncated_from,
-                    "probe": probe_id,
-                    "tokens": decomposition.tokens,
-                    "max_error": decomposition.max_error,
-                    "relative_error": decomposition.relative_error,
-                    "pattern_error": decomposition.pattern_error,
-                    "cancellation": finite_or_none(decomposition.cancellation),
-                    "terms": {
-                        term: {
-                            "share": finite_or_none(shares[term]),
-                            "effect": finite_or_none(effects[term]),
-                            "top1_agreement": finite_or_none(agreement[term]),
-                        }
-                        for term in decomposition.names
-                    },
+        fields = {
+            "model": provenance.model,
+            "revision": provenance.revision,
+            "layer": result.layer,
+            "method": result.method,
+            "freeze": result.freeze or None,
+            "device": provenance.device,
+            "dtype": provenance.dtype,
+            "seconds": provenance.seconds,
+            "truncated_from": provenance.truncated_from,
+            "probe": probe_id,
+            "tokens": result.tokens,
+            "max_error": result.max_error,
+            "relative_error": result.relative_error,
+            "pattern_error": result.pattern_error,
+            "cancellation": finite_or_none(result.cancellation),
+            "terms": {
+                term: {
+                    "share": finite_or_none(shares[term]),
+                    "effect": finite_or_none(effects[term]),
+                    "top1_agreement": finite_or_none(agreement[term]),
                 }
-            )
-        )
+                for term in result.names
+            },
+        }
+        typer.echo(json.dumps(fields))
         return
-    gating = f", {decomposition.freeze} held in gated units" if decomposition.freeze and decomposition.layer else ""
-    title = f"{escape(provenance.model)}, layer {decomposition.layer} ({decomposition.method}{gating}), mean over heads"
+    gating = f", {result.freeze} held in gated units" if result.freeze and result.layer else ""
+    title = f"{escape(provenance.model)}, layer {result.layer} ({result.method}{gating}), mean over heads"
     table = Table("term", "share", "effect (nats)", title=title)
-    for term in decomposition.present:
+    for term in result.present:
         table.add_row(term, _format_number(shares[term].mean()), _format_number(effects[term].mean()))
     console = Console()
     console.print(table)
     if provenance.truncated_from:
-        console.print(f"The text was cut from {provenance.truncated_from} to {len(decomposition.tokens)} tokens.")
-    if sentence := unknown_tokens_note(decomposition):
+        console.print(f"The text was cut from {provenance.truncated_from} to {len(result.tokens)} tokens.")
+    if sentence := unknown_tokens_note(result):
         console.print(sentence, soft_wrap=True)
-    if decomposition.reference:
-        gap = (
-            ""
-            if decomposition.frozen_gap != decomposition.frozen_gap
-            else f"; positions {decomposition.frozen_gap:.0%} away from frozen's"
-        )
-        console.print(f"Means of {decomposition.reference}{gap}.")
+    if result.reference:
+        defined = result.frozen_gap == result.frozen_gap
+        gap = f"; positions {result.frozen_gap:.0%} away from frozen's" if defined else ""
+        console.print(f"Means of {result.reference}{gap}.")
     if probe_id:
         console.print(f"Saved as probe {probe_id}.")
     console.print(
-        f"{len(decomposition.tokens)} tokens, {decomposition.heads} heads, {provenance.device}, {provenance.dtype}, "
+        f"{len(result.tokens)} tokens, {result.heads} heads, {provenance.device}, {provenance.dtype}, "
         f"{provenance.seconds:.2f} s. "
-        f"Sum of terms against the model's own scores: {decomposition.max_error:.1e} at most "
-        f"({decomposition.relative_error:.1e} of their range); patterns: {decomposition.pattern_error:.1e}."
+        f"Sum of terms against the model's own scores: {result.max_error:.1e} at most "
+        f"({result.relative_error:.1e} of their range); patterns: {result.pattern_error:.1e}."
     )
 
 

@@ -20,26 +20,21 @@ def probe_image(
     from analysis.probes.image_probe import ImageRequest, named
 
     name, data = named(image) or (image, None)
-    decomposition = ImageRequest(
-        model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data
-    ).run()
-    shares, effects = decomposition.shares(), decomposition.effects()
-    typer.echo(
-        json.dumps(
-            {
-                "model": decomposition.provenance.model,
-                "revision": decomposition.provenance.revision,
-                "layer": decomposition.layer,
-                "grid": decomposition.grid,
-                "positions_interpolated_from": decomposition.trained if decomposition.interpolated else None,
-                "tokens": len(decomposition.tokens),
-                "max_error": decomposition.max_error,
-                "relative_error": decomposition.relative_error,
-                "cancellation": finite_or_none(decomposition.cancellation),
-                "terms": {
-                    term: {"share": finite_or_none(shares[term]), "effect": finite_or_none(effects[term])}
-                    for term in decomposition.names
-                },
-            }
-        )
-    )
+    result = ImageRequest(model=model, image=name, layer=layer, revision=revision, masked=masked, uploaded=data).run()
+    shares, effects = result.shares(), result.effects()
+    fields = {
+        "model": result.provenance.model,
+        "revision": result.provenance.revision,
+        "layer": result.layer,
+        "grid": result.grid,
+        "positions_interpolated_from": result.trained if result.interpolated else None,
+        "tokens": len(result.tokens),
+        "max_error": result.max_error,
+        "relative_error": result.relative_error,
+        "cancellation": finite_or_none(result.cancellation),
+        "terms": {
+            term: {"share": finite_or_none(shares[term]), "effect": finite_or_none(effects[term])}
+            for term in result.names
+        },
+    }
+    typer.echo(json.dumps(fields))

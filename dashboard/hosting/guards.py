@@ -1,4 +1,4 @@
-"""What a hosted server lets pass of what Streamlit itself would take: messages of browsers, and uploads."""
+"""Which of the messages and uploads that Streamlit would accept a hosted server lets pass."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,21 +9,21 @@ from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 MESSAGES = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
-"""Kinds of messages that readers need. Others are for who develops an app: one clears the caches of every session, one
+"""Kinds of messages that readers need. Others are for developers of an app: one clears the caches of every session, one
 lists the files of the repository."""
 BROWSER_OPERATIONS = {"deferred_file"}
-"""Of the operations that a browser may ask for, those that readers need. Others install files."""
+"""Operations of a browser that readers need. Others install files."""
 
 UPLOAD_PATH = "/_stcore/upload_file/"
 SESSION_MB, TOTAL_MB = 60, 300
-"""Of uploads that Streamlit keeps in memory, for one session and for all; each file is bounded by its config.toml."""
+"""Limits of the uploads in Streamlit's memory, for one session and for all; config.toml limits each file."""
 SESSION_FILES = 2_100
 """Files of one session: more than an import may have."""
 MB = 1_000_000
 
 
 def is_accepted(data: bytes) -> bool:
-    """Whether a browser's message is passed on. What is no message is: Streamlit ends its connection."""
+    """Whether a browser's message is passed on. Undecodable ones are: Streamlit then closes the connection."""
     message = BackMsg()
     try:
         message.ParseFromString(data)
@@ -36,7 +36,7 @@ def is_accepted(data: bytes) -> bool:
 
 
 class Uploads:
-    """Room for uploads: what is kept and what is on its way count alike. largest: bytes that one file may have."""
+    """Room for uploads: stored files and those being uploaded count alike. max_file_bytes: of one file."""
 
     def __init__(
         self, stored_files: Callable[[], dict[str, dict[str, Any]]], max_file_bytes: Callable[[], int]
@@ -46,7 +46,7 @@ class Uploads:
 
     @contextmanager
     def room(self, session: str) -> Iterator[bool]:
-        """Whether one more file of a session may come. Asked on the server's one event loop, so it needs no lock."""
+        """Whether a session may upload another file. Runs on the server's one event loop, so it needs no lock."""
         sizes = {
             owner: [len(file.data) for file in files.copy().values()]
             for owner, files in self._stored_files().copy().items()

@@ -1,6 +1,6 @@
-"""What the server logs: lines of JSON on stderr, which say what happened and never what a reader wrote.
+"""The server's log: lines of JSON on stderr, without anything that a reader wrote.
 
-An exception's message may quote a text, so that only its kind is logged, and where in the code it arose.
+An exception's message may quote a text, so only its type is logged, and where in the code it arose.
 """
 
 import json
@@ -31,7 +31,7 @@ def log_event(event: str, **facts: Any) -> None:
 
 @contextmanager
 def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
-    """Logs how long a block took and how it ended; more facts may be put into what it gives."""
+    """Logs how long a block took and how it ended; the block may add to the facts that it is given."""
     started = time.monotonic()
     outcome = "left"
     try:
@@ -47,7 +47,7 @@ def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
 
 
 def code_locations(error: BaseException) -> str:
-    """The places in the code that an exception passed, the last one last, without a word of its message."""
+    """The last six frames of an exception's traceback, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return " > ".join(f"{_relative_path(step.filename)}:{step.lineno}" for step in frames[-6:])
 
@@ -58,7 +58,7 @@ def _relative_path(path: str) -> str:
 
 
 def hide_exception_messages() -> None:
-    """Has every logger of the process name exceptions by kind and place alone. Does so once."""
+    """Makes every logger of the process log exceptions by type and location alone. Does so once."""
     make_record = logging.getLogRecordFactory()
     if getattr(make_record, "keeps_texts_out", False):
         return

@@ -1,4 +1,4 @@
-"""What a link looks like where it is shared: Open Graph tags in the page that the server sends, and their picture."""
+"""Previews of shared links: Open Graph tags in the page that the server sends, and their picture."""
 
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -75,7 +75,7 @@ class Preview:
 
 
 class _TagInserter:
-    """Passes an answer on; one that is HTML, with something before the end of its head."""
+    """Sends a response on; HTML gets the content before the end of its head."""
 
     def __init__(self, send: Send, content: bytes) -> None:
         self.send, self.content = send, content
@@ -83,7 +83,7 @@ class _TagInserter:
         self.body = b""
 
     async def __call__(self, message: Message) -> None:
-        """One part of the answer."""
+        """One part of the response."""
         if message["type"] == "http.response.start" and _is_html(message):
             self.start = message
         elif self.start is None or message["type"] != "http.response.body":
@@ -104,7 +104,7 @@ def _is_html(start: Message) -> bool:
 
 
 def _address(scope: Message, stem: str) -> str:
-    """Where Home is reached: ADDEND_PUBLIC_URL, else what the request says."""
+    """The URL of Home: ADDEND_PUBLIC_URL, else as in the request."""
     if public := settings.text("ADDEND_PUBLIC_URL"):
         return public.rstrip("/")
     host = next((value for name, value in scope["headers"] if name.lower() == b"host"), b"localhost")

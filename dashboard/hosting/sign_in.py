@@ -8,9 +8,9 @@ from analysis.core.errors import SettingError
 
 
 def require_sign_in() -> None:
-    """Lets those pass who are signed in, or everybody where nobody has to be; shows others the way in.
+    """Stops the page for those who have to sign in first, and offers them to.
 
-    Raises SettingError where sign-in is asked for and not set up: then nobody passes.
+    Raises SettingError where sign-in is required and not set up.
     """
     if not settings.switch("ADDEND_SIGN_IN"):
         return

@@ -1,4 +1,4 @@
-"""How often somebody may ask: so many times in any minute."""
+"""Limits on how often, and on how much at once, one client may ask."""
 
 import math
 import threading
@@ -11,11 +11,11 @@ from analysis.core.errors import Busy
 
 MINUTE = 60.0
 MAX_CLIENTS = 10_000
-"""Of those who asked; who was silent longest is forgotten first."""
+"""Clients that are remembered; the longest silent is forgotten first."""
 
 
 class KeyedLock:
-    """One thing at a time of each who asks."""
+    """One thing at a time of each client."""
 
     def __init__(self) -> None:
         self._busy: set[str] = set()
@@ -23,7 +23,7 @@ class KeyedLock:
 
     @contextmanager
     def turn(self, client: str, timeout: float) -> Iterator[None]:
-        """Waits so long for what the same one asked before. Raises Busy where that still runs."""
+        """Waits for the client's earlier request, at most `timeout` seconds. Raises Busy where that still runs."""
         with self._free:
             if not self._free.wait_for(lambda: client not in self._busy, timeout):
                 raise Busy("Another query of yours is running. Try again when it has ended.")
@@ -37,7 +37,7 @@ class KeyedLock:
 
 
 class ConcurrencyLimit:
-    """So many things at once of each who asks, lest one hold every place in a line. most: asked each time."""
+    """At most `limit` things at once of each client. limit: called each time."""
 
     def __init__(self, limit: Callable[[], int], client_kind: str, request_kind: str = "probes") -> None:
         self._limit, self._client_kind, self._request_kind = limit, client_kind, request_kind
@@ -46,7 +46,7 @@ class ConcurrencyLimit:
 
     @contextmanager
     def slot(self, client: str) -> Iterator[None]:
-        """One more, for as long as the block. Raises Busy where that is too many."""
+        """Occupies a slot for as long as the block. Raises Busy where the client has none left."""
         with self._lock:
             if self._active[client] >= (limit := self._limit()):
                 raise Busy(
@@ -58,16 +58,16 @@ class ConcurrencyLimit:
         finally:
             with self._lock:
                 self._active[client] -= 1
-                self._active += Counter()  # without those who have none
+                self._active += Counter()  # drops clients without any
 
     def active(self, client: str) -> int:
-        """How many of somebody's are on their way."""
+        """How many slots a client occupies."""
         with self._lock:
             return self._active[client]
 
 
 class RateLimit:
-    """Counts what each of many asked for in the last minute. most: asked each time; 0 is no limit."""
+    """At most `limit` requests of each client in any minute. limit: called each time; 0 is no limit."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class RateLimit:
         self._lock = threading.Lock()
 
     def check(self, client: str) -> None:
-        """Raises Busy, naming when to come back, where somebody asked too often."""
+        """Raises Busy, naming when to come back, where the client asked too often."""
         limit, now = self._limit(), self._clock()
         with self._lock:
             times = self._recent(client, now)
@@ -94,7 +94,7 @@ class RateLimit:
         )
 
     def count(self, client: str) -> None:
-        """One more was asked for."""
+        """Counts one more request."""
         with self._lock:
             times = self._recent(client, self._clock())
             times.append(self._clock())

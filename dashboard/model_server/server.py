@@ -1,9 +1,9 @@
-"""One owner of models and results, whom every session asks.
+"""The one owner of models and results, shared by every session.
 
 A request runs in a thread of its own: it finds the model's files (a hub may be slow, and nobody else waits for that),
-stands in line for the device, loads the model where it is not kept, and runs. Whoever asks meanwhile for the very same
-waits for the same run. A run that nobody waits for any more leaves the line or, where it has begun, stops at the next
-module of the model; so does one that takes too long. What fails is told to those who waited and is not kept.
+queues for the device, loads the model where it is not cached, and runs. Whoever asks meanwhile for the very same waits
+for the same run. A run that nobody waits for any more leaves the queue or, where it has begun, stops at the next module
+of the model; so does one that takes too long. Failures are raised to those who waited and are not cached.
 """
 
 import gc
@@ -23,7 +23,7 @@ from dashboard.model_server.results_cache import ResultsCache
 from dashboard.model_server.sizes import bytes_of, model_bytes
 
 BEAT_SECONDS = 0.2
-"""How often one who waits is told where things stand; at each of these moments a reader may leave."""
+"""How often progress is reported to one who waits; a reader may leave at each report."""
 MAX_SOURCES = 256
 MB = 1_000_000
 
@@ -34,7 +34,7 @@ class LiveRequest(Hashable, Protocol):
     """What a reader asks of a model: it can be compared, and run on a loaded model."""
 
     head: ClassVar[bool]
-    """Whether the model is wanted with its head."""
+    """Whether the model is needed with its head."""
 
     def place(self) -> Hashable:
         """The model as the reader named it."""
@@ -55,14 +55,14 @@ class LiveRequest(Hashable, Protocol):
 
 @dataclass(frozen=True)
 class TimedResult:
-    """A result that is kept, and how many seconds its run took."""
+    """A cached result, and how many seconds its run took."""
 
     result: Any
     seconds: float
 
 
 class Job:
-    """One request on its way, and how many wait for it."""
+    """One running request, and how many wait for it."""
 
     def __init__(self, request: LiveRequest, fetch: bool) -> None:
         self.request, self.fetch = request, fetch
@@ -70,7 +70,7 @@ class Job:
         self.waiters = 0
         self.downloading = False
         self.cleanups: list[Callable[[], None]] = []
-        """What is given back when the work ends, and not when whoever asked for it leaves."""
+        """Called when the work ends, and not when whoever asked for it leaves."""
         self.message = "Starting" if "torch" in sys.modules else "Starting PyTorch"
         self.result: Any = None
         self.error: BaseException | None = None
@@ -79,11 +79,11 @@ class Job:
         self.created = time.monotonic()
 
     def start(self, seconds: int) -> None:
-        """Its turn begins."""
+        """Begins its turn and sets its deadline."""
         self.limit, self.deadline = seconds, time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raises Left where nobody waits any more, TookTooLong where its time is over."""
+        """Raises Cancelled where nobody waits any more, ProbeTimeout where its time is over."""
         if self.ticket.left:
             raise Cancelled
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -93,17 +93,17 @@ class Job:
             )
 
     def report(self, message: str) -> None:
-        """Told by the run; a moment to stop, too."""
+        """Stores the run's progress; a moment to stop, too."""
         self.message = message
         self.check()
 
 
 class ModelServer:
-    """Asked by every session. Limits are functions, so that a setting that changes is heeded.
+    """Runs the requests of all sessions. Limits are functions, so that changed settings take effect.
 
-    finish: what is done to a result before others see it, still in turn. guard: given a function that raises when the
-    run is to stop, a context in which a model's forward pass calls it. waited: told a request and for how many seconds
-    it stood in line, when its turn begins. before_load: called before a model is loaded.
+    finish: applied to a result before others see it, still in turn. guard: given a function that raises when the run is
+    to stop, a context in which a model's forward pass calls it. on_turn: called with a request and its seconds in the
+    queue when its turn begins. before_load: called before a model is loaded.
     """
 
     def __init__(
@@ -143,10 +143,10 @@ class ModelServer:
         fetch: bool = True,
         slot: AbstractContextManager[Any] | None = None,
     ) -> Any:
-        """What a request gives: kept, or run now. `tell` is called while it waits, and may raise to leave.
+        """The result of a request: cached, or run now. `progress` is called while it waits, and may raise to leave.
 
-        place: entered first, and left when the work ends: who asks and leaves keeps it as long as a thread works for
-        them. Raises Busy where too many are on their way, TookTooLong, and what the run itself raises.
+        slot: entered first, and left when the work ends, even where whoever asked has left before.
+        Raises Busy where too many requests are running, ProbeTimeout, and what the run itself raises.
         """
         if (cached := self.results.get(request)) is not None:
             return cached.result
@@ -253,7 +253,7 @@ class ModelServer:
             self._end_download(job)
 
     def _report_download(self, job: Job, message: str) -> None:
-        """Told by a hub's model on its way: now it takes a place among the downloads, and none of the probes."""
+        """Progress of a download: from the first report on, the job counts as a download and not as a probe."""
         with self._lock:
             if not job.downloading:
                 if self._downloading >= self._max_downloads():
@@ -265,7 +265,7 @@ class ModelServer:
         job.report(message)
 
     def downloading(self) -> int:
-        """How many downloads are on their way."""
+        """How many downloads are running."""
         with self._lock:
             return self._downloading
 
@@ -299,7 +299,7 @@ class ModelServer:
 
 
 def _free_memory() -> None:
-    """Gives memory back, a GPU's too."""
+    """Frees memory, a GPU's too."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():

@@ -1,4 +1,4 @@
-"""How many bytes a result or a model takes, and results made unchangeable, since sessions share them."""
+"""Bytes of results and models, and read-only results, since sessions share them."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ TOKEN_BYTES = 1_000
 
 
 def _arrays(value: object, seen: set[int]) -> Iterator[np.ndarray | str | bytes]:
-    """Every array and text that is reached from a value through fields, mappings and sequences."""
+    """Every array and text in a value, through its fields, mappings and sequences."""
     if id(value) in seen:
         return
     seen.add(id(value))

@@ -1,4 +1,4 @@
-"""Live probes: what pages ask of the one service that owns models and results, for the session that asks."""
+"""Live probes: a session's requests to the server of models and results, within its limits."""
 
 import gc
 import time
@@ -31,13 +31,13 @@ from dashboard.model_server.sizes import bytes_of, freeze
 from dashboard.session.markdown_escape import escape_markdown
 
 PRESSED = "live.pressed"
-"""In a session's state: the models whose download its reader asked for."""
+"""In a session's state: the models whose download its reader requested."""
 STOPPED = "live.stopped"
 """In a session's state: the requests that its reader stopped."""
 ANSWERED = "live.asked"
-"""In a session's state: hashes of the requests that it was answered."""
+"""In a session's state: hashes of the requests that were answered."""
 STOP_SECONDS = 1.0
-"""After so long a button to stop is offered."""
+"""Seconds after which a button to stop is offered."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Shared:
     sessions: RateLimit
     addresses: RateLimit
     slots: ConcurrencyLimit
-    """Of one address in the line, at most half of it."""
+    """Of one address in the queue, at most half of it."""
     saved: ResultsCache[Decomposition]
-    """Saved probes: reading one of these waits for no model."""
+    """Saved probes, which need no model."""
 
 
 @cache
 def _freeze_libraries() -> None:
-    """Tells the collector of garbage that PyTorch stays: looking at all of it takes longer than loading a small model,
-    and it is looked at whenever a model makes room. Before any model is there, as what is there now is not looked at.
+    """Keeps the garbage collector from scanning PyTorch whenever a model makes room: that takes longer than loading a
+    small model. Called before any model is loaded, since what exists by then is never collected.
     """
     import_module("torch")
     import_module("transformers")
@@ -71,9 +71,9 @@ def _guard(check: Callable[[], None]) -> AbstractContextManager[None]:
 
 
 def _finish(result: Any) -> None:
-    """Measures what every page shows while the device is ours, and makes the result unchangeable."""
+    """Computes what every page shows while the device is ours, and makes the result read-only."""
     if isinstance(result, Decomposition):
-        _ = result.shares(), result.effects(), result.pattern  # each is kept by the result
+        _ = result.shares(), result.effects(), result.pattern  # each is cached by the result
     freeze(result)
 
 
@@ -100,7 +100,7 @@ _SHARED = Shared(
 
 
 def shared() -> Shared:
-    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to clear."""
     return _SHARED
 
 
@@ -109,18 +109,18 @@ def image_decomposition(
     uploaded: tuple[str, bytes] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ImageDecomposition:
-    """What a link's model gives of its image, or of a file (name, bytes) that is in no link."""
+    """A link's model run on its image, or on an uploaded file (name, bytes)."""
     return run_request(ImageRequest.of(values, uploaded), progress)
 
 
 def run_request(request: LiveRequest, progress: Callable[[str], None] | None = None) -> Any:
-    """What a request gives, from memory where it was asked before.
+    """The result of a request, from memory where it was requested before.
 
-    progress: told in words what is waited for. Raises what the service raises, NotInstalled where
-    there is no PyTorch, and Busy where this session, or the address it is at, asks too often.
+    progress: called with what is waited for. Raises what the service raises, NotInstalled without PyTorch, and Busy
+    where this session or its address asks too often.
 
-    On a hosted server, what another reader asked before takes as long as its run took and counts as one probe of the
-    session: else whoever guesses a text could tell by the time, or by the count, that somebody asked it.
+    On a hosted server, what another reader requested before takes as long as its run took and counts as one probe of
+    the session: else whoever guesses a text could tell by the time, or by the count, that somebody requested it.
     """
     if (cached := default_result(request)) is not None:
         return cached
@@ -158,10 +158,9 @@ def run_request(request: LiveRequest, progress: Callable[[str], None] | None = N
 
 def default_result(request: LiveRequest) -> Any:
     """The stored result of the probe that the page Live probe opens with; None for every other request."""
-    cached = default_probe.stored_result(request) if isinstance(request, ModelRequest) else None
-    if cached is not None:
-        freeze(cached)
-    return cached
+    stored = default_probe.stored_result(request) if isinstance(request, ModelRequest) else None
+    freeze(stored)
+    return stored
 
 
 def _progress_callback(
@@ -170,7 +169,7 @@ def _progress_callback(
     """Shows the progress, and offers to stop once that has taken a while.
 
     It is called again and again though nothing changes: these are the moments at which Streamlit ends a page that its
-    reader left or stopped, which then leaves the line.
+    reader left or stopped, which then leaves the queue.
     """
     started = time.monotonic()
     captions: list[Any] = []
@@ -192,7 +191,7 @@ def _progress_callback(
 
 
 def progress_reporter(status: Any) -> Callable[[str], None]:
-    """Tells of progress in a status box, which opens once there is something to press in it."""
+    """Shows progress in a status box, which opens once there is something to press in it."""
     started = time.monotonic()
 
     def report(message: str) -> None:
@@ -202,7 +201,7 @@ def progress_reporter(status: Any) -> Callable[[str], None]:
 
 
 def resume_button(stopped: ProbeStopped) -> None:
-    """The button that takes up what was stopped."""
+    """The button that runs a stopped request after all."""
 
     def press() -> None:
         st.session_state[STOPPED].discard(stopped.request)
@@ -211,7 +210,7 @@ def resume_button(stopped: ProbeStopped) -> None:
 
 
 def folder_hint() -> str:
-    """What forms say of models in folders, where this server opens them."""
+    """The part of a form's help on models in folders, where this server opens them."""
     return "" if settings.hosted() else "a folder on this machine, "
 
 
@@ -225,12 +224,12 @@ def download_button(error: ModelNotDownloaded) -> None:
 
 
 def session_id() -> str:
-    """This session's name, which says nothing of its reader."""
+    """A random name of this session."""
     return st.session_state.setdefault("live.session", uuid.uuid4().hex)
 
 
 def _count_probe() -> None:
-    """One more probe of this session and of its address."""
+    """Counts a probe of this session and of its address. Raises Busy where either has too many."""
     limits, session_name, client = shared(), session_id(), client_address()
     limits.sessions.check(session_name)
     limits.addresses.check(client)
@@ -239,25 +238,24 @@ def _count_probe() -> None:
 
 
 def client_address() -> str:
-    """The network address that asks: the connection's, or what the trusted proxies say. Of IPv6, the network."""
+    """The reader's network address: the connection's, or what the trusted proxies say. Of IPv6, the network."""
     forwarded = ",".join(st.context.headers.get_all("X-Forwarded-For"))
     return client_network(st.context.ip_address or "", forwarded, settings.number("ADDEND_PROXIES"))
 
 
 def decomposition(values: Mapping[str, Any], progress: Callable[[str], None] | None = None) -> Decomposition:
-    """What a link's text and model give; a saved probe where the link names one (this needs no torch)."""
-    if probe_id := str(values.get("probe") or ""):
-        saved = shared().saved
-        if (result := saved.get(probe_id)) is None:
-            result = saved_probes.read(probe_id)
-            if settings.hosted() and result.provenance.model.startswith(("/", "~")):  # a folder of its owner's
-                result = replace(
-                    result, provenance=replace(result.provenance, model=Path(result.provenance.model).name)
-                )
-            freeze(result)
-            saved.put(probe_id, result)
-        return result
-    return run_request(text_probe.TermsRequest.of(values), progress)
+    """A link's model run on its text; a saved probe where the link names one, which needs no torch."""
+    probe_id = str(values.get("probe") or "")
+    if not probe_id:
+        return run_request(text_probe.TermsRequest.of(values), progress)
+    if (result := shared().saved.get(probe_id)) is None:
+        result = saved_probes.read(probe_id)
+        model = result.provenance.model
+        if settings.hosted() and model.startswith(("/", "~")):  # a folder of its owner's
+            result = replace(result, provenance=replace(result.provenance, model=Path(model).name))
+        freeze(result)
+        shared().saved.put(probe_id, result)
+    return result
 
 
 def figure(name: str, values: Mapping[str, Any], run: Any) -> Figure:

@@ -20,7 +20,6 @@ from analysis.figures.training import data as training
 from analysis.figures.training import verdict as training_verdict
 from analysis.links import Value
 from analysis.literature import tables as published
-from analysis.literature.tables import Table
 from analysis.narrative import choosing
 from analysis.narrative.answer import cards
 from analysis.narrative.front_page import FrontPage
@@ -34,6 +33,15 @@ from dashboard.session import query_quota
 PROTOCOLS, MARGINS = glue_comparison.PROTOCOLS, glue_comparison.MARGINS
 CLAIM_QUESTIONS, FIRST_VERDICTS, VERDICTS = QUESTIONS, WORDS, statements.WORDS
 GLUE_COMMAND = glue_comparison.MAKE
+
+# Asked as they are; what they cache, they cache themselves.
+mirror_state = mirror.state
+citation_for = citation.citation_of
+published_table = published.load
+glue_presets, glue_headline = glue_comparison.presets, headline
+claims, changed_rules = stored.ledger, stored.changed
+verdict_counts, first_verdicts_closed = stored.counts, stored.closed
+headings, statement_counts = statements.headings, statements.counts
 
 ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
@@ -74,11 +82,6 @@ def ensure_store() -> None:
     if not store_build.is_current():
         with st.spinner("Building the store from the results files"):
             store_build.refresh()
-
-
-def mirror_state() -> mirror.State | None:
-    """The state of the mirror of results on object storage; None where they are in a folder."""
-    return mirror.state()
 
 
 @store_cache(256)
@@ -142,25 +145,10 @@ def choices(values: Mapping[str, Any]) -> list[choosing.MethodRow]:
     return choosing.lines(str(values["part"]), str(values["preset"]), tuple(values["needs"]))
 
 
-def citation_for(key: str, title: str, link: str) -> citation.Citation:
-    """How a chart or a claim of today's store is cited."""
-    return citation.citation_of(key, title, link)
-
-
 @store_cache()
 def published_tables() -> pd.DataFrame:
     """Every published table: id, label, kind."""
     return published.index()
-
-
-def published_table(table: str) -> Table:
-    """One published table, laid out."""
-    return published.load(table)
-
-
-def glue_presets() -> Sequence[str]:
-    """Presets of our own with scores."""
-    return glue_comparison.presets()
 
 
 def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
@@ -184,17 +172,10 @@ def glue_columns(preset: str, table: str, protocol: str) -> tuple[list[str], lis
     return [task for task in tasks if task not in study.not_learnt], study.not_learnt
 
 
-def glue_headline(study: glue_comparison.Study) -> list[str]:
-    """What our own results show: a sentence, and what belongs to it."""
-    return headline(study)
-
-
 @store_cache(32, shared=True)
 def glue_results(values: Mapping[str, Value]) -> glue_table.Table:
     """Own and published results as one table."""
-    request = dict(values)
-    relative = request["view"] == "difference"
-    return glue_table.table(*glue.study_and_table(glue.GlueParameters.of(request)), relative=relative)
+    return glue_table.table(*glue_study(dict(values)), relative=values["view"] == "difference")
 
 
 @store_cache()
@@ -209,40 +190,10 @@ def verdict(values: Mapping[str, Value]) -> training_verdict.Verdict | None:
     return training_verdict.verdict(training.select_trainings(training.TrainingParameters.of(dict(values))))
 
 
-def claims() -> tuple[stored.Entry, ...]:
-    """Every claim that has a first verdict, with its evidence."""
-    return stored.ledger()
-
-
-def first_verdicts_closed() -> str:
-    """A sentence on when and by which code the first verdicts were computed."""
-    return stored.closed()
-
-
-def statement_counts() -> dict[str, int]:
-    """Verdict of version 2 -> how many statements have it."""
-    return statements.counts()
-
-
-def headings() -> tuple[statements.Heading, ...]:
-    """Every claim with the statements that it makes."""
-    return statements.headings()
-
-
 @store_cache()
 def claim_documents() -> dict[str, Document]:
     """The documents that make the claims, by key."""
     return stored.documents()
-
-
-def verdict_counts() -> dict[str, int]:
-    """Verdict -> how many claims have it."""
-    return stored.counts()
-
-
-def changed_rules() -> int:
-    """How many claims have a rule that was changed after its verdict was known."""
-    return stored.changed()
 
 
 def claim_evidence(claim: str) -> pd.DataFrame:

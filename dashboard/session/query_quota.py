@@ -1,4 +1,4 @@
-"""How often readers may ask in SQL: so many a minute and one at a time, so that nobody holds every turn there is."""
+"""Limits on readers' SQL queries: so many a minute, and one at a time."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -30,12 +30,12 @@ _SHARED = Shared(
 
 
 def shared() -> Shared:
-    """The one of this process. It is not in Streamlit's cache, which any browser may ask to be cleared."""
+    """The one of this process. It is not in Streamlit's cache, which any browser may ask to clear."""
     return _SHARED
 
 
 def count_import() -> None:
-    """One more reading of uploaded files. Raises Busy where this address asks for too many."""
+    """Counts a reading of uploaded files. Raises Busy where this address asks for too many."""
     client = live.client_address()
     _IMPORTS.check(client)
     _IMPORTS.count(client)
@@ -43,9 +43,9 @@ def count_import() -> None:
 
 @contextmanager
 def count_query() -> Iterator[None]:
-    """One more query of this session and, for a hosted server has strangers in many tabs, of its address.
+    """Counts a query of this session and its address. Raises Busy where either asks too often or still runs one.
 
-    Raises Busy where either asks too often, or has a query that still runs.
+    Only a hosted server allows an address one query at a time, since strangers open many tabs.
     """
     limits, session_id, client = shared(), live.session_id(), live.client_address()
     limits.sessions.check(session_id)

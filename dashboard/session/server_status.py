@@ -1,4 +1,4 @@
-"""What the server is doing, in names and numbers: nothing of what anybody asked."""
+"""What the server is doing, in names and numbers, without anything that readers entered."""
 
 import os
 import sys
@@ -39,13 +39,13 @@ def device() -> str:
 
 
 def memory() -> tuple[float, float, float]:
-    """MB that this process holds, MB free on the machine, and MB it has."""
+    """MB that this process uses, MB free on the machine, and MB it has."""
     machine = psutil.virtual_memory()
     return psutil.Process().memory_info().rss / MB, machine.available / MB, machine.total / MB
 
 
 def models() -> pd.DataFrame:
-    """Models in memory, the most recently asked for last."""
+    """Models in memory, the most recently used last."""
     cached = live.shared().service.models.contents()
     return pd.DataFrame(
         {"model": [hide_server_paths(str(key[0])) for key, _ in cached], "MB": [size / MB for _, size in cached]}  # type: ignore

@@ -21,7 +21,7 @@ show.header(
     "ablation are on the page Training.",
 )
 pickers = Pickers(PAGE)
-needs = pickers.pressed(
+needs = pickers.buttons(
     "needs",
     "I need",
     list(NEEDS),

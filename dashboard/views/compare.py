@@ -7,7 +7,6 @@ from analysis.core.formatting import join_names
 from analysis.figures.compare.data import SIDES, common
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.data import MEASURES, term_label
-from analysis.measurements.terms.result import Decomposition
 from analysis.probes import text_probe
 from analysis.probes.text_probe import FOLLOWING, differences
 from dashboard.session import live
@@ -50,31 +49,22 @@ if pickers.fresh:
         pickers.set(name, value)
 probe_form.comparison_form(pickers)
 status = st.status("Starting", expanded=False)
-results: list[Decomposition] = []
 try:
     with status:
-        for side in text_probe.sides(pickers.values()):
-            results.append(live.decomposition(side, progress=live.progress_reporter(status)))
-        status.update(
-            label=escape_markdown(" | ".join(result.provenance.model for result in results)),
-            state="complete",
-            expanded=False,
-        )
+        progress = live.progress_reporter(status)
+        results = [live.decomposition(side, progress=progress) for side in text_probe.sides(pickers.values())]
+        probe_form.finish(status, " | ".join(result.provenance.model for result in results))
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error", expanded=False)
-    pickers.done()
-    show.show_problem(problem)
+    probe_form.fail(pickers, status, problem)
     probe_form.offer_ways_out(pickers, problem, "", "2")
     st.stop()
 
 summary = st.container()
 for column, suffix, side, result in zip(st.columns(2), ("", "2"), SIDES, results, strict=True):
     with column:
-        layers, heads = list(range(result.layers)), list(range(result.heads))
-        if suffix:
-            layers, heads = [-1, *layers], [-1, *heads]
-        pickers.slider(f"layer{suffix}", f"Layer ({side})", layers, format_func=left_or_number)
-        pickers.slider(f"head{suffix}", f"Head ({side})", heads, format_func=left_or_number)
+        for name, count in (("layer", result.layers), ("head", result.heads)):
+            options = range(-1 if suffix else 0, count)
+            pickers.slider(f"{name}{suffix}", f"{name.capitalize()} ({side})", options, format_func=left_or_number)
         methods = {"": AS_LEFT, **METHODS} if suffix else METHODS
         pickers.segments(f"method{suffix}", f"Method ({side})", list(methods), methods)
 for side, result in zip(SIDES, results, strict=True):

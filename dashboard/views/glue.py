@@ -79,10 +79,17 @@ if presets:
         pickers.segments("margin", "Equivalent within (points)", list(queries.MARGINS), queries.MARGINS)
 columns, not_learned = queries.glue_columns(preset, table, protocol)
 if columns:
-    pickers.ticked("without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks)
+    pickers.buttons(
+        "without",
+        "Tasks in the average; untick one to leave it out",
+        columns,
+        list(tasks),
+        tasks,
+        stores_pressed=False,
+    )
 if not_learned:
     label = "Tasks that no variant learned, left out of the average; tick one to include it"
-    pickers.pressed("including", label, not_learned, list(tasks), tasks)
+    pickers.buttons("including", label, not_learned, list(tasks), tasks)
 values = {**pickers.values(), **pickers.done()}
 with summary:
     if not presets:

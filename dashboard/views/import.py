@@ -42,8 +42,8 @@ def show_templates() -> None:
 
 
 def show_forms() -> None:
-    """What is read."""
-    for reader in (READERS[name] for name in READERS):
+    """The forms of results that can be read."""
+    for _, reader in READERS.items():
         st.markdown(f"**{reader.title}**: {safe(reader.expects)}.")
     left, right = st.columns(2)
     left.caption(
@@ -60,7 +60,7 @@ def show_forms() -> None:
 
 
 def values_for_all_rows() -> StatedByReader:
-    """What the files may not say."""
+    """Values that the files need not contain."""
     with st.expander("Values for all rows, where the files do not give them (optional)"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
         task = st.text_input("Task", key="import.task", width=150)

@@ -42,16 +42,10 @@ try:
     with status:
         result = live.run_request(InterventionRequest.of(pickers.values()), progress=live.progress_reporter(status))
         provenance = result.provenance
-        took = f"{len(result.tokens)} tokens, {provenance.device}, {provenance.dtype}, {provenance.seconds:.2f} s"
-        status.update(
-            label=escape_markdown(f"{provenance.model} ({provenance.revision}): {result.words}; {took}"),
-            state="complete",
-            expanded=False,
-        )
+        details = probe_form.run_details(provenance, len(result.tokens))
+        probe_form.finish(status, f"{provenance.model} ({provenance.revision}): {result.words}; {details}")
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error", expanded=False)
-    values = pickers.done()
-    show.show_problem(problem)
+    values = probe_form.fail(pickers, status, problem)
     probe_form.offer_truncation(pickers, problem)
     if isinstance(problem, NotInstalled):
         show_stored(values)

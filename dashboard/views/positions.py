@@ -8,7 +8,6 @@ from analysis.core.errors import AddendError
 from analysis.measurements.positions.stored import stored_models
 from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
 from dashboard.session import live
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import probe_form, show
 from dashboard.widgets.pickers import Pickers
 
@@ -29,17 +28,11 @@ try:
         stored = map_request.stored()
         result = stored or live.run_request(map_request, live.progress_reporter(status))
         provenance = result.provenance
-        timing = f"stored {provenance.created[:10]}" if stored else f"{provenance.seconds:.2f} s"
-        details = f"{result.tokens} tokens, {provenance.device}, {provenance.dtype}, {timing}"
-        status.update(
-            label=escape_markdown(f"{provenance.model} ({provenance.revision}): {details}"),
-            state="complete",
-            expanded=False,
-        )
+        timing = f"stored {provenance.created[:10]}" if stored else ""
+        details = probe_form.run_details(provenance, result.tokens, timing)
+        probe_form.finish(status, f"{provenance.model} ({provenance.revision}): {details}")
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error", expanded=False)
-    pickers.done()
-    show.show_problem(problem)
+    probe_form.fail(pickers, status, problem)
     probe_form.offer_truncation(pickers, problem)
     st.stop()
 

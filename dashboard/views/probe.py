@@ -24,24 +24,18 @@ try:
     with status:
         result = live.decomposition(pickers.values(), progress=live.progress_reporter(status))
         provenance = result.provenance
-        timing = f"{provenance.seconds:.2f} s"
+        timing = ""
         if live.default_result(text_probe.TermsRequest.of(pickers.values())) is result:
             timing = f"stored on {provenance.created[:10]}; change the text, the model or the layer to run it again"
-        details = f"{len(result.tokens)} tokens, {provenance.device}, {provenance.dtype}, {timing}"
-        status.update(
-            label=escape_markdown(f"{provenance.model} ({provenance.revision}): {details}"),
-            state="complete",
-            expanded=False,
-        )
+        details = probe_form.run_details(provenance, len(result.tokens), timing)
+        probe_form.finish(status, f"{provenance.model} ({provenance.revision}): {details}")
 except NoFamily as problem:
     status.update(label="This architecture gives no terms: attention patterns", state="complete", expanded=False)
     show.show_problem(problem)
     probe_form.show_patterns(pickers)
     st.stop()
 except AddendError as problem:
-    status.update(label="Nothing to show", state="error", expanded=False)
-    pickers.done()
-    show.show_problem(problem)
+    probe_form.fail(pickers, status, problem)
     probe_form.offer_truncation(pickers, problem)
     probe_form.offer_ways_out(pickers, problem, "")
     st.stop()
@@ -98,13 +92,8 @@ with layer:
     with st.container(horizontal=True):
         show.copy_link("probe", values, without=("text", "pair"), why_not=probe_form.why_no_link(result))
         probe_form.save_button(pickers, result)
-    show.show(
-        live.figure("probe_heads", values, result),
-        "probe",
-        values,
-        on_cell=pickers.cell_setter("head", "term"),
-        cell=("head", "term"),
-    )
+    heads = live.figure("probe_heads", values, result)
+    show.show(heads, "probe", values, on_cell=pickers.cell_setter("head", "term"), cell=("head", "term"))
 with maps:
     set_cell = pickers.cell_setter("query", "key", first=int(pickers.get("from")))
     st.caption("Press a cell of a map to see what each term adds to it, below the maps.")

@@ -62,12 +62,13 @@ if table.compares:
             pickers.choice("baseline", "Compared with", ["", *others], lambda name: name or default_baseline)
     if view == "average":
         columns = dict(table.glue_columns)
-        pickers.ticked(
+        pickers.buttons(
             "without",
             "Columns in the average: press one to leave it out or to take it in (at first CoLA is left out)",
             list(columns),
             tasks,
             columns,
+            stores_pressed=False,
         )
     else:
         pickers.get("without")

@@ -13,7 +13,8 @@ from analysis.links import VIEWS, Value
 from analysis.narrative.reading import Step, Touch, ordered
 from dashboard.session import live, queries
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import claim_cards, moving_pictures, show
+from dashboard.session.page_address import query_parameters
+from dashboard.widgets import moving_pictures, show
 from dashboard.widgets.flipbook import show_flipbook
 from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
@@ -152,7 +153,7 @@ with st.expander("Sources, and the verdicts on what they claim"):
             st.page_link(
                 "views/claims.py",
                 label=f"**{heading.id}, {escape_markdown(heading.title)}: {escape_markdown(heading.lean)}.**",
-                query_params=claim_cards.query_parameters("claims", {"claim": heading.id}),
+                query_params=query_parameters("claims", {"claim": heading.id}),
             )
             for part in heading.parts:
                 st.caption(escape_markdown(f"{part.id}, {part.verdict}. {part.statement} {part.sentence}"))
@@ -161,7 +162,7 @@ st.page_link(
     f"views/{step.more.page}.py",
     label=step.more.says,
     icon=":material/arrow_outward:",
-    query_params=claim_cards.query_parameters(step.more.page, step.more.values(values)),
+    query_params=query_parameters(step.more.page, step.more.values(values)),
 )
 if step.place == len(steps):
     st.page_link("views/claims.py", label="Every claim, with its verdicts", icon=":material/arrow_forward:")

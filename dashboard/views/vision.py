@@ -8,8 +8,7 @@ from analysis.figures.vision.data import model_title
 from analysis.probes.drawn_images import CORPUS
 from analysis.probes.intervention_probe import ImageInterventionRequest
 from dashboard.session import live, queries
-from dashboard.session.markdown_escape import escape_markdown
-from dashboard.widgets import show, vision_form
+from dashboard.widgets import probe_form, show, vision_form
 from dashboard.widgets.intervention_form import intervention_pickers
 from dashboard.widgets.pickers import Pickers
 
@@ -40,10 +39,8 @@ try:
     with status:
         result = live.image_decomposition(pickers.values(), uploaded, live.progress_reporter(status))
         provenance = result.provenance
-        details = f"{len(result.tokens)} tokens, {provenance.device}, {provenance.dtype}, {provenance.seconds:.2f} s"
-        status.update(
-            label=escape_markdown(f"{model_title(provenance.model)}: {details}"), state="complete", expanded=False
-        )
+        details = probe_form.run_details(provenance, len(result.tokens))
+        probe_form.finish(status, f"{model_title(provenance.model)}: {details}")
 except AddendError as problem:
     status.update(label="Nothing to show of this image", state="error", expanded=False)
     show.show_problem(problem)
@@ -69,8 +66,8 @@ with stored:
             show.show_problem(problem)
 if result:
     with terms:
-        show.copy_link("vision", values, why_not=vision_form.why_no_link(uploaded))
         why_not = vision_form.why_no_link(uploaded)
+        show.copy_link("vision", values, why_not=why_not)
         st.caption("Press a patch in a map to see what each term adds to the score of that key, below the maps.")
         for name, on_cell, cell in (
             ("vision_maps", vision_form.key_setter(pickers, result), show.ROW_AND_COLUMN),
@@ -83,8 +80,6 @@ if result:
     try:
         intervention = live.run_request(ImageInterventionRequest.of(values, uploaded))
         for name in ("vision_moved", "vision_kl"):
-            show.show(
-                live.figure(name, values, intervention), "vision", values, why_not=vision_form.why_no_link(uploaded)
-            )
+            show.show(live.figure(name, values, intervention), "vision", values, why_not=why_not)
     except AddendError as problem:
         show.show_problem(problem)

@@ -71,7 +71,7 @@ def question() -> None:
 
 
 def lead(step: Step) -> None:
-    """The answer in one breath; its first sentence stands out."""
+    """The answer in short, with its first sentence in bold."""
     st.html(_wrap(f'<p class="lead">{_bold(step, set())}</p>'))
 
 
@@ -132,13 +132,10 @@ def _card(card: Card) -> str:
 
 def _bars(bars: tuple[Bar, ...]) -> str:
     maximum = max((bar.value for bar in bars), default=1.0) or 1.0
-
-    def width(bar: Bar) -> float:
-        return 80 * max(0.0, bar.value) / maximum
-
     rows = "".join(
         f'<span class="name">{escape(bar.name)}</span><span class="row">'
-        f'<span class="bar{" strong" if bar.strong else ""}" style="width:{width(bar):.1f}%"></span>'
+        f'<span class="bar{" strong" if bar.strong else ""}" '
+        f'style="width:{80 * max(0.0, bar.value) / maximum:.1f}%"></span>'
         f"{escape(bar.text)}</span>"
         for bar in bars
     )

@@ -8,8 +8,8 @@ import streamlit as st
 from analysis.claims.statements.rows import readable
 from analysis.claims.stored import Entry
 from analysis.core.formatting import interval_text, plural, significant
-from analysis.links import VIEWS, Value
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.effect_sparkline import effect_sparkline
 
@@ -49,11 +49,6 @@ def effect_in_words(entry: Entry) -> str:
         models = models.replace("model or variants", "models or variants")
     samples = f"; n = {plural(entry.samples, entry.sample_unit)}" if entry.samples and entry.sample_unit else ""
     return f"{entry.measured}: {size}{threshold}{models}{samples}"
-
-
-def query_parameters(page: str, values: Mapping[str, Value]) -> list[tuple[str, str]]:
-    """A link's parameters as Streamlit's page links take them."""
-    return [(name, value) for name, matches in VIEWS[page].parameters(values).items() for value in matches]
 
 
 def show_effect(entry: Entry) -> None:

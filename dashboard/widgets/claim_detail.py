@@ -14,8 +14,9 @@ from analysis.core.formatting import interval_text, significant
 from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
+from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show, statement_table
-from dashboard.widgets.claim_cards import effect_in_words, query_parameters, show_badge, show_effect
+from dashboard.widgets.claim_cards import effect_in_words, show_badge, show_effect
 from dashboard.widgets.glossary_hint import glossary_hint
 
 HEADINGS = {
@@ -29,11 +30,11 @@ EMPTY_TEXTS = {
 }
 MAX_ROWS = 200
 INITIAL_ROWS = 12
-"""Rows of evidence shown before a reader asks for more."""
+"""Rows of evidence above the expander with the rest."""
 
 
 def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
-    """Everything about one claim: its statements with their readings, and the first verdict."""
+    """One claim in full: its statements with their readings, and the first verdict."""
     st.page_link("views/claims.py", label="All claims", icon=":material/arrow_back:")
     st.header(f"{heading.id}. {escape_markdown(heading.title)}", anchor=False)
     entry = next((claim for claim in queries.claims() if claim.id == heading.id), None)
@@ -54,8 +55,8 @@ def show_claim(heading: Heading, page: str, values: dict[str, Value]) -> None:
         _first_verdict(entry, page, values)
     with st.expander("How to cite this claim and its verdicts"):
         first = f"; first verdict: {entry.verdict}" if entry is not None else ""
-        about = f"{heading.id}. {heading.title}: {heading.lean}{first}"
-        show.cite_this(heading.id, about, show.address(page, values))
+        title = f"{heading.id}. {heading.title}: {heading.lean}{first}"
+        show.cite_this(heading.id, title, show.address(page, values))
 
 
 def _statement(judgement: Judgement) -> None:
@@ -69,24 +70,19 @@ def _statement(judgement: Judgement) -> None:
     if not box.open:
         return
     with box:
-        st.markdown(
-            f"**The rule.** {escape_markdown(rule_in_words(judgement))}", help=glossary_hint(rule_in_words(judgement))
-        )
+        rule = rule_in_words(judgement)
+        st.markdown(f"**The rule.** {escape_markdown(rule)}", help=glossary_hint(rule))
         timing = (
             "was written when most of these data were known"
             if judgement.exploratory
             else "was frozen before these runs"
         )
-        st.caption(
-            escape_markdown(
-                f"Version {judgement.rules_version} of the rules (SHA-256 {judgement.rules_sha[:12]}), which {timing}."
-            )
-        )
+        version = f"Version {judgement.rules_version} of the rules (SHA-256 {judgement.rules_sha[:12]})"
+        st.caption(escape_markdown(f"{version}, which {timing}."))
         if judgement.readings:
             columns = ("source", "standing", "value", "low", "high", "line", "note")
-            st.dataframe(
-                [{name: getattr(row, name) for name in columns} for row in judgement.readings], hide_index=True
-            )
+            rows = [{name: getattr(reading, name) for name in columns} for reading in judgement.readings]
+            st.dataframe(rows, hide_index=True)
         if judgement.page:
             st.page_link(f"views/{judgement.page}.py", label="See the figure", icon=":material/arrow_forward:")
         if judgement.command:
@@ -107,12 +103,8 @@ def _first_verdict(entry: Entry, page: str, values: dict[str, Value]) -> None:
         if entry.models:
             st.caption(escape_markdown(f"Measured on: {', '.join(map(readable, entry.models))}"))
         if entry.command:
-            st.caption(
-                escape_markdown(
-                    f"Missing: {entry.missing}. This command measures it, but the first verdict is closed and stays "
-                    "as it is:"
-                )
-            )
+            closed = "This command measures it, but the first verdict is closed and stays as it is:"
+            st.caption(escape_markdown(f"Missing: {entry.missing}. {closed}"))
             st.code(entry.command, language="bash", wrap_lines=True)
     st.subheader("Its rule", anchor=False)
     st.markdown(escape_markdown(entry.rule))
@@ -167,26 +159,20 @@ def _evidence(entry: Entry) -> None:
 def _line(row: Any, caveat_rows: dict[str, int]) -> str:
     """One piece of evidence as an item of a list: what, how much, from where, its page and its caveat.
 
-    texts: which row said a caveat first; those after it only name that row.
+    caveat_rows: the number of the first row with a caveat; later rows refer to it.
     """
     parts = [f"{row.number}. {escape_markdown(readable(row.says))}"]
     if row.value == row.value:
-        parts.append(
-            f"**{significant(row.value)}**"
-            f"{escape_markdown(interval_text(row.low, row.high, '.3g'))} {escape_markdown(row.unit)}"
-        )
+        interval = f"{interval_text(row.low, row.high, '.3g')} {row.unit}"
+        parts.append(f"**{significant(row.value)}**{escape_markdown(interval)}")
     parts.append(escape_markdown(readable(row.source)) + (" (published)" if row.kind == "published" else ""))
     if isinstance(row.page, str):
         parts.append(f"[see the figure]({show.address(row.page, row.values)})")
+    line = " · ".join(parts)
+    if not row.caveat:
+        return line
     first = caveat_rows.setdefault(row.caveat, row.number)
-    caveat = (
-        ""
-        if not row.caveat
-        else f" *{escape_markdown(row.caveat)}*"
-        if first == row.number
-        else f" *Caveat: see {first}.*"
-    )
-    return " · ".join(parts) + caveat
+    return f"{line} *{escape_markdown(row.caveat)}*" if first == row.number else f"{line} *Caveat: see {first}.*"
 
 
 def _queries(entry: Entry) -> None:

@@ -23,8 +23,8 @@ def effect_sparkline(
 ) -> str:
     """SVG; "" where there is no effect.
 
-    text: what a reader is told who cannot see it. ink: the colour of text and lines. hue: that of the effect.
-    region: the values between which the statement is supported, shaded; its ends take the place of the threshold.
+    text: for readers who cannot see it. ink: the colour of text and lines. hue: that of the effect.
+    region: the values between which the statement is supported, shaded; its ends replace the threshold.
     neutral: the value of no difference. others: the other readings, as small dots.
     """
     if effect is None:
@@ -57,13 +57,12 @@ def effect_sparkline(
             f'<line x1="{x_position(low)}" x2="{x_position(high)}" y1="14" y2="14" stroke="{hue}" stroke-width="4"/>'
         )
     parts.append(f'<circle cx="{x_position(effect)}" cy="14" r="5.5" fill="{hue}"/>')
-    # What decides has its number first; a number that would run into another is left out.
+    # The lines are numbered first; a number that would overlap another is left out.
     numbered: list[float] = []
     for value in (*lines, effect, *([] if neutral is None else [neutral])):
         if all(abs(x_position(value) - x_position(other)) > 45 for other in numbered):
             numbered.append(value)
-            x = x_position(value)
-            parts.append(f'<text x="{_within(x)}" y="33" {_style(x, ink)}>{escape(significant(value))}</text>')
+            parts.append(_label(x_position(value), escape(significant(value)), ink))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" '
@@ -71,10 +70,7 @@ def effect_sparkline(
     )
 
 
-def _within(x: float) -> float:
-    return min(max(x, 2.0), WIDTH - 2.0)
-
-
-def _style(x: float, ink: str) -> str:
+def _label(x: float, text: str, ink: str) -> str:
     anchor = "start" if x < 40 else "end" if x > WIDTH - 40 else "middle"
-    return f'font-family="sans-serif" font-size="12" fill="{ink}" text-anchor="{anchor}"'
+    style = f'font-family="sans-serif" font-size="12" fill="{ink}" text-anchor="{anchor}"'
+    return f'<text x="{min(max(x, 2.0), WIDTH - 2.0)}" y="33" {style}>{text}</text>'

@@ -1,5 +1,6 @@
-"""Files that readers take away, made outside of any page's run and one at a time: a large map takes much memory on its
-way to a file. On a hosted server nobody can take every place in that queue, and nobody waits in it for long.
+"""Files that readers download, made outside of any page's run and one at a time, since a large map takes much memory.
+
+On a hosted server one address has few slots in that queue, and nobody waits in it for long.
 """
 
 import threading
@@ -14,7 +15,7 @@ from dashboard.model_server.rate_limits import ConcurrencyLimit
 from dashboard.session import live
 
 MAX_PENDING = 2
-"""Files of one network address that are made or wait. The server has few threads for all that is asked of it so."""
+"""Files of one network address that are made or wait: the server has few threads for downloads."""
 WAIT_SECONDS = 20.0
 
 _lock = threading.Lock()
@@ -22,7 +23,7 @@ _slots = ConcurrencyLimit(lambda: MAX_PENDING, "network address", "files")
 
 
 def deferred(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """What a download button is given, to make its file once it is pressed."""
+    """The data of a download button whose file is made once it is pressed."""
     client = live.client_address()
     return lambda: take_turn(make, client)
 
@@ -37,7 +38,7 @@ def export_notice() -> None:
 
 
 def take_turn(make: Callable[[], bytes], client: str) -> bytes:
-    """The file that `make` makes, when it is its turn. Raises Busy where it has none soon; here: who asks."""
+    """The file that `make` makes, when it is its turn. Raises Busy where it has to wait for too long."""
     with _slots.slot(client) if settings.hosted() else nullcontext():
         if not _lock.acquire(timeout=WAIT_SECONDS):
             raise Busy(

@@ -1,4 +1,4 @@
-"""One figure alone, for a frame in another page: its heading, its charts, and the way to the whole view."""
+"""One figure alone, for a frame in another page: its heading, its charts, and a link to the whole view."""
 
 import streamlit as st
 

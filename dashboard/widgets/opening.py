@@ -1,7 +1,7 @@
 """The first seconds of a server: the front page is shown from its file while the rest is prepared in the background.
 
-What takes long is importing the libraries that draw and query (seconds), and building the store where there is none.
-Once that is done, PyTorch and the default model are loaded, and the default probe is run, before anybody asks for it.
+Importing the libraries that draw and query takes seconds, and building the store where there is none takes longer.
+Then PyTorch and the default model are loaded, and the default probe is run, before anybody asks for it.
 """
 
 import time
@@ -14,9 +14,9 @@ from streamlit.runtime import Runtime
 
 BEAT_SECONDS = 0.5
 FIRST_SECONDS = 1.5
-"""Before anything: a browser on the same machine needs the processor to draw the front page."""
+"""Wait at the start: a browser on the same machine needs the processor to draw the front page."""
 PAUSE_SECONDS = 4.0
-"""Between the store and the model: the reader of the front page may go on to another page just then."""
+"""Wait between the store and the model: the reader may be opening another page just then."""
 
 _lock = Lock()
 _started: list[float] = []
@@ -24,7 +24,7 @@ _prepared, _building_store = Event(), Event()
 
 
 def is_prepared() -> bool:
-    """Whether pages can be drawn without waiting. Where no server runs, each page prepares itself."""
+    """Whether pages can be drawn without waiting; without a server each page prepares itself."""
     return _prepared.is_set() or not _is_served()
 
 
@@ -53,7 +53,7 @@ def _prepare() -> None:
         _building_store.set()
         store_build.refresh()
     except AddendError:
-        return  # The page meets the same problem, and says it to its reader.
+        return  # The page meets the same problem and reports it.
     finally:
         _prepared.set()
     time.sleep(PAUSE_SECONDS)
@@ -61,7 +61,7 @@ def _prepare() -> None:
 
 
 def _warm_up() -> None:
-    """Loads PyTorch and the default model, and runs the default probe, whose result is then kept."""
+    """Loads PyTorch and the default model, and caches the result of the default probe."""
     from analysis.core import optional_dependencies
     from analysis.core.errors import AddendError
     from analysis.links import VIEWS
@@ -74,12 +74,12 @@ def _warm_up() -> None:
         for kind in (TermsRequest, LayersRequest):
             live.shared().service.ask(kind.of(values), fetch=False, slot=nullcontext())
     except AddendError:
-        return  # Nobody asked for it: whoever does is told why it cannot be run.
+        return  # Whoever asks for it will see why it cannot be run.
 
 
 @st.fragment(run_every=BEAT_SECONDS)
 def progress() -> None:
-    """A line that says what is being prepared; the page is drawn anew when that is done."""
+    """A line that says what is being prepared; the page is redrawn when that is done."""
     if is_prepared():
         st.rerun()
     seconds = time.monotonic() - _started[0] if _started else 0.0

@@ -1,6 +1,7 @@
 """The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -36,8 +37,7 @@ def form(pickers: Pickers) -> None:
 def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", height: int = 68) -> bool:
     """The form for a model and a text, with less common options folded below. Returns whether it was sent.
 
-    The URL changes when it is. send: what the button says. more: what the box of the model says besides. height: of the
-    box of the text, in pixels.
+    The URL changes only then. extra_help: added to the help of the model's box. height: of the text's box, in pixels.
     """
     with st.form(f"{pickers.view.page}.form", border=True):
         first, second = st.columns([4, 10])
@@ -49,8 +49,7 @@ def text_form(pickers: Pickers, submit_label: str, *, extra_help: str = "", heig
         expanded = bool(pickers.get("pair") or pickers.get("revision"))
         with folded.expander("A second text, or a revision of the model", expanded=expanded):
             first, second = st.columns([3, 8])
-            request["revision"] = first.text_input("Revision", key=pickers.box("revision"), help=REVISION) or ""
-            request["pair"] = second.text_area("Second text", key=pickers.box("pair"), height=68) or ""
+            request |= _pair_boxes(pickers, first, second)
         if sent:
             for name, value in request.items():
                 pickers.typed(name, value)
@@ -89,31 +88,33 @@ def _model_box(
 def comparison_form(pickers: Pickers) -> None:
     """Asks for two models and two texts; what is left empty on the right is as on the left."""
     request: dict[str, str] = {}
+    sides = (("", " (left)", None), ("2", " (right)", "as on the left"))
     with st.form("compare.form", border=True):
-        sides = list(zip(st.columns(2, gap="large"), ("", "2"), (" (left)", " (right)"), strict=True))
-        for column, side, suffix in sides:
-            with column:
-                first, second = st.columns([2, 3])
-                request[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
-                empty = "as on the left" if side else None
-                request[f"text{side}"] = (
-                    second.text_area(f"Text{suffix}", key=pickers.box(f"text{side}"), height=68, placeholder=empty)
-                    or ""
-                )
+        for column, (side, suffix, placeholder) in zip(st.columns(2, gap="large"), sides, strict=True):
+            first, second = column.columns([2, 3])
+            request[f"model{side}"] = _model_box(pickers, first, side, suffix=suffix)
+            key = pickers.box(f"text{side}")
+            text = second.text_area(f"Text{suffix}", key=key, height=68, placeholder=placeholder)
+            request[f"text{side}"] = text or ""
         expanded = any(pickers.get(name + side) for name in ("pair", "revision") for side in ("", "2"))
         with st.expander("Second texts, or revisions of the models", expanded=expanded):
-            for column, side, suffix in zip(
-                st.columns(2, gap="large"), ("", "2"), (" (left)", " (right)"), strict=True
-            ):
-                with column:
-                    first, second = st.columns([2, 3])
-                    key = pickers.box(f"revision{side}")
-                    request[f"revision{side}"] = first.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
-                    key = pickers.box(f"pair{side}")
-                    request[f"pair{side}"] = second.text_area(f"Second text{suffix}", key=key, height=68) or ""
+            for column, (side, suffix, _) in zip(st.columns(2, gap="large"), sides, strict=True):
+                first, second = column.columns([2, 3])
+                request |= _pair_boxes(pickers, first, second, side, suffix)
         if st.form_submit_button("Compare", type="primary"):
             for name, value in request.items():
                 pickers.typed(name, value)
+
+
+def _pair_boxes(
+    pickers: Pickers, first: DeltaGenerator, second: DeltaGenerator, side: str = "", suffix: str = ""
+) -> dict[str, str]:
+    """Boxes for a revision and a second text."""
+    key = pickers.box(f"revision{side}")
+    revision = first.text_input(f"Revision{suffix}", key=key, help=REVISION) or ""
+    key = pickers.box(f"pair{side}")
+    pair = second.text_area(f"Second text{suffix}", key=key, height=68) or ""
+    return {f"revision{side}": revision, f"pair{side}": pair}
 
 
 def show_patterns(pickers: Pickers) -> None:
@@ -143,11 +144,11 @@ def offer_truncation(pickers: Pickers, problem: AddendError) -> None:
         st.rerun()
 
 
-def offer_button(pickers: Pickers, label: str, value: Value, *fields: str) -> None:
-    """A button that sets fields to what every model can show, where something else was asked for."""
-    request = [field for field in fields if pickers.get(field) != value]
-    if request and st.button(label):
-        for field in request:
+def _offer_button(pickers: Pickers, label: str, value: Value, fields: Sequence[str]) -> None:
+    """A button that sets fields to what every model can show, where something else was requested."""
+    changed = [field for field in fields if pickers.get(field) != value]
+    if changed and st.button(label):
+        for field in changed:
             pickers.set(field, value)
         pickers.done()
         st.rerun()
@@ -156,22 +157,36 @@ def offer_button(pickers: Pickers, label: str, value: Value, *fields: str) -> No
 def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
     """Buttons back to what every model has, where it was the method or the layer that failed."""
     if not isinstance(problem, NotInstalled):
-        offer_frozen(pickers, *(f"method{side}" for side in sides))
+        _offer_button(pickers, "Use method frozen", "frozen", [f"method{side}" for side in sides])
         offer_layer_0(pickers, *(f"layer{side}" for side in sides))
-
-
-def offer_frozen(pickers: Pickers, *fields: str) -> None:
-    """A button back to the method that every model has."""
-    offer_button(pickers, "Use method frozen", "frozen", *fields)
 
 
 def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     """A button to the layer that every model has."""
-    offer_button(pickers, "Use layer 0", 0, *fields)
+    _offer_button(pickers, "Use layer 0", 0, fields)
+
+
+def finish(status: Any, label: str) -> None:
+    """Closes the status box of a run that has ended."""
+    status.update(label=escape_markdown(label), state="complete", expanded=False)
+
+
+def run_details(provenance: Any, tokens: int, timing: str = "") -> str:
+    """How a run went, in a line. timing: in place of its seconds."""
+    timing = timing or f"{provenance.seconds:.2f} s"
+    return f"{tokens} tokens, {provenance.device}, {provenance.dtype}, {timing}"
+
+
+def fail(pickers: Pickers, status: Any, problem: AddendError) -> dict[str, Value]:
+    """Closes the status box of a run that failed and says why. Returns the state of the page."""
+    status.update(label="Nothing to show", state="error", expanded=False)
+    values = pickers.done()
+    show.show_problem(problem)
+    return values
 
 
 def too_long(*texts: str | None, remedy: str = "Shorten it.") -> str:
-    """Why a link cannot carry these texts, and what to do; empty when it can."""
+    """Why a link cannot carry these texts, with a remedy; empty when it can."""
     if len("".join(text or "" for text in texts).encode()) <= TEXT_LIMIT_BYTES:
         return ""
     return f"The text is larger than {TEXT_LIMIT_BYTES // 1000} kB, too long for a link. {remedy}"
@@ -183,7 +198,7 @@ def saving_is_on() -> bool:
 
 
 def why_no_link(decomposition: Decomposition) -> str:
-    """Why a link cannot carry this probe's text, and what to do; empty when it can."""
+    """Why a link cannot carry this probe's text, with a remedy; empty when it can."""
     if decomposition.probe_id:
         return ""
     remedy = (
@@ -195,7 +210,7 @@ def why_no_link(decomposition: Decomposition) -> str:
 
 
 def save_button(pickers: Pickers, decomposition: Decomposition) -> None:
-    """Keeps the probe in the store, where a link can find it."""
+    """A button that saves the probe in the store, where a link can find it."""
     if decomposition.probe_id:
         return
     if not saving_is_on():

@@ -15,13 +15,13 @@ from dashboard.widgets import show
 from dashboard.widgets.effect_sparkline import WIDTH, effect_sparkline
 
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
-"""The sign of every verdict; the word always stands beside it."""
+"""The sign of every verdict; the word is always next to it."""
 
 SIDES = {
     "final_loss": ", difference in final loss (below 0 is better)",
     "steps_to_leave": " (below 1: earlier)",
 }
-"""Which way is which, by the kind of a statement that compares two trainings."""
+"""What the direction means, by the kind of a statement that compares two trainings."""
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
@@ -87,23 +87,15 @@ def _row(judgement: Judgement, *, linked: bool) -> str:
         drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
     # The rules' files are frozen and say "less" for minus.
     unit = judgement.unit.replace(", less ", " minus ").replace(" less ", " minus ")
-    size = (
-        f"{significant(judgement.effect)} {unit}{SIDES.get(judgement.kind, '')}{_trained_pair(judgement)}"
-        if judgement.effect is not None
-        else ""
-    )
+    size = ""
+    if judgement.effect is not None:
+        pair = comparison.trained_pair(judgement)
+        size = f"{significant(judgement.effect)} {unit}{SIDES.get(judgement.kind, '')}" + (f": {pair}" if pair else "")
     if size and len(judgement.readings) > 1 and judgement.kind in SEVERAL:
         size = f"{comparison.shown_reading(judgement)} of {len(judgement.readings)} readings: {size}"
-    side = (
-        f'<div class="soft">Supports the statement: {escape(supports.words)} (shaded).</div>'
-        if supports and size
-        else ""
-    )
-    open_question = (
-        f'<div class="soft">What would decide it: {escape(judgement.would_decide)}.</div>'
-        if judgement.would_decide
-        else ""
-    )
+    side = _soft(f"Supports the statement: {supports.words} (shaded).") if supports and size else ""
+    question = judgement.would_decide
+    open_question = _soft(f"What would decide it: {question}.") if question else ""
     link = ""
     if linked:
         address = escape(show.address("claims", {"claim": judgement.parent}), quote=True)
@@ -112,21 +104,19 @@ def _row(judgement: Judgement, *, linked: bool) -> str:
         "<tr>"
         f'<td class="verdict" style="color:{hue}"><span aria-hidden="true">{SIGNS[judgement.verdict]}</span> '
         f"{escape(judgement.verdict)}</td>"
-        f'<td>{escape(judgement.statement)}<div class="soft">{escape(judgement.id)} · {escape(judgement.scope)}</div>'
-        f"{open_question}</td>"
-        f'<td class="measured">{drawn}<div class="soft">{escape(size)}</div>{side}</td>'
+        f"<td>{escape(judgement.statement)}{_soft(f'{judgement.id} · {judgement.scope}')}{open_question}</td>"
+        f'<td class="measured">{drawn}{_soft(size)}{side}</td>'
         f'<td class="more">{link}</td>'
         "</tr>"
     )
 
 
-def _trained_pair(judgement: Judgement) -> str:
-    """Which two variants a number of our own trainings is about."""
-    return f": {pair}" if (pair := comparison.trained_pair(judgement)) else ""
+def _soft(text: str) -> str:
+    return f'<div class="soft">{escape(text)}</div>'
 
 
 def _other_readings(judgement: Judgement) -> list[float]:
-    """The other readings that the rule compares with the line that is drawn."""
+    """The readings that the rule compares with the same line."""
     if judgement.kind not in SEVERAL:
         return []
     return [

@@ -28,7 +28,7 @@ def map_pickers(pickers: Pickers, heads: int) -> None:
 
 
 def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
-    """Which rows of the maps are shown. Up to 64 they have names, and cells that tell their value."""
+    """Which rows of the maps are shown: only few rows have names, and cells that show their value."""
     names = row_names(pickers, decomposition)
     pickers.span(
         "from",
@@ -40,11 +40,9 @@ def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
 
 
 def cell_pickers(pickers: Pickers, names: Sequence[str], first: int = 0, last: int = -1) -> None:
-    """One query and one key among the rows `first` to `last` of the maps, whose names are given; -1: to the last."""
+    """One query and one key among the rows `first` to `last` of the maps; -1: the last one."""
     options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
-    shown = {
-        index: "where attention is strongest" if index == STRONGEST else f"{index} {names[index]}" for index in options
-    }
+    shown = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
     for column, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
         with column:
             pickers.choice(name, label, options, shown)

@@ -11,16 +11,16 @@ from dashboard.widgets.pickers import Pickers
 
 
 def run_pickers(pickers: Pickers, trainings: pd.DataFrame, *, one_setting: bool = True) -> pd.DataFrame:
-    """Preset, objective and, where there are several, settings and learning rate; the runs that are left.
+    """Preset, objective and, where there are several, settings and learning rate. Returns the selected runs.
 
-    one_setting: whether what is shown is of one; else settings and rate are not asked for.
+    one_setting: whether the page shows a single setting; otherwise settings and rate have no picker.
     """
 
-    def forget(*names: str) -> None:
-        for name in names:  # What was picked among options that are others now.
+    def clear(*names: str) -> None:
+        for name in names:  # Their options have changed.
             pickers.set(name, "")
 
-    reset = {"on_change": forget, "args": ("recipe", "rate", "baseline")}
+    reset = {"on_change": clear, "args": ("recipe", "rate", "baseline")}
     presets = sorted(trainings.preset.unique())
     preset = pickers.choice("preset", "Preset", presets, width=90, help=glossary_hint("preset"), **reset)
     rows = trainings[trainings.preset == preset]
@@ -34,17 +34,16 @@ def run_pickers(pickers: Pickers, trainings: pd.DataFrame, *, one_setting: bool 
     recipes = dict(zip(rows.recipe, rows.told, strict=True))
     usual = usual_recipe(rows)
     if len(recipes) > 1:
-        others = [recipe for recipe in recipes if recipe != usual]
+        options = ["", *(recipe for recipe in recipes if recipe != usual)]
         shown = {"": recipes[usual], **recipes}
-        more = {"on_change": forget, "args": ("rate",)}
-        recipe = pickers.choice("recipe", "Settings", ["", *others], shown, width=200, **more)
+        recipe = pickers.choice("recipe", "Settings", options, shown, width=200, on_change=clear, args=("rate",))
     else:
         recipe = pickers.fixed("recipe", ["", usual])
     rows = rows[rows.recipe == (recipe or usual)]
     rates = sorted(set(rows.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
-        default_label = "each variant's own"
-        pickers.choice("rate", "Peak learning rate", ["", *rates], lambda rate: rate or default_label, width=180)
+        shown = {rate: rate for rate in rates} | {"": "each variant's own"}
+        pickers.choice("rate", "Peak learning rate", ["", *rates], shown, width=180)
     else:
         pickers.fixed("rate", ["", *rates])
     return rows

@@ -1,4 +1,4 @@
-"""Panels as Vega-Lite, made once a figure: building and checking a chart takes longer than showing it."""
+"""Panels as Vega-Lite, made once a figure: building a chart takes longer than showing it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.figures import Figure, drawings
 
 FRAME_PIXELS = 130
-"""What Streamlit takes of a panel's height for axes and a title of one line: it fits them into the height given."""
+"""Pixels for axes and a title of one line, which Streamlit fits into the given height."""
 TITLE_LINE = 15
 """Pixels of each further line of a title."""
 LEGEND_ROW, LEGEND_GAP = 30, 24
@@ -22,7 +22,7 @@ _specifications: WeakKeyDictionary[Figure, dict[drawings.Theme, list[Specificati
 
 
 def vega_specs(figure: Figure, theme: drawings.Theme) -> list[Specification]:
-    """The panels of a figure, with their frames under `datasets`. Kept for as long as the figure is."""
+    """The panels of a figure, with their frames under `datasets`. Cached for as long as the figure exists."""
     by_theme = _specifications.setdefault(figure, {})
     if theme not in by_theme:
         by_theme[theme] = [_specification(panel, theme) for panel in drawings.panels(figure, theme)]
@@ -38,11 +38,11 @@ def _specification(panel: Any, theme: drawings.Theme) -> Specification:
         return alt.NamedData(name=known)
 
     drawings.replace_data(panel, name)
-    # Holding it against its schema would take most of the time; the tests of charts do that.
+    # Validating it would take most of the time; the tests of charts do that.
     result = panel.to_dict(validate=False)
     if isinstance(result.get("height"), int | float):
         result["height"] += FRAME_PIXELS + _title_pixels(result) + _legend_pixels(result)
-    # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's looks these are mended: grey
+    # Altair's default size would keep Streamlit from fitting the width. Of Streamlit's theme this is corrected: grey
     # text, names cut at 100 pixels, and the first and last name of an axis moved off their rows.
     ink = {"labelColor": theme.ink, "titleColor": theme.ink}
     result["config"] = {
@@ -62,7 +62,7 @@ def _title_pixels(panel: Specification) -> int:
 
 
 def _legend_pixels(panel: Specification) -> int:
-    """The height of the legends above and below the plot: those of one side stand beside each other."""
+    """The height of the legends above and below the plot: those of one side are next to each other."""
     rows = {"top": 0, "bottom": 0}
     for encoding in _encodings(panel):
         for channel in encoding.values():

@@ -13,7 +13,7 @@ from dashboard.widgets.pickers import Pickers
 
 
 def form(pickers: Pickers) -> tuple[str, bytes] | None:
-    """Asks for a model and an image; gives an uploaded file's name and bytes, which no link carries."""
+    """Asks for a model and an image. Returns an uploaded file's name and bytes, which no link carries."""
     with st.form("vision.form", border=True):
         first, second, third = st.columns([3, 1, 1])
         model = first.text_input(
@@ -50,13 +50,8 @@ def form(pickers: Pickers) -> tuple[str, bytes] | None:
             "Hide patches, as a masked autoencoder's training did", key=pickers.box("masked"), help="ViT-MAE only."
         )
         if st.form_submit_button("Take it apart", type="primary") or current not in names:
-            for name, value in {
-                "model": model,
-                "revision": revision,
-                "layer": int(layer),
-                "image": image,
-                "masked": masked,
-            }.items():
+            request = {"model": model, "revision": revision, "layer": int(layer), "image": image, "masked": masked}
+            for name, value in request.items():
                 pickers.typed(name, value)
     if pickers.get("model").strip() == random_vit.NAME:
         st.info(
@@ -67,7 +62,7 @@ def form(pickers: Pickers) -> tuple[str, bytes] | None:
 
 
 def map_pickers(pickers: Pickers, decomposition: ImageDecomposition) -> None:
-    """Head, the patch that asks, and whether scores are centred."""
+    """Head, query patch, and whether scores are centred."""
     first, second = st.columns(2)
     with first:
         pickers.slider("head", "Head", list(range(decomposition.heads)))
@@ -82,7 +77,7 @@ def map_pickers(pickers: Pickers, decomposition: ImageDecomposition) -> None:
 
 
 def key_setter(pickers: Pickers, decomposition: ImageDecomposition) -> Callable[[int, int], None]:
-    """What a press on a patch of a map does: that patch is the key whose terms are shown."""
+    """A callback for a press on a patch of a map: that patch becomes the key whose terms are shown."""
     columns, visible = decomposition.grid[1], list(decomposition.kept)
 
     def pressed(row: int, column: int) -> None:

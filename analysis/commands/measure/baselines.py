@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from analysis.commands.measure.announce import announce
+from analysis.commands.options import split_names
 
 TASKS = "cola,sst2,mrpc,stsb,qqp,mnli,qnli,rte,wnli"
 
@@ -36,7 +37,7 @@ def baselines(
     embed = bag_of(loaded.tokenizer, model.get_input_embeddings().weight.detach().float().numpy())
     started = time.perf_counter()
     rows = []
-    for name in track([name.strip() for name in tasks.split(",") if name.strip()], description="tasks"):
+    for name in track(split_names(tasks), description="tasks"):
         data = subsample(read_task(GLUE_TASKS[name], glue_dir), max_train=max_train, max_dev=max_dev)
         for baseline, dev_scores in baselines(data, embed).items():
             rows += [

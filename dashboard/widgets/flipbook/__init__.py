@@ -1,4 +1,4 @@
-"""A chart that a slider leafs through: a picture for each of its values, drawn beforehand and shown by the browser."""
+"""A chart with a slider: a picture for each of its values, drawn beforehand and shown by the browser."""
 
 import re
 from collections.abc import Callable, Hashable, Sequence
@@ -57,11 +57,11 @@ def show_flipbook(
     request: Hashable,
     dark: bool,
 ) -> None:
-    """A slider over pictures, one for each label. at: the picture that the link names.
+    """A slider over pictures, one for each label. index: the picture that the link names.
 
-    make: makes the figure of a picture that is not drawn yet; the others are drawn once the browser shows the first and
-    has said how wide it is. turned: is told of another picture once the slider is let go. request: what the figures
-    depend on besides the slider.
+    make: makes the figure of a picture; all but the first are drawn once the browser has reported its width.
+    on_change: called with the index of another picture once the slider is released. request: what the figures depend on
+    besides the slider.
     """
     width = st.session_state.get(key, {}).get("width")
 
