@@ -17,18 +17,9 @@ from analysis.core.errors import AddendError
 from analysis.core.optional_dependencies import FOR_MODELS, models_can_run
 from analysis.store import mirror
 
-ALIASES = {
-    "measure-images": "images",
-    "measure-means": "means",
-    "decode": "decoding",
-    "measure-order": "order",
-    "measure-positions": "positions",
-    "measure-geometry": "geometry",
-    "measure-encodings": "encodings",
-    "measure-models": "models",
-    "measure-costs": "costs",
-    "measure-baselines": "baselines",
-    "surgery": "surgery",
+ALIASES = {"decode": "decoding", "surgery": "surgery"} | {
+    f"measure-{kind}": kind
+    for kind in ("images", "means", "order", "positions", "geometry", "encodings", "models", "costs", "baselines")
 }
 """Names that kinds of measurement had as commands of their own. Stored results name them, so that they stay."""
 

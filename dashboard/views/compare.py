@@ -95,13 +95,11 @@ with summary:
     )
     show.show(live.figure("compare_terms", values, (results[0], results[1])), "compare", values)
 if terms:
-    try:
+    with show.reporting_problems():
         with maps:
             st.caption("Press a cell of a map to see its terms on both sides, below the maps.")
             figure = live.figure("compare_maps", values, (results[0], results[1]))
             show.show(figure, "compare", values, on_cell=pickers.cell_setter("query", "key"))
         show.show(live.figure("compare_cell", values, (results[0], results[1])), "compare", values)
-    except AddendError as problem:
-        show.show_problem(problem)
 else:
     st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")

@@ -3,11 +3,9 @@
 import streamlit as st
 
 from analysis.claims.statements.rows import readable
-from analysis.core.errors import NoResults
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures.terms.data import MEASURES, term_label
 from dashboard.session import queries
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -80,11 +78,8 @@ for name in ("models", "model", "corpus", "term", "measure", "at_layer", "at_hea
 values = pickers.done()
 show.copy_link(PAGE, values)
 for name in FIGURES[part]:
-    try:
+    with show.reporting_missing_results():
         figure = queries.figure(name, {field: values[field] for field in fields})
-    except NoResults as error:
-        st.info(escape_markdown(str(error)), icon=":material/hourglass_empty:")
-        continue
-    if name == "depth_heads":
-        st.caption("Press a cell to see every term of its layer and head, below.")
-    show.show(figure, PAGE, values, on_cell=pickers.cell_setter("at_layer", "at_head"), cell=("layer", "head"))
+        if name == "depth_heads":
+            st.caption("Press a cell to see every term of its layer and head, below.")
+        show.show(figure, PAGE, values, on_cell=pickers.cell_setter("at_layer", "at_head"), cell=("layer", "head"))

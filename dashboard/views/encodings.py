@@ -1,9 +1,10 @@
 """Encodings: what each one looks like, and what it tells about order."""
 
+from functools import partial
+
 import streamlit as st
 
 from analysis.core import default_model
-from analysis.core.errors import AddendError
 from analysis.figures.encodings.geometry import COMPARISONS, NUMBERS, shifts
 from analysis.figures.encodings.measures import MEASURES, in_words
 from dashboard.session import queries
@@ -49,18 +50,11 @@ def show_numbers(figure) -> None:
 
 
 def draw(name: str, *extra_fields: str) -> None:
-    """One figure, made anew only when something that it shows changes; or the sentence that says why not."""
-    try:
+    """One figure, made anew only when something that it shows changes; or why there is none."""
+    with show.reporting_problems():
         figure = queries.figure(name, {field: values[field] for field in (*SHARED, *extra_fields)})
-    except AddendError as problem:
-        show.show_problem(problem)
-        return
-    show.show(
-        figure,
-        "encodings",
-        values,
-        under_heading=(lambda: show_numbers(figure)) if name == "encoding_similarity" else None,
-    )
+        under_heading = partial(show_numbers, figure) if name == "encoding_similarity" else None
+        show.show(figure, "encodings", values, under_heading=under_heading)
 
 
 show.header("encodings", "How each encoding represents a position, before any word is added.")

@@ -3,10 +3,8 @@
 import streamlit as st
 
 from analysis.claims.statements.rows import readable
-from analysis.core.errors import NoResults
 from analysis.figures.geometry.cosines import DIMENSIONS
 from dashboard.session import queries
-from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show
 from dashboard.widgets.pickers import Pickers
 
@@ -57,9 +55,6 @@ for name in ("dim", "word"):
 values = pickers.done()
 show.copy_link(PAGE, values)
 for name in FIGURES[part]:
-    try:
+    with show.reporting_missing_results():
         figure = queries.figure(name, {field: values[field] for field in ("model", *USES.get(name, ()))})
-    except NoResults as error:
-        st.info(escape_markdown(str(error)), icon=":material/hourglass_empty:")
-        continue
-    show.show(figure, PAGE, values)
+        show.show(figure, PAGE, values)

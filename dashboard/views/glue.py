@@ -34,11 +34,8 @@ def show_results() -> None:
         summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
         with summary.popover("Why", icon=":material/help:"):
             st.markdown(escape_markdown(" ".join(more)))
-    try:
-        with chart:
-            show.show(queries.figure(f"glue_{view}", values), PAGE, values)
-    except AddendError as problem:
-        show.show_problem(problem)
+    with show.reporting_problems(), chart:
+        show.show(queries.figure(f"glue_{view}", values), PAGE, values)
     st.divider()
     st.header("Our scores and published scores in one table" if study else "As published", anchor=False)
     glue_table.show_table(queries.glue_results(values))

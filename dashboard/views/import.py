@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis.core import settings
-from analysis.core.errors import AddendError
 from analysis.imports.base import READERS, StatedByReader
 from analysis.imports.limits import MOST_FILES, MOST_MIB, MOST_PROBLEMS, uploads
 from analysis.imports.plan import Plan, carry_out, plan
@@ -133,11 +132,9 @@ if uploaded:
     if sum(item.size for item in uploaded) > MOST_MIB << 20 or len(uploaded) > MOST_FILES:
         st.error(f"These are more than {MOST_MIB} MiB or {MOST_FILES:,} files; send them in parts.")
         st.stop()
-    try:
+    with show.reporting_problems():
         query_quota.count_import()
         planner = plan_in_child if settings.hosted() else plan
         show_preview(planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults))
-    except AddendError as problem:
-        show.show_problem(problem)
 else:
     st.caption("You see what would be added before anything is stored.")

@@ -90,9 +90,7 @@ with maps:
     show.show(live.figure("intervention_maps", values, result), "interventions", values, on_cell=set_cell)
     intervention_form.show_cell(values, result)
 if permute:
-    try:
+    with show.reporting_problems():
         test = live.run_request(PermutationRequest.of(values))
         show.show(live.figure("intervention_permutation", values, test), "interventions", values)
-    except AddendError as problem:
-        show.show_problem(problem)
 show_stored(values)

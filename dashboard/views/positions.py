@@ -38,12 +38,9 @@ except AddendError as problem:
 
 
 def run_or_report(request: Any) -> Any:
-    """What a request gives beside the map; None where it has failed, which is said."""
-    try:
+    """The result of a further request; None where it has failed, which is reported."""
+    with show.reporting_problems():
         return live.run_request(request)
-    except AddendError as problem:
-        show.show_problem(problem)
-        return None
 
 
 def select_cell(row: int, column: int) -> None:

@@ -59,10 +59,9 @@ maps = st.container()
 cell_pickers(pickers, row_names(pickers, result), int(pickers.get("from")), int(pickers.get("to")))
 
 all_layers = None
-try:
-    all_layers = None if result.probe_id else live.run_request(text_probe.LayersRequest.of(pickers.values()))
-except AddendError as problem:
-    show.show_problem(problem)
+if not result.probe_id:
+    with show.reporting_problems():
+        all_layers = live.run_request(text_probe.LayersRequest.of(pickers.values()))
 if all_layers:
     with overview:
         pickers.choice("term", "Term", [t for t in (*ORDER, *ADDED_TERMS) if t in all_layers.terms], term_label)

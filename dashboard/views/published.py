@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.core.errors import AddendError
 from analysis.links import Value
 from dashboard.session import queries
 from dashboard.session.markdown_escape import escape_markdown
@@ -14,18 +13,15 @@ VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores
 
 
 def show_figure(name: str, values: dict[str, Value], used_values: dict[str, Value] | None = None) -> None:
-    """One figure or, where it cannot be made, why not; the rest of the page stays.
+    """One figure or, where it cannot be made, why not.
 
-    of: those of the page's values that it depends on, for which it is kept; all of them unless given.
+    used_values: those of the page's values that it depends on and is cached for; by default all of them.
     """
-    try:
+    with show.reporting_problems():
         result = queries.figure(name, values if used_values is None else used_values)
-    except AddendError as problem:
-        show.show_problem(problem)
-        return
-    for sentence in result.sentences:
-        st.markdown(f"- {published_table.escape_markdown(sentence)}")
-    show.show(result, PAGE, values)
+        for sentence in result.sentences:
+            st.markdown(f"- {escape_markdown(sentence)}")
+        show.show(result, PAGE, values)
 
 
 show.header(PAGE, "What papers report about models that do not simply add positions to words. Numbers are as printed.")

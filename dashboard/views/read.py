@@ -25,20 +25,20 @@ names = list(steps)
 
 
 def slider_of(step: Step) -> Touch | None:
-    """The control of the step that leafs through its chart, where it has one and there is more than one value."""
+    """The slider of the step's chart, where it has one with more than one value."""
     last = step.touches[-1]
     return last if last.slides and len(last.options()) > 1 else None
 
 
 def slider_values(control: Touch) -> list[int]:
-    """The values of a slider, and that of the link where it lies between them."""
+    """The values of a slider, and that of the link where it is between them."""
     options = list(control.options())
     requested = int(pickers.get(control.field))
     return sorted({*options, requested}) if options and options[0] < requested < options[-1] else options
 
 
 def show_control(control: Touch) -> None:
-    """What a reader can change; a slider stands with its pictures."""
+    """A control of the step; a slider is drawn with its pictures."""
     if control.slides:
         pickers.fixed(control.field, slider_values(control))
     elif options := list(control.options()):
@@ -46,7 +46,7 @@ def show_control(control: Touch) -> None:
 
 
 def navigation(step: Step, location: str) -> None:
-    """To the step before and to the one after."""
+    """Buttons to the previous and the next step."""
     index = names.index(step.name)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         for label, icon, target in (("Back", "arrow_back", index - 1), ("Next", "arrow_forward", index + 1)):
@@ -60,9 +60,14 @@ def navigation(step: Step, location: str) -> None:
             )
 
 
+def page_values(step: Step, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of the page that the step's figure belongs to."""
+    return {**VIEWS[step.page].defaults(), **step.params(values)}
+
+
 def figure_of(step: Step, values: Mapping[str, Value]) -> Figure:
-    """The step's figure; one of another page links and exports as there. Raises AddendError."""
-    request = {**VIEWS[step.page].defaults(), **step.params(values)}
+    """The step's figure, with the links and exports of its page. Raises AddendError."""
+    request = page_values(step, values)
     if FIGURES[step.figure].live:
         return live.figure(step.figure, request, live.decomposition(request))
     return queries.figure(step.figure, request)
@@ -85,23 +90,15 @@ def draw_flipbook(step: Step, control: Touch) -> None:
 
 def show_chart(step: Step) -> None:
     """The step's chart, or what is missing for it."""
-    try:
+    with show.reporting_problems(), show.reporting_missing_results():
         figure = figure_of(step, values)
         slider = slider_of(step)
-        show.show(
-            figure,
-            step.page,
-            {**VIEWS[step.page].defaults(), **step.params(values)},
-            flipbook=partial(draw_flipbook, step, slider) if slider else None,
-        )
-    except NoResults as error:
-        st.info(escape_markdown(str(error)), icon=":material/hourglass_empty:")
-    except AddendError as problem:
-        show.show_problem(problem)
+        flipbook = partial(draw_flipbook, step, slider) if slider else None
+        show.show(figure, step.page, page_values(step, values), flipbook=flipbook)
 
 
 def show_animation(step: Step) -> None:
-    """The step's moving picture, where it has one; what it lacks, the chart below it says."""
+    """The step's animation, where it has one; missing results are reported by the chart below it."""
     if step.moving is None:
         return
     try:
@@ -113,14 +110,12 @@ def show_animation(step: Step) -> None:
 
 def show_finding(step: Step) -> None:
     """The step's sentence, or what is missing for it."""
-    with st.container(border=True):
+    with st.container(border=True), show.reporting_problems():
         try:
             text = queries.step_sentence(step.name, values)
             st.markdown(f"**What the evidence says.** {escape_markdown(text)}", help=glossary_hint(text))
         except NoResults as error:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
-        except AddendError as problem:
-            show.show_problem(problem)
 
 
 pickers = Pickers(PAGE)

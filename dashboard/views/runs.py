@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.core.errors import AddendError
 from analysis.figures.runs.data import KINDS
 from analysis.figures.training.data import COMMAND, title
 from dashboard.session import queries
@@ -60,7 +59,7 @@ if shown.empty:
 
 
 def select_clicked() -> None:
-    """A row that is clicked is the run that is picked."""
+    """Selects the run of the clicked row."""
     if rows := st.session_state["runs.table"].selection.rows:
         pickers.set("run", shown.run_id.iloc[rows[0]])
 
@@ -93,8 +92,6 @@ run_id = pickers.choice("run", "Run", shown.run_id.tolist(), lambda selection: l
 values = pickers.done()
 show.copy_link(PAGE, values)
 if by_id[run_id]["kind"] == "curves":
-    try:
+    with show.reporting_problems():
         show.show(queries.figure("runs_curve", {"run": run_id}), PAGE, values)
-    except AddendError as problem:
-        show.show_problem(problem)
 facts(by_id[run_id])

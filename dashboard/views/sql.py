@@ -7,7 +7,6 @@ import pyarrow.parquet as parquet
 import streamlit as st
 
 from analysis.core.csv_export import to_csv
-from analysis.core.errors import AddendError
 from analysis.figures.sql.data import MARKS, numeric
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
@@ -26,13 +25,13 @@ CUT = {
 
 
 def start_query(query: str) -> None:
-    """A new query begins with what suits its own columns."""
+    """Sets a new query, and the fields of its chart to their defaults."""
     for name, value in {"query": query, "x": "", "y": "", "colour": ""}.items():
         pickers.set(name, value)
 
 
 def use_example() -> None:
-    """An example that is picked takes the place of the text."""
+    """Replaces the query by the selected example."""
     if name := st.session_state["sql.example"]:
         start_query(EXAMPLES[name])
 
@@ -83,7 +82,7 @@ with st.form("sql.form", border=False):
 part = pickers.segments("part", "Show", list(PARTS), PARTS)
 for field in ("mark", "x", "y", "colour"):
     pickers.get(field)
-try:
+with show.reporting_problems():
     with st.spinner("Running the query"):
         answer = queries.run_reader_query(str(pickers.get("query")))
         shown = answer.frame
@@ -95,8 +94,6 @@ try:
         st.dataframe(shown, hide_index=True, height=460 if len(shown) > 12 else "auto")
         st.caption(f"{len(shown):,} rows, {len(shown.columns)} columns.")
         show_downloads(answer)
-except AddendError as problem:
-    show.show_problem(problem)
 show.copy_link(PAGE, pickers.done())
 with st.expander("Views and columns"):
     columns = queries.public_columns()

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.core.errors import AddendError, NoResults
 from analysis.figures.training.costs import UNMATCHED
 from analysis.figures.training.curves import AXES
 from analysis.figures.training.data import COMMAND, MASKED
@@ -54,23 +53,17 @@ def show_figure(name: str) -> None:
     """One figure with its sentences above it, or why there is none."""
     shared = SHARED_BY_RECIPES.get(name, SHARED)
     fields = (*shared, *EXTRA_FIELDS.get(name, ()))
-    try:
+    with show.reporting_problems(), show.reporting_missing_results():
         figure = queries.figure(name, {field: values[field] for field in fields})
-    except NoResults as error:
-        st.info(escape_markdown(str(error)), icon=":material/hourglass_empty:")
-        return
-    except AddendError as problem:
-        show.show_problem(problem)
-        return
-    for sentence in figure.sentences:
-        st.markdown(f"- {escape_markdown(sentence)}")
-    show.show(figure, PAGE, values)
-    if name == "training_costs":
-        columns = {
-            "Variant": st.column_config.Column(pinned=True, width=160),
-            UNMATCHED: st.column_config.Column(width=510),
-        }
-        st.dataframe(figure.content.table, hide_index=True, height="content", column_config=columns)
+        for sentence in figure.sentences:
+            st.markdown(f"- {escape_markdown(sentence)}")
+        show.show(figure, PAGE, values)
+        if name == "training_costs":
+            columns = {
+                "Variant": st.column_config.Column(pinned=True, width=160),
+                UNMATCHED: st.column_config.Column(width=510),
+            }
+            st.dataframe(figure.content.table, hide_index=True, height="content", column_config=columns)
 
 
 def show_verdict() -> None:

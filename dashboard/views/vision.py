@@ -58,12 +58,9 @@ values = pickers.done()
 with stored:
     st.caption("Press a cell to see every term of its layer and head, below.")
     for name in ("vision_layers", "vision_head", "vision_positions"):
-        try:
-            show.show(
-                queries.figure(name, values), "vision", values, on_cell=pickers.cell_setter("at_layer", "at_head")
-            )
-        except AddendError as problem:
-            show.show_problem(problem)
+        with show.reporting_problems():
+            figure, on_cell = queries.figure(name, values), pickers.cell_setter("at_layer", "at_head")
+            show.show(figure, "vision", values, on_cell=on_cell)
 if result:
     with terms:
         why_not = vision_form.why_no_link(uploaded)
@@ -77,9 +74,7 @@ if result:
         ):
             figure = live.figure(name, values, result)
             show.show(figure, "vision", values, why_not=why_not, on_cell=on_cell, cell=cell)
-    try:
+    with show.reporting_problems():
         intervention = live.run_request(ImageInterventionRequest.of(values, uploaded))
         for name in ("vision_moved", "vision_kl"):
             show.show(live.figure(name, values, intervention), "vision", values, why_not=why_not)
-    except AddendError as problem:
-        show.show_problem(problem)

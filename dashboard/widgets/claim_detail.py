@@ -9,7 +9,6 @@ from analysis.claims.statements.comparison import rule_in_words
 from analysis.claims.statements.rows import readable
 from analysis.claims.statements.stored import Heading
 from analysis.claims.stored import Entry
-from analysis.core.errors import NoResults
 from analysis.core.formatting import interval_text, significant
 from analysis.links import Value
 from dashboard.session import queries
@@ -122,10 +121,8 @@ def _first_verdict(entry: Entry, page: str, values: dict[str, Value]) -> None:
                     icon=":material/arrow_forward:",
                     query_params=query_parameters(view.page, view.values),
                 )
-    try:
+    with show.reporting_missing_results():
         show.show(queries.figure("claim_evidence", {"claim": entry.id}), page, values)
-    except NoResults as missing:
-        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
     _evidence(entry)
     _queries(entry)
 

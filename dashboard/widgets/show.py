@@ -2,7 +2,8 @@
 
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -13,7 +14,7 @@ import streamlit as st
 
 from analysis import links
 from analysis.core import settings
-from analysis.core.errors import AddendError, ModelNotDownloaded, NotInstalled, ProbeStopped
+from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, ProbeStopped
 from analysis.core.formatting import SENTENCE_END
 from analysis.figures import FIGURES, Figure, drawings, export
 from analysis.links import Value
@@ -358,6 +359,24 @@ def show_problem(problem: AddendError) -> None:
         live.download_button(problem)
     elif isinstance(problem, ProbeStopped):
         live.resume_button(problem)
+
+
+@contextmanager
+def reporting_problems() -> Iterator[None]:
+    """Reports a problem of the block at this place; the page goes on."""
+    try:
+        yield
+    except AddendError as problem:
+        show_problem(problem)
+
+
+@contextmanager
+def reporting_missing_results() -> Iterator[None]:
+    """Says which stored results the block lacks; the page goes on."""
+    try:
+        yield
+    except NoResults as missing:
+        st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
 
 
 def show_failure(error: Exception) -> None:
