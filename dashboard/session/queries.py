@@ -50,9 +50,9 @@ ResultT = TypeVar("ResultT")
 def store_cache(
     entries: int = 4, *, shared: bool = False
 ) -> Callable[[Callable[ArgumentsP, ResultT]], Callable[ArgumentsP, ResultT]]:
-    """Keeps what a function gives for the last so many arguments, until the store changes.
+    """Caches a function's results for its last `entries` arguments, until the store changes.
 
-    shared: whether all get the same object, which nobody may change then, or each a copy.
+    shared: whether all callers get the same object, which they must not change, or each a copy.
     """
     cache = st.cache_resource if shared else st.cache_data
 
@@ -60,7 +60,7 @@ def store_cache(
         def compute(version: tuple[str, int, int], key: tuple[object, ...], _call: Callable[[], ResultT]) -> ResultT:
             return _call()
 
-        compute.__qualname__ = function.__qualname__  # by which Streamlit tells one cache from another
+        compute.__qualname__ = function.__qualname__  # Streamlit distinguishes caches by it
         cached = cache(max_entries=entries, show_spinner=False)(compute)
 
         @wraps(function)
@@ -91,7 +91,7 @@ def rows(sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
 
 
 def run_reader_query(query: str) -> Answer:
-    """The rows of a reader's own query; see analysis.sql. What is kept is free, all else is counted.
+    """The rows of a reader's own query; see analysis.sql. Only queries that are not cached are counted.
 
     Raises what analysis.sql.run_query does, and Busy.
     """
@@ -102,7 +102,7 @@ def run_reader_query(query: str) -> Answer:
 
 
 def sql_chart(values: Mapping[str, Value]) -> Figure:
-    """A chart of a reader's own query. Not kept with the others: its rows are the reader's choice, and many."""
+    """A chart of a reader's own query. Not cached with the others, since it may have many rows."""
     run_reader_query(str(values["query"]))
     return FIGURES["sql_chart"].of(values)
 
@@ -152,12 +152,12 @@ def published_tables() -> pd.DataFrame:
 
 
 def glue_study(values: Mapping[str, Value]) -> tuple[glue_comparison.Study, glue_comparison.PublishedComparison | None]:
-    """Our own runs and the published table that a page's values ask for."""
+    """Our own runs and the published table of a page's values."""
     return glue.study_and_table(glue.GlueParameters.of(values))
 
 
 def glue_baselines(preset: str, table: str) -> list[str]:
-    """What others can be compared with: our variants or, where there are none, the rows of the table."""
+    """Possible baselines: our variants or, where there are none, the rows of the table."""
     study = glue.study_of(glue.GlueParameters(preset=preset))
     comparison = glue_comparison.published_comparison(table)
     rows = [comparison.key(row) for row in comparison.table.variants] if comparison else []

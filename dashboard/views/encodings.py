@@ -23,7 +23,7 @@ SHARED = ("encoding", "other", "length", "dim")
 
 
 def describe(shown) -> None:
-    """What an encoding is and where it is from; and at which size it is shown, if not the one picked."""
+    """What an encoding is and where it is from; and its size, if it is not the selected one."""
     encoding = shown.encoding
     st.markdown(f"**{encoding.title}**: {encoding.summary}")
     if shown.adapted:

@@ -25,7 +25,7 @@ STORED = {
 
 
 def show_stored(values) -> None:
-    """What was measured over many texts; it waits for no model."""
+    """Figures of stored results over many texts, which need no model."""
     for name, title in STORED.items():
         st.header(title, anchor=False)
         try:

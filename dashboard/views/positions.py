@@ -44,7 +44,7 @@ def run_or_report(request: Any) -> Any:
 
 
 def select_cell(row: int, column: int) -> None:
-    """A cell of the map: its layer, and its column among the sources."""
+    """Selects a cell of the map: its layer, and its column among the sources."""
     pickers.set("layer", row)
     pickers.set("band", result.sources.index(position_map.content.sources[column]))
 

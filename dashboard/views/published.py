@@ -41,12 +41,8 @@ if table.compares:
     default_baseline, *others = table.variants
     if (requested := pickers.get("baseline")) and requested not in others:
         if requested != default_baseline:
-            st.warning(
-                escape_markdown(
-                    f"The link compares with {requested!r}, which this table does not have; {default_baseline!r} is "
-                    "used instead."
-                )
-            )
+            missing = f"The link compares with {requested!r}, which this table does not have"
+            st.warning(escape_markdown(f"{missing}; {default_baseline!r} is used instead."))
         pickers.set("baseline", "")
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:

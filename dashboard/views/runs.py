@@ -38,11 +38,12 @@ with st.container(horizontal=True):
     for name, any_label in ANY.items():
         present = sorted(set(all_runs[name].dropna()))
         display_name = KINDS.get if name == "kind" else title if name == "variant" else str
+        labels = {value: display_name(value) for value in present} | {"": any_label}
         selection = pickers.choice(
             name,
             name.capitalize(),
             ["", *present],
-            lambda value, any_label=any_label, display_name=display_name: display_name(value) if value else any_label,
+            labels,
             on_change=lambda: pickers.set("run", ""),
             width=210,
         )

@@ -70,8 +70,8 @@ def show_verdict() -> None:
     """Whether these runs were trained long enough to say anything of position."""
     result = queries.verdict({field: values[field] for field in SHARED})
     if result:
+        colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
         with st.container(border=True):
-            colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
             st.badge(result.word, color=colour, icon=f":material/{icon}:")
             st.markdown(escape_markdown(result.sentence))
 
@@ -82,8 +82,8 @@ pickers = Pickers(PAGE)
 judged_preset = training_rules().preset
 pickers.set_initial("preset", judged_preset, set(trainings.preset))
 if trainings.empty:
-    for name in (field.name for field in pickers.view.fields):
-        pickers.get(name)
+    for field in pickers.view.fields:
+        pickers.get(field.name)
     values = pickers.done()
     st.info(
         "No pre-training of our own is stored yet. The command below makes some, in about ten minutes of one core "
