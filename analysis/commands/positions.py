@@ -73,8 +73,8 @@ def positions(
     else:
         _print(result)
         for mismatch in mismatches:
-            where = f"layer {mismatch.layer}" + (f", wavelengths {mismatch.band} tokens" if mismatch.band else "")
-            typer.echo(f"DIFFERENT at {where}: {mismatch.what}.")
+            location = f"layer {mismatch.layer}" + (f", wavelengths {mismatch.band} tokens" if mismatch.band else "")
+            typer.echo(f"DIFFERENT at {location}: {mismatch.what}.")
         if checked_against and not mismatches:
             typer.echo(
                 f"Compared with {checked_against}."

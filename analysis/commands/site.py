@@ -8,9 +8,7 @@ import typer
 from analysis.core.errors import AddendError
 
 
-def site(
-    folder: Annotated[Path, typer.Argument(help="The folder to write; it is made if it does not exist.")],
-) -> None:
+def site(folder: Annotated[Path, typer.Argument(help="The folder to write; it is made if it does not exist.")]) -> None:
     """Writes pages and JSON that any web server shows as they are; files of the same names are replaced."""
     from analysis import links, store_build
     from analysis.core.atomic_write import atomic_write

@@ -105,9 +105,7 @@ def shared() -> Shared:
 
 
 def image_decomposition(
-    values: Mapping[str, Any],
-    uploaded: tuple[str, bytes] | None = None,
-    progress: Callable[[str], None] | None = None,
+    values: Mapping[str, Any], uploaded: tuple[str, bytes] | None = None, progress: Callable[[str], None] | None = None
 ) -> ImageDecomposition:
     """A link's model run on its image, or on an uploaded file (name, bytes)."""
     return run_request(ImageRequest.of(values, uploaded), progress)

@@ -39,13 +39,13 @@ pickers = Pickers(PAGE)
 part = pickers.segments("part", "Theme at", list(PARTS), PARTS)
 # Images have a page of their own.
 TEXTS = "corpus IN (SELECT corpus FROM corpora)"
-where = f"WHERE {TEXTS}" if part == "terms" else ""
-known = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} {where} ORDER BY model").model)
+condition = f"WHERE {TEXTS}" if part == "terms" else ""
+models = list(queries.rows(f"SELECT DISTINCT model FROM {VIEWS[part]} {condition} ORDER BY model").model)
 fields: tuple[str, ...]
 if part == "terms":
     first, second, third, fourth = st.columns([2, 2, 3, 2])
     with first:
-        model = pickers.choice("model", "Model", known, readable)
+        model = pickers.choice("model", "Model", models, readable)
     corpora = queries.rows(
         f"SELECT DISTINCT corpus FROM newest_terms WHERE model = ? AND {TEXTS} ORDER BY corpus", [model]
     )
@@ -70,7 +70,7 @@ else:
         "SELECT DISTINCT model FROM newest_decoding UNION SELECT model FROM newest_means "
         "UNION SELECT model FROM newest_equivariance ORDER BY model"
     )
-    pickers.several("models", "Models", known, list(all_models.model), readable)
+    pickers.several("models", "Models", models, list(all_models.model), readable)
     fields = ("models",)
 for name in ("models", "model", "corpus", "term", "measure", "at_layer", "at_head"):
     if name not in fields:

@@ -22,25 +22,25 @@ ENTERS = {
 SHARED = ("encoding", "other", "length", "dim")
 
 
-def describe(shown) -> None:
+def describe(entry) -> None:
     """What an encoding is and where it is from; and its size, if it is not the selected one."""
-    encoding = shown.encoding
+    encoding = entry.encoding
     st.markdown(f"**{encoding.title}**: {encoding.summary}")
-    if shown.adapted:
-        st.info(shown.adapted, icon=":material/straighten:")
+    if entry.adapted:
+        st.info(entry.adapted, icon=":material/straighten:")
     st.caption(f"{encoding.note} Paper: {encoding.paper}.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(ENTERS[encoding.enters], color="gray")
         if encoding.key:
-            with st.popover("BibTeX", icon=":material/format_quote:", key=f"encodings.cite.{shown.name}"):
+            with st.popover("BibTeX", icon=":material/format_quote:", key=f"encodings.cite.{entry.name}"):
                 show.cite((encoding.key,))
 
 
 def show_numbers(figure) -> None:
     """The similarity's properties, one row per encoding, with their definitions as help."""
-    for column, shown, similarity in zip(st.columns(2), figure.content.shown, figure.content.likeness, strict=False):
+    for column, entry, similarity in zip(st.columns(2), figure.content.shown, figure.content.likeness, strict=False):
         with column:
-            st.markdown(f"**{shown.title}**, {similarity.kind}")
+            st.markdown(f"**{entry.title}**, {similarity.kind}")
             with st.container(horizontal=True, gap="small"):
                 for name in NUMBERS:
                     measure = MEASURES[name]
@@ -58,8 +58,8 @@ def draw(name: str, *extra_fields: str) -> None:
 
 
 show.header("encodings", "How each encoding represents a position, before any word is added.")
-known = queries.rows("SELECT encoding, title FROM encodings")
-titles = dict(zip(known.encoding, known.title, strict=True))
+encodings = queries.rows("SELECT encoding, title FROM encodings")
+titles = dict(zip(encodings.encoding, encodings.title, strict=True))
 if not default_model.is_installed() and (learned := titles.pop("learned", "")):
     st.info(f"{learned} is left out: its table comes from a model that is not installed. {default_model.remedy()}.")
 
@@ -84,9 +84,9 @@ values = pickers.done()
 
 show.copy_link("encodings", values)
 heat = queries.figure("encoding_heat", {field: values[field] for field in SHARED})
-for column, shown in zip(st.columns(2), heat.content.shown, strict=False):
+for column, entry in zip(st.columns(2), heat.content.shown, strict=False):
     with column:
-        describe(shown)
+        describe(entry)
 
 if part == "values":
     for name in ("encoding_heat", "encoding_movement", "encoding_spectrum"):

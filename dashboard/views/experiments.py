@@ -38,10 +38,10 @@ ways = st.pills(
     selection_mode="multi",
     key=f"{PAGE}.ways",
 )
-shown = table[table["Position is"].isin(ways)] if ways else table
-numbers = [name for name in shown.columns if shown[name].dtype.kind == "f"]
+visible = table[table["Position is"].isin(ways)] if ways else table
+numbers = [name for name in visible.columns if visible[name].dtype.kind == "f"]
 st.dataframe(
-    shown,
+    visible,
     hide_index=True,
     height="content",
     placeholder="",

@@ -35,12 +35,12 @@ show.header(
     "grey what random vectors do.",
 )
 pickers = Pickers(PAGE)
-known = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
-if not known:
+models = list(queries.rows("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
+if not models:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
 with st.container(width=360):
-    model = pickers.choice("model", "Model", known, readable)
+    model = pickers.choice("model", "Model", models, readable)
 part = pickers.segments("part", "Theme at", list(PARTS), PARTS)
 if part == "angles":
     pickers.slider("dim", "Dimensions of the random vectors", list(DIMENSIONS))

@@ -16,7 +16,7 @@ OPTIMISTIC = (
 )
 
 
-def titles_of(sql: str) -> dict[str, str]:
+def read_titles(sql: str) -> dict[str, str]:
     """Names with their titles."""
     frame = queries.rows(sql)
     return dict(zip(frame.name, frame.title, strict=True))
@@ -30,10 +30,10 @@ def show_results() -> None:
         show.show_problem(problem)
         return
     if study:
-        finding, *more = queries.glue_headline(study)
+        finding, *details = queries.glue_headline(study)
         summary.markdown(f"**{escape_markdown(finding)}**", width="stretch")
         with summary.popover("Why", icon=":material/help:"):
-            st.markdown(escape_markdown(" ".join(more)))
+            st.markdown(escape_markdown(" ".join(details)))
     with show.reporting_problems(), chart:
         show.show(queries.figure(f"glue_{view}", values), PAGE, values)
     st.divider()
@@ -43,8 +43,8 @@ def show_results() -> None:
 
 show.header(PAGE, "The same small encoder, pre-trained with many ways of combining word and position, scored on GLUE.")
 presets = queries.glue_presets()
-tasks = titles_of("SELECT task AS name, title FROM tasks WHERE glue")
-variants = titles_of("SELECT variant AS name, title FROM variants")
+tasks = read_titles("SELECT task AS name, title FROM tasks WHERE glue")
+variants = read_titles("SELECT variant AS name, title FROM variants")
 tables = queries.published_tables()
 tables = tables[tables.kind == "GLUE"]
 labels = {id: label.removeprefix("GLUE: ") for id, label in zip(tables.id, tables.label, strict=True)}
@@ -60,10 +60,10 @@ with first:
         st.caption("Our runs: none yet")
 with third:
     table = pickers.choice("table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none"))
-known = queries.glue_baselines(preset, table)
+baselines = queries.glue_baselines(preset, table)
 with second:
-    if known:
-        pickers.choice("baseline", "Baseline", known, lambda name: variants.get(name, name))
+    if baselines:
+        pickers.choice("baseline", "Baseline", baselines, lambda name: variants.get(name, name))
 view = pickers.segments("view", "Show", list(VIEWS), VIEWS)
 chart = st.container()
 st.header("What is compared, and how", anchor=False)
@@ -77,12 +77,7 @@ if presets:
 columns, not_learned = queries.glue_columns(preset, table, protocol)
 if columns:
     pickers.buttons(
-        "without",
-        "Tasks in the average; untick one to leave it out",
-        columns,
-        list(tasks),
-        tasks,
-        stores_pressed=False,
+        "without", "Tasks in the average; untick one to leave it out", columns, list(tasks), tasks, stores_pressed=False
     )
 if not_learned:
     label = "Tasks that no variant learned, left out of the average; tick one to include it"

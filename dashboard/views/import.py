@@ -75,8 +75,8 @@ def show_preview(plan: Plan) -> None:
     """What would be added, or every bad row."""
     for skipped in plan.left[:MOST_PROBLEMS]:
         st.caption(f"Left out: {safe(skipped)}")
-    if more := plan.left[MOST_PROBLEMS:]:
-        st.caption(f"And {len(more):,} more were left out.")
+    if remaining := plan.left[MOST_PROBLEMS:]:
+        st.caption(f"And {len(remaining):,} more were left out.")
     if plan.bad:
         st.error(f"Nothing can be imported: {len(plan.bad):,} bad rows or files.", icon=":material/error:")
         bad = [{"file": item.file, "line": item.line, "problem": item.problem} for item in plan.bad[:500]]

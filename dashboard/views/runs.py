@@ -33,22 +33,17 @@ all_runs = queries.all_runs()
 by_id = {run["run_id"]: run for run in all_runs.to_dict("records")}
 
 pickers = Pickers(PAGE)
-shown = all_runs
+matching = all_runs
 with st.container(horizontal=True):
     for name, any_label in ANY.items():
         present = sorted(set(all_runs[name].dropna()))
         display_name = KINDS.get if name == "kind" else title if name == "variant" else str
         labels = {value: display_name(value) for value in present} | {"": any_label}
         selection = pickers.choice(
-            name,
-            name.capitalize(),
-            ["", *present],
-            labels,
-            on_change=lambda: pickers.set("run", ""),
-            width=210,
+            name, name.capitalize(), ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210
         )
-        shown = shown[shown[name] == selection] if selection else shown
-if shown.empty:
+        matching = matching[matching[name] == selection] if selection else matching
+if matching.empty:
     pickers.get("run")
     show.copy_link(PAGE, pickers.done())
     st.info(
@@ -62,12 +57,12 @@ if shown.empty:
 def select_clicked() -> None:
     """Selects the run of the clicked row."""
     if rows := st.session_state["runs.table"].selection.rows:
-        pickers.set("run", shown.run_id.iloc[rows[0]])
+        pickers.set("run", matching.run_id.iloc[rows[0]])
 
 
-table = shown[list(COLUMNS)].assign(
-    kind=[str(KINDS.get(kind, kind)) for kind in shown.kind],
-    variant=[title(name) if name else "" for name in shown.variant],
+table = matching[list(COLUMNS)].assign(
+    kind=[str(KINDS.get(kind, kind)) for kind in matching.kind],
+    variant=[title(name) if name else "" for name in matching.variant],
 ).rename(columns=COLUMNS)  # fmt: skip
 st.dataframe(
     table.loc[:, (table.notna() & (table != "")).any()],
@@ -83,13 +78,13 @@ st.dataframe(
         "differs from preset": st.column_config.Column(width=155),
     },
 )
-st.caption(f"{len(shown)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")
+st.caption(f"{len(matching)} of {len(all_runs)} runs. Click at the left of a row, or pick one below.")
 if not (all_runs.kind == "curves").any():
     st.caption(f"No training of our own is among them yet; {COMMAND} makes some.")
-curves = shown[shown.kind == "curves"]
+curves = matching[matching.kind == "curves"]
 if not pickers.get("run") and len(curves):
     pickers.set("run", curves.run_id.iloc[0])  # the newest that has something to draw
-run_id = pickers.choice("run", "Run", shown.run_id.tolist(), lambda selection: label(by_id[selection]))
+run_id = pickers.choice("run", "Run", matching.run_id.tolist(), lambda selection: label(by_id[selection]))
 values = pickers.done()
 show.copy_link(PAGE, values)
 if by_id[run_id]["kind"] == "curves":

@@ -85,14 +85,14 @@ for field in ("mark", "x", "y", "colour"):
 with show.reporting_problems():
     with st.spinner("Running the query"):
         answer = queries.run_reader_query(str(pickers.get("query")))
-        shown = answer.frame
+        frame = answer.frame
     if answer.cut:
         st.warning(CUT[answer.cut], icon=":material/content_cut:")
     if part == "chart":
-        show_chart(shown)
+        show_chart(frame)
     else:
-        st.dataframe(shown, hide_index=True, height=460 if len(shown) > 12 else "auto")
-        st.caption(f"{len(shown):,} rows, {len(shown.columns)} columns.")
+        st.dataframe(frame, hide_index=True, height=460 if len(frame) > 12 else "auto")
+        st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
         show_downloads(answer)
 show.copy_link(PAGE, pickers.done())
 with st.expander("Views and columns"):

@@ -18,11 +18,7 @@ from dashboard.widgets import show, statement_table
 from dashboard.widgets.claim_cards import effect_in_words, show_badge, show_effect
 from dashboard.widgets.glossary_hint import glossary_hint
 
-HEADINGS = {
-    "for": "Speaks for it",
-    "against": "Speaks against it",
-    "beside": "Is related, but decides nothing",
-}
+HEADINGS = {"for": "Speaks for it", "against": "Speaks against it", "beside": "Is related, but decides nothing"}
 EMPTY_TEXTS = {
     "for": "Nothing in the store supports it.",
     "against": "Nothing in the store contradicts it, though it was looked for.",

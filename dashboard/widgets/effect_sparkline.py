@@ -30,8 +30,8 @@ def effect_sparkline(
     if effect is None:
         return ""
     lines = [value for value in (region or (threshold,)) if value is not None]
-    shown = [*others, *lines, *(value for value in (effect, low, high, neutral) if value is not None)]
-    minimum, maximum = min(shown), max(shown)
+    values = [*others, *lines, *(value for value in (effect, low, high, neutral) if value is not None)]
+    minimum, maximum = min(values), max(values)
     extent = (maximum - minimum) or abs(maximum) or 1.0
 
     def x_position(value: float) -> float:
@@ -39,10 +39,10 @@ def effect_sparkline(
 
     parts = [f'<line x1="0" x2="{WIDTH}" y1="14" y2="14" stroke="{ink}" stroke-opacity=".25"/>']
     if region is not None:
-        start, end = (
+        start, stop = (
             x_position(value) if value is not None else edge for value, edge in zip(region, (0, WIDTH), strict=True)
         )
-        parts.append(f'<rect x="{start}" y="4" width="{end - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
+        parts.append(f'<rect x="{start}" y="4" width="{stop - start}" height="20" fill="{ink}" fill-opacity=".12"/>')
     if neutral is not None:
         x = x_position(neutral)
         parts.append(f'<line x1="{x}" x2="{x}" y1="4" y2="24" stroke="{ink}"/>')

@@ -16,7 +16,7 @@ Show = Callable[[Any], str | None] | Mapping[Any, str]
 """How an id is shown: a function, or the labels by id."""
 
 
-def _shown(show: Show) -> Callable[[Any], str]:
+def _formatter(show: Show) -> Callable[[Any], str]:
     label = show.get if isinstance(show, Mapping) else show
     return lambda value: str(label(value) or value)
 
@@ -71,7 +71,7 @@ class Pickers:
     def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
         """A drop-down of ids, shown as `show` says."""
         self._ensure_offered(name, options)
-        self._values[name] = st.selectbox(label, options, format_func=_shown(show), key=self._key(name), **kwargs)
+        self._values[name] = st.selectbox(label, options, format_func=_formatter(show), key=self._key(name), **kwargs)
         return self._values[name]
 
     def cell_setter(self, first_name: str, second_name: str, *, first: int = 0) -> Callable[[Any, Any], None]:
@@ -87,7 +87,7 @@ class Pickers:
         """A row of buttons, one of them pressed."""
         self._ensure_offered(name, options)
         self._values[name] = st.segmented_control(
-            label, options, format_func=_shown(show), key=self._key(name), required=True, wrap=True, **kwargs
+            label, options, format_func=_formatter(show), key=self._key(name), required=True, wrap=True, **kwargs
         )
         return self._values[name]
 
@@ -117,8 +117,8 @@ class Pickers:
             stored = [value for value in options if (value in pressed) == stores_pressed]
             st.session_state[self._key(name)] = hidden + stored
 
-        shown = _shown(show)
-        st.pills(label, options, format_func=shown, selection_mode="multi", key=key, on_change=update, **kwargs)
+        format_func = _formatter(show)
+        st.pills(label, options, format_func=format_func, selection_mode="multi", key=key, on_change=update, **kwargs)
         return tuple(value for value in selected if value in options)
 
     def several(
@@ -137,7 +137,7 @@ class Pickers:
             stored = {*st.session_state[key], *hidden}
             st.session_state[self._key(name)] = [value for value in known if value in stored]
 
-        st.multiselect(label, options, format_func=_shown(show), key=key, on_change=update, wrap=True, **kwargs)
+        st.multiselect(label, options, format_func=_formatter(show), key=key, on_change=update, wrap=True, **kwargs)
         return tuple(value for value in options if value in selected)
 
     def slider(self, name: str, label: str, options: Sequence[int], **kwargs: Any) -> int:

@@ -25,8 +25,8 @@ def show_published(table: Table, key: str) -> None:
             for source in table.sources:
                 st.text(f"Read in: {source}")
             show.cite((table.citation,))
-    shown, numbers = table.printed()
-    grid = shown.fillna("")
+    printed, numbers = table.printed()
+    grid = printed.fillna("")
     headers = [f"{column} {table.marks('', column)}".strip() for column in grid.columns]
     grid.columns = [head if headers.count(head) == 1 else f"{head} ({n})" for n, head in enumerate(headers)]
     grid.insert(0, "", [f"{row} {table.marks(row, '')}".strip() for row in grid.index])
@@ -99,8 +99,8 @@ def caveats(table: Table) -> None:
 def notes(entries: Sequence[tuple[str, str, str]]) -> None:
     """(paper, row or table, caveat), under the paper's name, in two columns where there is room."""
     papers: dict[str, list[str]] = {}
-    for paper, about, text in entries:
-        papers.setdefault(paper, []).append(f"*{escape_markdown(about)}:* {escape_markdown(text)}")
+    for paper, row_label, text in entries:
+        papers.setdefault(paper, []).append(f"*{escape_markdown(row_label)}:* {escape_markdown(text)}")
     with st.container(border=True):
         st.markdown("**Caveats**")
         blocks = ["  \n".join((f"**{escape_markdown(paper)}**", *texts)) for paper, texts in papers.items()]

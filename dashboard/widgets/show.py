@@ -83,7 +83,7 @@ def header(page: str, lead: str) -> None:
         st.caption(
             "This server is shared. What you type or upload is sent to it and held in its memory for a while, so "
             f"that the same request need not be computed twice; it is not logged. {retention} A text is also part of "
-            "this page's address, which your browser remembers. Do not probe what is private.",
+            "this page's address, which your browser remembers. Do not probe what is private."
         )
 
 

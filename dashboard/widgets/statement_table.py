@@ -17,10 +17,7 @@ from dashboard.widgets.effect_sparkline import WIDTH, effect_sparkline
 SIGNS = {"supported": "✓", "contradicted": "✗", "mixed": "≈", "open": "○"}
 """The sign of every verdict; the word is always next to it."""
 
-SIDES = {
-    "final_loss": ", difference in final loss (below 0 is better)",
-    "steps_to_leave": " (below 1: earlier)",
-}
+SIDES = {"final_loss": ", difference in final loss (below 0 is better)", "steps_to_leave": " (below 1: earlier)"}
 """What the direction means, by the kind of a statement that compares two trainings."""
 
 SEVERAL = ("rows", "published")
@@ -69,7 +66,7 @@ def _row(judgement: Judgement, *, linked: bool) -> str:
     hue = theme.colour(VERDICTS[judgement.verdict])
     sentence = f"{judgement.id}: {judgement.sentence}"
     supports, others = comparison.region(judgement), _other_readings(judgement)
-    drawn = effect_sparkline(
+    picture = effect_sparkline(
         judgement.effect,
         judgement.low,
         judgement.high,
@@ -81,10 +78,10 @@ def _row(judgement: Judgement, *, linked: bool) -> str:
         neutral=supports.neutral if supports else None,
         others=others,
     )
-    if drawn:
+    if picture:
         # As an image: the browser lets no drawing stand in a page's own text.
-        coded = b64encode(drawn.encode()).decode()
-        drawn = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
+        coded = b64encode(picture.encode()).decode()
+        picture = f'<img src="data:image/svg+xml;base64,{coded}" width="{WIDTH}" alt="{escape(sentence, quote=True)}">'
     # The rules' files are frozen and say "less" for minus.
     unit = judgement.unit.replace(", less ", " minus ").replace(" less ", " minus ")
     size = ""
@@ -105,7 +102,7 @@ def _row(judgement: Judgement, *, linked: bool) -> str:
         f'<td class="verdict" style="color:{hue}"><span aria-hidden="true">{SIGNS[judgement.verdict]}</span> '
         f"{escape(judgement.verdict)}</td>"
         f"<td>{escape(judgement.statement)}{_soft(f'{judgement.id} · {judgement.scope}')}{open_question}</td>"
-        f'<td class="measured">{drawn}{_soft(size)}{side}</td>'
+        f'<td class="measured">{picture}{_soft(size)}{side}</td>'
         f'<td class="more">{link}</td>'
         "</tr>"
     )

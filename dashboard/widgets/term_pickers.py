@@ -42,10 +42,10 @@ def part_pickers(pickers: Pickers, decomposition: Decomposition) -> None:
 def cell_pickers(pickers: Pickers, names: Sequence[str], first: int = 0, last: int = -1) -> None:
     """One query and one key among the rows `first` to `last` of the maps; -1: the last one."""
     options = [STRONGEST, *range(first, len(names) if last == -1 else last + 1)]
-    shown = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
+    texts = {index: f"{index} {names[index]}" for index in options[1:]} | {STRONGEST: "where attention is strongest"}
     for column, (name, label) in zip(st.columns(2), (("query", "Query"), ("key", "Key")), strict=True):
         with column:
-            pickers.choice(name, label, options, shown)
+            pickers.choice(name, label, options, texts)
 
 
 def row_names(pickers: Pickers, decomposition: Decomposition) -> list[str]:

@@ -35,15 +35,15 @@ def run_pickers(pickers: Pickers, trainings: pd.DataFrame, *, one_setting: bool 
     usual = usual_recipe(rows)
     if len(recipes) > 1:
         options = ["", *(recipe for recipe in recipes if recipe != usual)]
-        shown = {"": recipes[usual], **recipes}
-        recipe = pickers.choice("recipe", "Settings", options, shown, width=200, on_change=clear, args=("rate",))
+        labels = {"": recipes[usual], **recipes}
+        recipe = pickers.choice("recipe", "Settings", options, labels, width=200, on_change=clear, args=("rate",))
     else:
         recipe = pickers.fixed("recipe", ["", usual])
     rows = rows[rows.recipe == (recipe or usual)]
     rates = sorted(set(rows.rate), key=lambda rate: float(rate or 0))
     if len(rates) > 1:
-        shown = {rate: rate for rate in rates} | {"": "each variant's own"}
-        pickers.choice("rate", "Peak learning rate", ["", *rates], shown, width=180)
+        labels = {rate: rate for rate in rates} | {"": "each variant's own"}
+        pickers.choice("rate", "Peak learning rate", ["", *rates], labels, width=180)
     else:
         pickers.fixed("rate", ["", *rates])
     return rows

@@ -33,9 +33,9 @@ def _specification(panel: Any, theme: drawings.Theme) -> Specification:
     frames: dict[str, pd.DataFrame] = {}
 
     def name(frame: pd.DataFrame) -> alt.NamedData:
-        known = next((key for key, other in frames.items() if other is frame), f"data{len(frames)}")
-        frames[known] = frame
-        return alt.NamedData(name=known)
+        key = next((key for key, other in frames.items() if other is frame), f"data{len(frames)}")
+        frames[key] = frame
+        return alt.NamedData(name=key)
 
     drawings.replace_data(panel, name)
     # Validating it would take most of the time; the tests of charts do that.

@@ -55,8 +55,7 @@ def form(pickers: Pickers) -> tuple[str, bytes] | None:
                 pickers.typed(name, value)
     if pickers.get("model").strip() == random_vit.NAME:
         st.info(
-            f"This is the {random_vit.TITLE}. Name a model above to see one that was trained.",
-            icon=":material/casino:",
+            f"This is the {random_vit.TITLE}. Name a model above to see one that was trained.", icon=":material/casino:"
         )
     return None if file is None else (file.name, file.getvalue())
 
